@@ -1,0 +1,124 @@
+"""bestarm: which of K noisy options is the best, with a guarantee and few samples.
+
+Importing the package is cheap: a name is loaded, with NumPy, Numba and the compiled kernels behind it,
+when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .errors import BestarmError, InvalidInputError
+    from .theory.complexity import (
+        ComplexityBounds,
+        OptimalWeights,
+        characteristic_time,
+        complexity_bounds,
+        lower_bound,
+        optimal_weights,
+    )
+    from .theory.exploration import (
+        ExplorationBiasedWeights,
+        ExplorationCandidate,
+        exploration_biased_weights,
+        exploration_candidates,
+    )
+    from .theory.guarantees import (
+        NonAsymptoticBound,
+        RegularityBounds,
+        non_asymptotic_bound,
+        regularity_bounds,
+    )
+    from .theory.statistics import GLR, confidence_width, g, glr
+    from .theory.stopping import (
+        GK16,
+        KaufmannKoolen,
+        Mixture,
+        Practical,
+        Stopping,
+        StoppingRule,
+        stopping_rule,
+    )
+
+_HOME = {
+    "errors": ("BestarmError", "InvalidInputError"),
+    "theory.complexity": (
+        "ComplexityBounds",
+        "OptimalWeights",
+        "characteristic_time",
+        "complexity_bounds",
+        "lower_bound",
+        "optimal_weights",
+    ),
+    "theory.exploration": (
+        "ExplorationBiasedWeights",
+        "ExplorationCandidate",
+        "exploration_biased_weights",
+        "exploration_candidates",
+    ),
+    "theory.guarantees": (
+        "NonAsymptoticBound",
+        "RegularityBounds",
+        "non_asymptotic_bound",
+        "regularity_bounds",
+    ),
+    "theory.statistics": ("GLR", "confidence_width", "g", "glr"),
+    "theory.stopping": (
+        "GK16",
+        "KaufmannKoolen",
+        "Mixture",
+        "Practical",
+        "Stopping",
+        "StoppingRule",
+        "stopping_rule",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "GK16",
+    "GLR",
+    "BestarmError",
+    "ComplexityBounds",
+    "ExplorationBiasedWeights",
+    "ExplorationCandidate",
+    "InvalidInputError",
+    "KaufmannKoolen",
+    "Mixture",
+    "NonAsymptoticBound",
+    "OptimalWeights",
+    "Practical",
+    "RegularityBounds",
+    "Stopping",
+    "StoppingRule",
+    "__version__",
+    "characteristic_time",
+    "complexity_bounds",
+    "confidence_width",
+    "exploration_biased_weights",
+    "exploration_candidates",
+    "g",
+    "glr",
+    "lower_bound",
+    "non_asymptotic_bound",
+    "optimal_weights",
+    "regularity_bounds",
+    "stopping_rule",
+]
+
+
+def __getattr__(name: str) -> object:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module 'bestarm' has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

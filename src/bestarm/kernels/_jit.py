@@ -1,0 +1,81 @@
+"""Compile a kernel with Numba, and keep the machine code where no change can make it stale.
+
+Numba's own cache looks only at the file of the function it compiles. When a *callee* in another file
+changes, it goes on using the old machine code. So the cache folder here carries a hash of all kernel
+sources in its name: any change leads to a new folder.
+
+BESTARM_JIT=0 runs the same source uncompiled (slow, but without the start-up cost of Numba).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+ENABLED = os.environ.get("BESTARM_JIT", "1") != "0"
+
+
+def kernel(signature: str, *, reorder: bool = False) -> Callable[[Function], Function]:
+    """Compile for one explicit signature, with cached machine code and no global interpreter lock.
+
+    signature  Numba's notation, e.g. "f8(f8[::1], f8)": a float from an array and a float
+    reorder    let the compiler change the order of a sum, which is what vectorising it needs; the
+               result then agrees to rounding between processors, and is always the same on one
+    """
+
+    def decorate(function: Function) -> Function:
+        if not ENABLED:
+            return function
+        numba: Any = import_module("numba")
+        options = {
+            "nogil": True,
+            "error_model": "numpy",  # 1/0 is inf, as everywhere in NumPy; also what vectorises
+            "fastmath": {"reassoc"} if reorder else False,
+        }
+        previous = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = _CACHE  # read when the function is decorated, and only then
+        try:
+            return cast(Function, numba.njit(signature, cache=bool(_CACHE), **options)(function))
+        finally:
+            numba.config.CACHE_DIR = previous
+
+    return decorate
+
+
+def cache_folder() -> str:
+    """The folder of machine code for exactly these kernel sources; "" where none can be written."""
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    folder = _user_cache() / "bestarm" / digest.hexdigest()[:16]
+    new = not folder.is_dir()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return ""
+    if not os.access(folder, os.W_OK):
+        return ""
+    if new and sys.stderr is not None and sys.stderr.isatty():
+        print("bestarm: compiling for this machine, once (about 20 s) ...", file=sys.stderr)
+    return str(folder)
+
+
+def _user_cache() -> Path:
+    given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    if given:
+        return Path(given)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home())
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.path.expanduser("~")) / ".cache"
+
+
+_CACHE = cache_folder() if ENABLED else ""

@@ -1,0 +1,224 @@
+"""The optimal weights w(μ): the root r of φ(r) = Σ (rΔ²-1)⁻² - 1, and what follows from it.
+
+Squared gaps come as an array `d` in any unit, with `inf` at the best arm: there q = 1/(r d - 1) is
+zero by itself, so that no loop has to step around that arm.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ._jit import kernel
+from ._types import Array
+
+BLOCK = 1024  # arms summed without compensation; the sums of blocks are added with it
+MAX_STEPS = 64  # never reached: six steps are enough from the proven lower bound
+PAPER_MAX_STEPS = 1000
+PAPER_TOLERANCE = 1e-10
+
+
+@kernel("UniTuple(f8, 2)(f8[::1], i8, i8, f8)", reorder=True)
+def _block_power_sums(d: Array, start: int, stop: int, r: float) -> tuple[float, float]:
+    s2 = 0.0
+    s3 = 0.0
+    for a in range(start, stop):
+        q = 1.0 / (r * d[a] - 1.0)
+        s2 += q * q
+        s3 += q * q * q
+    return s2, s3
+
+
+@kernel("f8(f8[::1], i8, i8, f8)", reorder=True)
+def _block_root_sum(d: Array, start: int, stop: int, r: float) -> float:
+    s = 0.0
+    for a in range(start, stop):
+        s += 1.0 / (r * d[a] - 1.0)
+    return s
+
+
+@kernel("f8(f8[::1], i8, i8)", reorder=True)
+def _block_sum(x: Array, start: int, stop: int) -> float:
+    s = 0.0
+    for a in range(start, stop):
+        s += x[a]
+    return s
+
+
+@kernel("UniTuple(f8, 2)(f8, f8)")
+def two_sum(a: float, b: float) -> tuple[float, float]:
+    """The rounded sum and its exact rounding error (Knuth)."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+@kernel("UniTuple(f8, 2)(f8[::1], f8)")
+def power_sums(d: Array, r: float) -> tuple[float, float]:
+    """Σ q² and Σ q³ with q = 1/(r d - 1), one pass; φ(r) is the first minus one, equation (11)."""
+    if d.size <= BLOCK:
+        return _block_power_sums(d, 0, d.size, r)
+    s2, s3, lost2, lost3 = 0.0, 0.0, 0.0, 0.0
+    for start in range(0, d.size, BLOCK):
+        b2, b3 = _block_power_sums(d, start, min(start + BLOCK, d.size), r)
+        s2, e2 = two_sum(s2, b2)
+        s3, e3 = two_sum(s3, b3)
+        lost2 += e2
+        lost3 += e3
+    return s2 + lost2, s3 + lost3
+
+
+@kernel("f8(f8[::1], f8)")
+def root_sum(d: Array, r: float) -> float:
+    """Σ q with q = 1/(r d - 1): the best arm's weight is 1/(1 + Σ q), equation (12)."""
+    if d.size <= BLOCK:
+        return _block_root_sum(d, 0, d.size, r)
+    s, lost = 0.0, 0.0
+    for start in range(0, d.size, BLOCK):
+        s, e = two_sum(s, _block_root_sum(d, start, min(start + BLOCK, d.size), r))
+        lost += e
+    return s + lost
+
+
+@kernel("f8(f8[::1])")
+def accurate_sum(x: Array) -> float:
+    """Σ x to a few units in the last place, whatever the length; one pass."""
+    if x.size <= BLOCK:
+        return _block_sum(x, 0, x.size)
+    s, lost = 0.0, 0.0
+    for start in range(0, x.size, BLOCK):
+        s, e = two_sum(s, _block_sum(x, start, min(start + BLOCK, x.size)))
+        lost += e
+    return s + lost
+
+
+@kernel("Tuple((f8, i8))(f8[::1], f8, f8)")
+def newton_root(d: Array, start: float, floor: float) -> tuple[float, int]:
+    """The root r of φ and the number of evaluations, by Newton on ψ(r) = (Σ q²)^(-1/2) = 1.
+
+    ψ is increasing and concave, and linear when all gaps are equal. From below the root the iterates
+    increase towards it; a start above it is brought below in one step, which `floor`, any lower bound
+    of r that exceeds 1/min d, keeps in the domain. The relative error obeys e <- 0.26 e², so a
+    relative step under 1e-8 leaves less than rounding and needs no further evaluation.
+    """
+    r = start
+    for step in range(1, MAX_STEPS + 1):
+        s2, s3 = power_sums(d, r)
+        # Σ d q³ = (Σ q² + Σ q³)/r, since r d = 1 + 1/q: no product d q³ that could be inf * 0
+        change = s2 * (math.sqrt(s2) - 1.0) / (s2 + s3)
+        r = max(r + r * change, floor)
+        if abs(change) < 1e-8:
+            return r, step
+    return r, MAX_STEPS
+
+
+@kernel("Tuple((f8, i8))(f8[::1], f8)")
+def paper_root(d: Array, start: float) -> tuple[float, int]:
+    """The root r of φ and the number of evaluations, by Algorithm 4 as printed.
+
+    Differs from the paper: also ends when a step no longer increases r. For ten million equal gaps
+    rounding keeps |φ| above the tolerance, and the printed loop never ends.
+    """
+    r = start
+    for step in range(1, PAPER_MAX_STEPS + 1):
+        s2, s3 = power_sums(d, r)
+        phi = s2 - 1.0
+        if abs(phi) < PAPER_TOLERANCE:
+            return r, step
+        larger = r + r * phi / (2.0 * (s2 + s3))
+        if not larger > r:
+            return r, step
+        r = larger
+    return r, PAPER_MAX_STEPS
+
+
+@kernel("f8(f8[::1], i8, f8)")
+def weights_from_root(w: Array, best: int, r: float) -> float:
+    """Replace squared gaps by weights in place, equations (12) and (13); returns that of the best."""
+    w_best = 1.0 / (1.0 + root_sum(w, r))
+    for a in range(w.size):
+        w[a] = w_best / (r * w[a] - 1.0)
+    w[best] = w_best
+    return w_best
+
+
+@kernel("Tuple((i8, i8, f8, f8))(f8[::1])")
+def gap_summary(gaps: Array) -> tuple[int, int, float, float]:
+    """First arm with gap zero, how many there are, the smallest positive gap and the largest."""
+    best, num_best, smallest, largest = -1, 0, math.inf, 0.0
+    for a in range(gaps.size):
+        if gaps[a] == 0.0:
+            if num_best == 0:
+                best = a
+            num_best += 1
+        else:
+            smallest = min(smallest, gaps[a])
+            largest = max(largest, gaps[a])
+    return best, num_best, smallest, largest
+
+
+@kernel("f8(f8[::1], i8, f8, f8[::1])")
+def scaled_squares(gaps: Array, best: int, smallest: float, x: Array) -> float:
+    """x = (Δ/Δ_min)², inf at the best arm; returns the lower bound of equation (16) for r in that unit.
+
+    Numerics: the ratio is taken before the square, so that neither 1e-300 nor 1e150 leaves the range.
+    """
+    for a in range(gaps.size):
+        ratio = gaps[a] / smallest
+        x[a] = ratio * ratio
+    x[best] = 0.0
+    num_gaps = gaps.size - 1.0
+    bound = (1.0 + math.sqrt(num_gaps)) / (accurate_sum(x) / num_gaps)
+    x[best] = math.inf
+    return max(2.0, bound)
+
+
+@kernel("f8(f8[::1], i8)")
+def equal_gap_weights(w: Array, best: int) -> float:
+    """The weights when all gaps are equal, in closed form; returns r Δ² = 1 + sqrt(K-1)."""
+    s = math.sqrt(w.size - 1.0)
+    for a in range(w.size):
+        w[a] = 1.0 / (s * (1.0 + s))
+    w[best] = 1.0 / (1.0 + s)
+    return 1.0 + s
+
+
+@kernel("void(f8[::1])")
+def tied_weights(w_and_gaps: Array) -> None:
+    """The convention for several best arms: they share the weight, in place of their zero gaps."""
+    _, num_best, _, _ = gap_summary(w_and_gaps)
+    for a in range(w_and_gaps.size):
+        w_and_gaps[a] = 1.0 / num_best if w_and_gaps[a] == 0.0 else 0.0
+
+
+@kernel("Tuple((f8, f8, f8, i8))(f8[::1], b1, f8[::1])")
+def optimal_weights(gaps: Array, printed: bool, w: Array) -> tuple[float, float, float, int]:
+    """Weights of one bandit into `w`, which also serves as scratch.
+
+    Returns r Δ_min², the best arm's weight, Δ_min and the number of evaluations; r Δ_min² is inf where
+    several arms are best. `printed` selects Algorithm 4 as printed.
+    """
+    best, num_best, smallest, largest = gap_summary(gaps)
+    if num_best > 1:
+        w[:] = gaps
+        tied_weights(w)
+        return math.inf, 1.0 / num_best, 0.0, 0
+    if smallest == largest and not printed:
+        r = equal_gap_weights(w, best)
+        return r, w[best], smallest, 0
+    bound = scaled_squares(gaps, best, smallest, w)
+    if printed:
+        r, evaluations = paper_root(w, bound)
+    else:
+        r, evaluations = newton_root(w, bound, bound)
+    return r, weights_from_root(w, best, r), smallest, evaluations
+
+
+@kernel("void(f8[:, ::1], b1, f8[:, ::1], f8[:, ::1])")
+def optimal_weights_rows(gaps: Array, printed: bool, w: Array, summary: Array) -> None:
+    """`optimal_weights` for every row; the four returned numbers become a row of `summary`."""
+    for i in range(gaps.shape[0]):
+        r, w_best, smallest, evaluations = optimal_weights(gaps[i], printed, w[i])
+        summary[i, 0] = r
+        summary[i, 1] = w_best
+        summary[i, 2] = smallest
+        summary[i, 3] = evaluations

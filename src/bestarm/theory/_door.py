@@ -1,0 +1,218 @@
+"""What every public function does first: turn its arguments into clean arrays, or refuse them.
+
+Each refusal says what was given, what is allowed and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidInputError
+
+Array = npt.NDArray[np.float64]
+
+
+def numbers(name: str, value: npt.ArrayLike) -> Array:
+    """A float64 array, or a refusal that names the argument."""
+    try:
+        with np.errstate(all="ignore"):
+            array = np.asarray(value)
+            if array.dtype.kind not in "fiub":
+                if array.dtype.kind not in "OUS":
+                    raise TypeError
+                array = np.array([float(x) for x in array.ravel()]).reshape(array.shape)
+            return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInputError(
+            f"{name} must be real numbers in an array with the arms on the last axis, got "
+            f"{_short(value)}; give a list such as [0.9, 0.8, 0.6]."
+        ) from None
+
+
+def per_arm(name: str, value: npt.ArrayLike) -> Array:
+    """Finite numbers with at least two arms on the last axis."""
+    array = numbers(name, value)
+    if array.ndim == 0 or array.shape[-1] < 2:
+        arms = 1 if array.ndim == 0 else array.shape[-1]
+        raise InvalidInputError(
+            f"{name} must hold at least two arms on the last axis, got {arms}; "
+            f"with fewer there is nothing to choose between."
+        )
+    finite(name, array)
+    return array
+
+
+def finite(name: str, array: Array) -> None:
+    """Refuse NaN and infinities."""
+    bad = ~np.isfinite(array)
+    if bad.any():
+        raise InvalidInputError(
+            f"{name} must be finite, got {array[bad][0]} at position {_first(bad)}; remove or replace it."
+        )
+
+
+def gaps(means: npt.ArrayLike | None, given: npt.ArrayLike | None) -> Array:
+    """Gaps Δ = max μ - μ from means, or the gaps themselves."""
+    if (means is None) == (given is None):
+        raise InvalidInputError(
+            f"give either means or gaps=, got {'both' if given is not None else 'neither'}; "
+            f"gaps= is for gaps too small to survive the subtraction of means."
+        )
+    if given is None:
+        assert means is not None
+        array = per_arm("means", means)
+        with np.errstate(over="ignore"):
+            array = np.subtract(array.max(axis=-1, keepdims=True), array)
+        if np.isinf(array).any():
+            raise InvalidInputError(
+                "means must differ by less than 1.8e308, got a difference beyond double range; rescale them."
+            )
+        return array
+    array = per_arm("gaps", given)
+    if (array < 0).any():
+        raise InvalidInputError(
+            f"gaps must be at least 0, got {array.min()}; a gap is the best mean minus the arm's."
+        )
+    if not (array == 0).any(axis=-1).all():
+        raise InvalidInputError(
+            f"gaps must be 0 at the best arm, got a smallest gap of {array.min(axis=-1).max()}; "
+            f"include the best arm with gap 0."
+        )
+    return array
+
+
+def box(lower: npt.ArrayLike, upper: npt.ArrayLike) -> tuple[Array, Array]:
+    """Finite interval ends of one shape, none inverted."""
+    low, high = per_arm("lower", lower), per_arm("upper", upper)
+    same_shape("lower", low, "upper", high)
+    inverted = low > high
+    if inverted.any():
+        raise InvalidInputError(
+            f"every interval must have lower <= upper, got [{low[inverted][0]}, "
+            f"{high[inverted][0]}] at position {_first(inverted)}; exchange its ends."
+        )
+    with np.errstate(over="ignore"):
+        if np.isinf(high.max(axis=-1) - low.min(axis=-1)).any():
+            raise InvalidInputError(
+                "interval ends must differ by less than 1.8e308, got a difference beyond double "
+                "range; rescale them."
+            )
+    return low, high
+
+
+def pulls(value: npt.ArrayLike) -> Array:
+    """Counts: whole numbers, at least zero."""
+    array = numbers("pulls", value)
+    finite("pulls", array)
+    bad = (array < 0) | (array != np.floor(array))
+    if bad.any():
+        raise InvalidInputError(
+            f"pulls must be whole numbers of at least 0, got {array[bad][0]} at position "
+            f"{_first(bad)}; they count how often each arm was sampled."
+        )
+    return array
+
+
+def observations(given_pulls: npt.ArrayLike, given_means: npt.ArrayLike) -> tuple[Array, Array]:
+    """Pulls and means of one shape; the mean of an arm without pulls is ignored and may be NaN."""
+    count = pulls(given_pulls)
+    means = numbers("means", given_means)
+    same_shape("pulls", count, "means", means)
+    means = per_arm("means", np.where(count == 0, 0.0, means))
+    if (count.sum(axis=-1) == 0).any():
+        raise InvalidInputError(
+            "pulls must be positive for at least one arm, got none; sample some arm first."
+        )
+    return count, means
+
+
+def same_shape(name: str, array: Array, other_name: str, other: Array) -> None:
+    """Refuse two arrays of different shape."""
+    if array.shape != other.shape:
+        raise InvalidInputError(
+            f"{name} and {other_name} must have the same shape, got {array.shape} and "
+            f"{other.shape}; give one number per arm in both."
+        )
+
+
+def probability(name: str, value: float, meaning: str) -> float:
+    """A number strictly between 0 and 1."""
+    number = scalar(name, value)
+    if not 0.0 < number < 1.0:
+        raise InvalidInputError(f"{name} must lie strictly between 0 and 1, got {number}; it is {meaning}.")
+    return number
+
+
+def delta(value: float) -> float:
+    """The accepted probability of a wrong answer."""
+    return probability("delta", value, "the accepted probability of a wrong answer, 0.05 is common")
+
+
+def gamma(value: float) -> float:
+    """The accepted probability that some confidence interval misses."""
+    return probability("gamma", value, "the accepted probability of a miss, 0.05 is common")
+
+
+def sigma(value: float) -> float:
+    """A positive finite standard deviation."""
+    number = scalar("sigma", value)
+    if not 0.0 < number < np.inf:
+        raise InvalidInputError(
+            f"sigma must be positive and finite, got {number}; it is the standard deviation "
+            f"(sub-Gaussian scale) of one sample."
+        )
+    return number
+
+
+def num_arms(value: int) -> int:
+    """A whole number of at least two."""
+    number = scalar("num_arms", value)
+    if number < 2 or number != np.floor(number) or number == np.inf:
+        raise InvalidInputError(
+            f"num_arms must be a whole number of at least 2, got {value}; it is the number of "
+            f"options that are compared."
+        )
+    return int(number)
+
+
+def scalar(name: str, value: float) -> float:
+    """One real number, not NaN."""
+    try:
+        number = float(value)
+        if number != number:
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInputError(
+            f"{name} must be one real number, got {_short(value)}; give a single number."
+        ) from None
+    return number
+
+
+def choice(name: str, value: str, allowed: Sequence[str]) -> str:
+    """One of a few words; the refusal names the nearest."""
+    if isinstance(value, str) and value in allowed:
+        return value
+    import difflib
+
+    near = difflib.get_close_matches(str(value), allowed, n=1, cutoff=0.5)
+    advice = f"did you mean {near[0]!r}?" if near else "choose one of them."
+    words = ", ".join(repr(word) for word in allowed)
+    raise InvalidInputError(f"{name} must be one of {words}, got {_short(value)}; {advice}")
+
+
+def rows(array: Array) -> Array:
+    """Merge the leading batch axes into one, for a kernel that loops over rows."""
+    return np.ascontiguousarray(array).reshape(-1, array.shape[-1])
+
+
+def _first(bad: npt.NDArray[np.bool_]) -> str:
+    index = tuple(int(i) for i in np.argwhere(bad)[0])
+    return str(index[0]) if len(index) == 1 else str(index)
+
+
+def _short(value: object) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."

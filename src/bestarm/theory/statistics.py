@@ -1,0 +1,120 @@
+"""The statistic Z that decides when to stop, the function g behind it, and confidence widths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidInputError
+from ..kernels import glr as kernels
+from ..kernels import thresholds
+from . import _door
+from ._door import Array
+
+WIDTHS = {
+    "paper": thresholds.WIDTH_PAPER,
+    "experiments": thresholds.WIDTH_EXPERIMENTS,
+    "mixture": thresholds.WIDTH_MIXTURE,
+}
+
+
+@dataclass(frozen=True)
+class GLR:
+    """The generalised likelihood ratio statistic.
+
+    statistic  Z, (...)
+    leader     (...): the arm of largest mean, the lowest index among equals
+    against    (..., K): Z of the leader against each arm, inf at the leader
+    """
+
+    statistic: Array
+    leader: npt.NDArray[np.int64]
+    against: Array
+
+
+def glr(pulls: npt.ArrayLike, means: npt.ArrayLike, sigma: float = 1.0) -> GLR:
+    """How strongly the data contradict that another arm is the best.
+
+    Z = min over a of ½ N_b N_a/(N_b+N_a) (μ̂_b - μ̂_a)²/σ² with b the leader, which is t g(μ̂, N/t).
+    pulls    (..., K), counts; the mean of an arm without pulls is ignored, and Z is 0
+    means    (..., K), the empirical means
+    sigma    standard deviation (sub-Gaussian scale) of one sample
+    Returns  GLR(statistic (...), leader (...), against (..., K))
+    Raises   InvalidInputError
+    """
+    count, unit = standardised(pulls, means, sigma)
+    shape = count.shape[:-1]
+    flat_count, flat_unit = _door.rows(count), _door.rows(unit)
+    leader = np.empty(flat_count.shape[0], dtype=np.int64)
+    statistic = np.empty(flat_count.shape[0])
+    against = np.empty_like(flat_count)
+    with np.errstate(all="ignore"):
+        kernels.glr_rows(flat_count, flat_unit, leader, statistic, against)
+    return GLR(statistic.reshape(shape)[()], leader.reshape(shape)[()], against.reshape(count.shape))
+
+
+def standardised(pulls: npt.ArrayLike, means: npt.ArrayLike, sigma: float) -> tuple[Array, Array]:
+    """Checked counts, and means as differences to the largest in units of sigma."""
+    count, mu = _door.observations(pulls, means)
+    scale = _door.sigma(sigma)
+    top = np.where(count > 0, mu, -np.inf).max(axis=-1, keepdims=True)
+    with np.errstate(over="ignore"):
+        return count, np.where(count > 0, (mu - top) / scale, 0.0)
+
+
+def g(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
+    """How fast evidence grows with the proportions v: ½ min over a of v_b v_a/(v_b+v_a) Δ_a².
+
+    Equation (8); over all proportions its largest value is 1/T(μ), at v = w(μ).
+    means    (..., K)
+    weights  (..., K), at least 0 with sum one
+    Returns  (...), 0 where several arms are best
+    Raises   InvalidInputError
+    """
+    gaps = _door.gaps(means, None)
+    v = _door.per_arm("weights", weights)
+    _door.same_shape("means", gaps, "weights", v)
+    if (v < 0).any() or (abs(v.sum(axis=-1) - 1.0) > 1e-6).any():
+        raise InvalidInputError(
+            f"weights must be at least 0 and sum to 1, got a smallest of {v.min()} and sums from "
+            f"{v.sum(axis=-1).min()} to {v.sum(axis=-1).max()}; divide them by their sum."
+        )
+    flat_v, flat_mu = _door.rows(v), _door.rows(-gaps)
+    value = np.empty(flat_v.shape[0])
+    with np.errstate(all="ignore"):
+        kernels.g_rows(flat_v, flat_mu, value, np.empty(v.shape[-1]))
+    return value.reshape(v.shape[:-1])[()]
+
+
+def confidence_width(
+    pulls: npt.ArrayLike,
+    gamma: float,
+    num_arms: int,
+    kind: str = "paper",
+    sigma: float = 1.0,
+) -> Array:
+    """Half-width of the confidence interval of an arm's mean after so many pulls.
+
+    kind     "paper"        2 sqrt(log(4KN/γ)/N), equation (3): all intervals hold at all times with
+                            probability at least 1-γ
+             "experiments"  sqrt(log(KN/γ)/N), the paper's Section 4: they do not
+             "mixture"      sqrt(2 (log(K/γ) + log(1+N/c)/2)/N'), N' = N²/(N+c), c = 20: they hold
+                            too, and are narrower
+    pulls    any shape; inf where it is 0
+    gamma    the accepted probability of a miss
+    num_arms K
+    sigma    standard deviation (sub-Gaussian scale) of one sample
+    Returns  the shape of pulls
+    Raises   InvalidInputError
+    """
+    count = _door.pulls(pulls)
+    level = np.log(_door.num_arms(num_arms)) - np.log(_door.gamma(gamma))
+    code = WIDTHS[_door.choice("kind", kind, tuple(WIDTHS))]
+    scale = _door.sigma(sigma)
+    flat = np.ascontiguousarray(count).ravel()
+    width = np.empty_like(flat)
+    with np.errstate(all="ignore"):
+        thresholds.half_width_rows(code, level, flat, width)
+        return (scale * width).reshape(count.shape)[()]

@@ -1,0 +1,325 @@
+"""When to stop: stopping rules as values with one interface.
+
+    Practical         the paper's experiments: fast, not proven
+    GK16              Garivier & Kaufmann 2016: proven, very conservative
+    KaufmannKoolen    Kaufmann & Koolen 2021: proven
+    Mixture           pairwise normal mixtures: proven, and the cheapest of the proven ones
+
+Every rule compares the leader with each other arm and stops when the smallest of the statistics
+exceeds its threshold. `rule.evaluate(pulls, means, delta)` does that for data; `stopping_rule(name)`
+finds a rule by name. With a proven rule the leader at the stop is wrong with probability at most delta,
+for independent sigma-sub-Gaussian samples, whatever chose the arms on the basis of the past.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidInputError
+from ..kernels import thresholds as kernels
+from . import _door
+from ._door import Array
+from .statistics import standardised
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """What a stopping rule says of the data; every field has the shape (...).
+
+    decided  statistic > threshold: stop, and recommend the leader
+    """
+
+    statistic: Array
+    threshold: Array
+    leader: npt.NDArray[np.int64]
+    decided: npt.NDArray[np.bool_]
+
+
+class StoppingRule(ABC):
+    """The interface of all rules."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name by which `stopping_rule` finds the rule."""
+
+    @property
+    @abstractmethod
+    def proven(self) -> bool:
+        """Whether the error probability is proven to be at most delta."""
+
+    @property
+    @abstractmethod
+    def reference(self) -> str:
+        """Where the rule and its proof stand."""
+
+    @property
+    @abstractmethod
+    def code(self) -> int:
+        """The rule's number in the kernels."""
+
+    @property
+    def scale(self) -> float:
+        """The parameter that the kernels take along."""
+        return 0.0
+
+    @abstractmethod
+    def level(self, num_arms: int, delta: float) -> float:
+        """The part of the threshold that does not depend on the time; at most the threshold."""
+
+    def threshold(self, time: npt.ArrayLike, num_arms: int, delta: float) -> Array:
+        """The threshold after `time` samples in all (any shape, at least 1)."""
+        t = _door.pulls(time)
+        if (t < 1).any():
+            raise InvalidInputError(f"time must be at least 1, got {t.min()}; it counts all samples so far.")
+        level = self.level(_door.num_arms(num_arms), _door.delta(delta))
+        value = np.empty(t.size)
+        kernels.threshold_rows(self.code, level, self.scale, t.ravel(), value)
+        return value.reshape(t.shape)[()]
+
+    def evaluate(
+        self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, sigma: float = 1.0
+    ) -> Stopping:
+        """Decide or not, from counts and empirical means.
+
+        pulls    (..., K), counts
+        means    (..., K), the empirical means
+        delta    the accepted probability of a wrong answer
+        sigma    standard deviation (sub-Gaussian scale) of one sample
+        Returns  Stopping(statistic, threshold, leader, decided), each (...)
+        Raises   InvalidInputError
+        """
+        risk = _door.delta(delta)
+        count, unit = standardised(pulls, means, sigma)
+        shape = count.shape[:-1]
+        flat = _door.rows(count)
+        statistic = np.empty(flat.shape[0])
+        leader = np.empty(flat.shape[0], dtype=np.int64)
+        with np.errstate(all="ignore"):
+            kernels.rule_statistic_rows(self.code, self.scale, flat, _door.rows(unit), statistic, leader)
+        threshold = self.threshold(count.sum(axis=-1), count.shape[-1], risk)
+        z = statistic.reshape(shape)[()]
+        return Stopping(z, threshold, leader.reshape(shape)[()], z > threshold)
+
+
+@dataclass(frozen=True)
+class Practical(StoppingRule):
+    """log((1 + log t)/δ), the threshold of the paper's experiments (Section 4).
+
+    It lies under the law of the iterated logarithm, so no proof can exist for all times; on the paper's
+    bandits its error stays below delta.
+    """
+
+    name = "practical"
+    proven = False
+    reference = "Barrier, Garivier, Kocák, Section 4: used in practice, no proof"
+    code = kernels.PRACTICAL
+
+    def level(self, num_arms: int, delta: float) -> float:  # noqa: ARG002
+        return -float(np.log(delta))
+
+
+@dataclass(frozen=True)
+class GK16(StoppingRule):
+    """log(R t^α/δ), equation (4), with the smallest R that the proof allows.
+
+    R is the smallest solution of R >= Σ_t (e^(K+1)/K^K) (log²(R t^α/δ) log t)^K/t^α.
+
+    Differs from the paper: there, and with `printed=True`, the sum lacks δ and R depends on (K, α)
+    only. The proof needs the sum with δ.
+    """
+
+    alpha: float = 1.2
+    printed: bool = False
+
+    code = kernels.GK16
+
+    def __post_init__(self) -> None:
+        alpha = _door.scalar("alpha", self.alpha)
+        if not 1.0 < alpha <= 10.0:
+            raise InvalidInputError(
+                f"alpha must be above 1 and at most 10, got {alpha}; 1.2 is common, and a smaller "
+                f"one makes the constant larger."
+            )
+        object.__setattr__(self, "alpha", alpha)
+
+    @property
+    def name(self) -> str:
+        return "gk16-printed" if self.printed else "gk16"
+
+    @property
+    def proven(self) -> bool:
+        return not self.printed
+
+    @property
+    def reference(self) -> str:
+        if self.printed:
+            return "Proposition 4 as printed: its constant R does not depend on delta, no proof"
+        return "Garivier & Kaufmann 2016, Proposition 12, with R depending on delta"
+
+    @property
+    def scale(self) -> float:
+        return self.alpha
+
+    def level(self, num_arms: int, delta: float) -> float:
+        log_inverse = -float(np.log(delta))
+        return log_inverse + self.log_constant(num_arms, log_inverse)
+
+    def log_constant(self, num_arms: int, log_inverse_delta: float) -> float:
+        """log R; `printed` ignores the second argument."""
+        return _gk16_log_constant(num_arms, self.alpha, 0.0 if self.printed else log_inverse_delta)
+
+
+@dataclass(frozen=True)
+class KaufmannKoolen(StoppingRule):
+    """2 C_G(log((K-1)/δ)/2) + 4 log(4 + log(t/2))."""
+
+    name = "kaufmann-koolen"
+    proven = True
+    reference = "Kaufmann & Koolen 2021, Mixture martingales revisited, JMLR 22(246), Gaussian arms"
+    code = kernels.KAUFMANN_KOOLEN
+
+    def level(self, num_arms: int, delta: float) -> float:
+        return 2.0 * calibration(0.5 * float(np.log((num_arms - 1.0) / delta)))
+
+
+@dataclass(frozen=True)
+class Mixture(StoppingRule):
+    """Stop with leader b when, for every other arm i,
+
+        ½ N'_b N'_i/(N'_b+N'_i) (μ̂_b-μ̂_i)²/σ² - ½ log((1+N_b/c)(1+N_i/c)) > log((K-1)/δ),
+
+    where N' = N²/(N+c). For each pair, exp of Σ N²(μ̂-μ)²/(2σ²(N+c)) - ½ log(1+N/c) over its two arms
+    is a nonnegative supermartingale of mean at most 1 whatever chooses the arms; Ville's inequality
+    and a union over the K-1 wrong leaders bound the error by δ.
+
+    c  how many pulls the prior is worth; 20 suits a few hundred to a few ten thousand samples
+    """
+
+    c: float = kernels.MIXTURE_C
+
+    name = "mixture"
+    proven = True
+    reference = "Robbins 1970, normal mixtures with Ville's inequality, for each pair of arms"
+    code = kernels.MIXTURE
+
+    def __post_init__(self) -> None:
+        c = _door.scalar("c", self.c)
+        if not 0.0 < c < np.inf:
+            raise InvalidInputError(
+                f"c must be positive and finite, got {c}; it is the number of pulls that the prior "
+                f"is worth, 20 is a good choice."
+            )
+        object.__setattr__(self, "c", c)
+
+    @property
+    def scale(self) -> float:
+        return self.c
+
+    def level(self, num_arms: int, delta: float) -> float:
+        return float(np.log((num_arms - 1.0) / delta))
+
+    def intervals(
+        self,
+        pulls: npt.ArrayLike,
+        means: npt.ArrayLike,
+        delta: float,
+        sigma: float = 1.0,
+        *,
+        all_pairs: bool = False,
+    ) -> tuple[Array, Array]:
+        """Intervals for μ_b - μ_i, the leader b against every arm i, which imply the decision.
+
+        The rule decides exactly when every lower end, but the leader's own, is above 0. With probability
+        at least 1-δ, at all times, all intervals that contain the truly best arm hold; `all_pairs` widens
+        them so that all hold.
+        pulls, means, delta, sigma  as in `evaluate`
+        Returns  lower (..., K), upper (..., K); 0 at the leader, infinite where an arm has no pulls
+        Raises   InvalidInputError
+        """
+        count, mu = _door.observations(pulls, means)
+        num_arms = count.shape[-1]
+        leader = np.asarray(self.evaluate(pulls, means, delta, sigma).leader)[..., None]
+        pairs = num_arms * (num_arms - 1.0) / 2.0 if all_pairs else num_arms - 1.0
+        n_b = np.broadcast_to(np.take_along_axis(count, leader, axis=-1), count.shape)
+        half = np.empty(count.size)
+        with np.errstate(over="ignore"):
+            kernels.mixture_half_width_rows(
+                n_b.ravel(), count.ravel(), self.c, float(np.log(pairs / delta)), half
+            )
+            half = np.where(np.arange(num_arms) == leader, 0.0, sigma * half.reshape(count.shape))
+            difference = np.take_along_axis(mu, leader, axis=-1) - mu
+            return difference - half, difference + half
+
+
+RULES: dict[str, StoppingRule] = {
+    rule.name: rule for rule in (Practical(), GK16(), GK16(printed=True), KaufmannKoolen(), Mixture())
+}
+
+
+def stopping_rule(rule: str | StoppingRule) -> StoppingRule:
+    """A rule by its name; a rule itself is handed back.
+
+    Names: "practical", "gk16", "gk16-printed", "kaufmann-koolen", "mixture".
+    """
+    if isinstance(rule, StoppingRule):
+        return rule
+    return RULES[_door.choice("stopping", rule, tuple(RULES))]
+
+
+@lru_cache(maxsize=256)
+def calibration(x: float) -> float:
+    """C_G(x) = min over ½ < λ <= 1 of (g_G(λ) + x)/λ of Kaufmann & Koolen, Theorem 7.
+
+    g_G(λ) = 2λ - 2λ log(4λ) + log ζ(2λ) - ½ log(1-λ). Any λ gives a valid threshold, so the
+    tolerance of the minimisation costs no validity.
+    """
+    from scipy.optimize import minimize_scalar
+    from scipy.special import zeta
+
+    def objective(lam: float) -> float:
+        log_zeta = np.log(zeta(2.0 * lam))
+        g = 2.0 * lam - 2.0 * lam * np.log(4.0 * lam) + log_zeta - 0.5 * np.log1p(-lam)
+        return float((g + x) / lam)
+
+    ends = (0.5 + 1e-9, 1.0 - 1e-9)
+    found = minimize_scalar(objective, bounds=ends, method="bounded", options={"xatol": 1e-10})
+    return float(found.fun)
+
+
+@lru_cache(maxsize=256)
+def _gk16_log_constant(num_arms: int, alpha: float, log_inverse_delta: float) -> float:
+    """The smallest L = log R with L >= log Σ_t (e^(K+1)/K^K) (log²(R t^α/δ) log t)^K/t^α.
+
+    The right side increases in L, so iterating from below leads to the smallest fixed point.
+    """
+    head = np.log(np.arange(2.0, 2001.0))
+    # The tail of the sum is an integral in u = log t (Euler-Maclaurin; half of the first term).
+    # The integrand is smooth and falls off like e^(-(α-1)u), so a fine trapezoid is exact enough.
+    decay = (alpha - 1.0) / (3.0 * num_arms + 40.0)
+    tail = np.linspace(np.log(2000.0), np.log(2000.0) + 3.0 / decay, 400_001)
+
+    def log_terms(u: Array, level: float) -> Array:
+        log_squared = 2.0 * np.log(level + alpha * u + log_inverse_delta)
+        per_arm: Array = log_squared + np.log(u) - np.log(num_arms)
+        return num_arms + 1.0 + num_arms * per_arm - alpha * u
+
+    level = 1.0
+    for _ in range(10_000):
+        inner = log_terms(head, level)
+        outer = log_terms(tail, level) + tail
+        top = max(inner.max(), outer.max())
+        total = np.exp(inner - top).sum() - 0.5 * np.exp(inner[-1] - top)
+        step = tail[1] - tail[0]
+        weights = np.exp(outer - top)
+        total += step * (weights.sum() - 0.5 * (weights[0] + weights[-1]))
+        new = float(top + np.log(total))
+        if abs(new - level) <= 1e-12 * new:
+            break
+        level = new
+    return new
