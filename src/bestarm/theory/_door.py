@@ -63,9 +63,9 @@ def gaps(means: npt.ArrayLike | None, given: npt.ArrayLike | None) -> Array:
         )
     if given is None:
         assert means is not None
-        array = per_arm("means", means)
+        mu = per_arm("means", means)
         with np.errstate(over="ignore"):
-            array = np.subtract(array.max(axis=-1, keepdims=True), array)
+            array: Array = mu.max(axis=-1, keepdims=True) - mu
         if np.isinf(array).any():
             raise InvalidInputError(
                 "means must differ by less than 1.8e308, got a difference beyond double range; rescale them."

@@ -1,0 +1,79 @@
+"""How every command prints: a rich table on a terminal, plain text in a pipe, JSON on request."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any, SupportsFloat
+
+ROWS_ON_A_TERMINAL = 60
+
+
+class Format(StrEnum):
+    """What `--format` takes."""
+
+    table = "table"
+    json = "json"
+
+
+def print_json(value: object) -> None:
+    """JSON with infinities and NaN as null."""
+    print(json.dumps(plain(value), indent=2, allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """NumPy to Python, non-finite numbers to None."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
+    """Columns aligned to the right, all but the first."""
+    if sys.stdout.isatty():
+        _print_rich(header, rows, title)
+        return
+    if title:
+        print(title)
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    for row in [header, *rows]:
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        print("  ".join(cells).rstrip())
+
+
+def _print_rich(header: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD)
+    for i, name in enumerate(header):
+        table.add_column(Text(name), justify="left" if i == 0 else "right")
+    for row in rows[:ROWS_ON_A_TERMINAL]:
+        table.add_row(*(Text(cell) for cell in row))
+    console = Console()
+    console.print(table)
+    if len(rows) > ROWS_ON_A_TERMINAL:
+        hidden = len(rows) - ROWS_ON_A_TERMINAL
+        print(f"... and {hidden} more; a pipe or --format json has them all")
+
+
+def number(value: SupportsFloat, digits: int = 6) -> str:
+    """A number to so many significant digits, without a superfluous exponent."""
+    x = float(value)
+    if math.isinf(x):
+        return "inf" if x > 0 else "-inf"
+    if x == round(x) and abs(x) < 1e15:
+        return str(int(x))
+    return f"{x:.{digits}g}"

@@ -1,0 +1,57 @@
+"""`bestarm demo`: what the package does, in a minute, on the bandit of the paper."""
+
+from __future__ import annotations
+
+from ._output import number, print_table
+
+MEANS = (0.9, 0.8, 0.6, 0.4, 0.4)
+
+
+def demo() -> None:
+    """Show on an example what bestarm computes."""
+    import numpy as np
+
+    from ..theory.complexity import optimal_weights
+    from ..theory.exploration import exploration_biased_weights
+    from ..theory.statistics import confidence_width
+    from ..theory.stopping import RULES
+
+    mu = np.array(MEANS)
+    solution = optimal_weights(mu)
+    print(f"Five options with means {', '.join(map(str, MEANS))}, each sample with noise of variance 1.")
+    print("Which is the best? How should samples be shared out, and how many does it take?\n")
+
+    counts = (100, 1_000, 10_000, 100_000)
+    columns = []
+    for n in counts:
+        width = confidence_width(n, 0.05, mu.size, "experiments")
+        columns.append(exploration_biased_weights(mu - width, mu + width).weights)
+    print_table(
+        ["arm", "mean", "optimal weight", *(f"after {n} each" for n in counts)],
+        [
+            [str(a + 1), str(mu[a]), number(solution.weights[a], 3), *(number(w[a], 3) for w in columns)]
+            for a in range(mu.size)
+        ],
+        "Exploration-biased weights start uniform and approach the optimal ones as intervals shrink:",
+    )
+    print(f"\nCharacteristic time T = {number(solution.time)}: about T log(1/delta) samples are needed.\n")
+
+    pulls, delta = np.round(7000 * solution.weights), 0.1
+    rows = []
+    for name, rule in RULES.items():
+        result = rule.evaluate(pulls, mu, delta)
+        rows.append(
+            [
+                name,
+                "yes" if rule.proven else "no",
+                number(result.statistic, 4),
+                number(result.threshold, 4),
+                "stop" if result.decided else "go on",
+            ]
+        )
+    print_table(
+        ["stopping rule", "proven", "statistic", "threshold", "decision"],
+        rows,
+        f"After 7000 samples shared out optimally, with these means observed, at delta = {delta}:",
+    )
+    print("\nNext: bestarm solve 0.9 0.8 0.6 0.4 0.4 --delta 0.1    bestarm --help")

@@ -1,0 +1,6 @@
+"""Every property test is deterministic: the same examples on every machine and in every run."""
+
+from hypothesis import settings
+
+settings.register_profile("bestarm", deadline=None, derandomize=True, max_examples=200)
+settings.load_profile("bestarm")

@@ -1,0 +1,64 @@
+"""Statements of the paper that are wrong as printed, each with its counter-example.
+
+Proposition 15 without η <= 1 is in test_regularity, Algorithm 1 as printed in test_exploration.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import bestarm
+from support.bandits import GAPS_1, MU_1
+
+
+def test_lemma_28_fails_for_the_papers_own_bandit() -> None:
+    """w_min >= Δ_min/(2K) would say 0.00972 >= 0.01 for μ⁽¹⁾."""
+    w_min = bestarm.optimal_weights(gaps=GAPS_1).weights.min()
+    assert w_min < 0.1 / (2 * 5)
+    assert w_min >= bestarm.complexity_bounds(MU_1).min_weight_lower
+
+
+def test_two_arms_need_eight_over_the_squared_gap() -> None:
+    """Section 3.3 prints T = 8Δ² for K = 2; it is 8/Δ²."""
+    time = bestarm.characteristic_time([0.5, 0.0])
+    assert time == 8 / 0.5**2
+    assert time != 8 * 0.5**2
+
+
+def test_newton_as_printed_underflows_for_tiny_gaps() -> None:
+    """Squared gaps below 1e-154 underflow, so Algorithm 4 as printed divides by zero; scaled, it works."""
+    gaps = 1e-170 * np.array(GAPS_1)
+    assert (gaps**2 == 0).all()
+    expected = bestarm.optimal_weights(gaps=GAPS_1).weights
+    for method in ("newton", "paper"):
+        np.testing.assert_allclose(
+            bestarm.optimal_weights(gaps=gaps, method=method).weights, expected, rtol=1e-9
+        )
+
+
+def test_the_proof_of_theorem_14_fails_above_one_fifteenth() -> None:
+    """Its last step needs (1+ε)/(1-3ε)² <= 1+10ε, which is false on (1/15, 1/7]."""
+
+    def last_step(epsilon: float) -> bool:
+        return (1 + epsilon) / (1 - 3 * epsilon) ** 2 <= 1 + 10 * epsilon
+
+    assert last_step(0.06)
+    assert not last_step(0.07)
+    assert not last_step(1 / 7)
+
+
+def test_the_biased_bandit_is_not_within_one_half_width() -> None:
+    """Appendix D uses ||μ~ - μ|| <= L; μ at one end of an interval and μ~ at the other are 2L apart."""
+    half = 0.05
+    mu = np.array([0.9, 0.2, 0.1])
+    centre = mu + half * np.array([1.0, 0.0, 0.0])  # μ is the lower end of the first interval
+    biased = bestarm.exploration_biased_weights(centre - half, centre + half).bandit
+    distance = np.abs(biased - mu).max()
+    assert half * 1.5 < distance <= 2 * half * (1 + 1e-12)
+
+
+def test_sums_of_inverse_roots_exceed_the_root() -> None:
+    """Appendix D uses Σ_{s<t} s^(-1/2) <= sqrt(t); the sum is near 2 sqrt(t)."""
+    t = 10_000
+    total = (1 / np.sqrt(np.arange(1, t))).sum()
+    assert 1.9 * np.sqrt(t) < total <= 2 * np.sqrt(t)

@@ -1,0 +1,130 @@
+"""What may import what, what importing costs, and that the cache cannot go stale."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import bestarm
+
+SOURCE = Path(bestarm.__file__).parent
+LAYERS = ["errors", "kernels", "theory", "cli"]
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Top-level parts of bestarm that a file imports, at any depth of its functions."""
+    package = ("bestarm", *path.relative_to(SOURCE).parent.parts)
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1]
+            names = [node.module] if node.module else [alias.name for alias in node.names]
+            found |= {".".join((*base, name)).split(".")[1] for name in names if name}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bestarm."):
+            found.add(str(node.module).split(".")[1])
+    return found
+
+
+def test_imports_point_one_way() -> None:
+    """errors <- kernels <- theory <- cli; no file imports a later layer."""
+    seen = 0
+    for path in SOURCE.rglob("*.py"):
+        layer = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        if layer not in LAYERS:
+            continue
+        for other in imported_modules(path) & set(LAYERS):
+            seen += 1
+            assert LAYERS.index(other) <= LAYERS.index(layer), f"{path} imports {other}"
+    assert seen > 20
+
+
+def modules_after(code: str) -> set[str]:
+    """The modules that are loaded in a new process after some code."""
+    script = f"{code}\nimport json, sys\nprint('\\n' + json.dumps(sorted(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(json.loads(run.stdout.splitlines()[-1]))
+
+
+def test_importing_the_package_is_cheap() -> None:
+    """`import bestarm` loads at most NumPy."""
+    loaded = modules_after("import bestarm")
+    assert "bestarm" in loaded
+    assert not loaded & {"numba", "scipy", "typer", "rich"}
+
+
+def test_help_needs_no_numerics() -> None:
+    """`bestarm --help` loads neither NumPy nor Numba."""
+    for words in (["--help"], ["solve", "--help"]):
+        loaded = modules_after(f"from bestarm.cli import main; assert main({words}) == 0")
+        assert "typer" in loaded
+        assert not loaded & {"numpy", "numba", "scipy"}
+
+
+def test_every_public_name_exists() -> None:
+    """The lazy table, __all__ and the type checker's imports name the same things."""
+    for name in bestarm.__all__:
+        assert getattr(bestarm, name) is not None
+    tree = ast.parse((SOURCE / "__init__.py").read_text())
+    guarded = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {a.name for node in guarded.body if isinstance(node, ast.ImportFrom) for a in node.names}
+    assert typed == set(bestarm._MODULE_OF) == set(bestarm.__all__) - {"__version__"}
+    assert dir(bestarm) == sorted(bestarm.__all__)
+
+
+def test_a_change_in_any_kernel_source_changes_the_cache_folder(tmp_path: Path) -> None:
+    """Numba alone would keep stale machine code when a callee in another file changes."""
+    copy = tmp_path / "bestarm"
+    for path in SOURCE.rglob("*.py"):
+        target = copy / path.relative_to(SOURCE)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    code = "from bestarm.kernels import _jit; print(_jit.cache_folder())"
+
+    def folder() -> str:
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        )
+        return run.stdout.strip()
+
+    before = folder()
+    assert before == folder()
+    with (copy / "kernels" / "glr.py").open("a") as file:
+        file.write("\n# changed\n")
+    assert folder() != before
+
+
+def test_compiled_and_uncompiled_agree() -> None:
+    """BESTARM_JIT=0 runs the same source and gives the same numbers, to the rounding of reordered sums."""
+    code = """
+import json, numpy as np, bestarm
+rng = np.random.default_rng(5)
+means = rng.normal(size=(50, 7))
+pulls = rng.integers(1, 99, size=means.shape)
+w = bestarm.optimal_weights(means)
+e = bestarm.exploration_biased_weights(means - .3, means + .3)
+z = [bestarm.stopping_rule(n).evaluate(pulls, means, .1).statistic for n in ("practical", "mixture")]
+c = [bestarm.confidence_width(pulls, .1, 7, k) for k in ("paper", "experiments", "mixture")]
+print(json.dumps([x.tolist() for x in (w.weights, w.time, e.weights, e.bandit, *z, *c)]))
+"""
+    outputs = []
+    for jit in ("0", "1"):
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "BESTARM_JIT": jit},
+        )
+        outputs.append(json.loads(run.stdout))
+    for one, other in zip(*outputs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-13)
