@@ -9,9 +9,9 @@ from scipy.optimize import brentq
 from bestarm.kernels._types import Array
 
 
-@numba.njit("f8(f8[::1], f8)", nogil=True, error_model="numpy")
+@numba.njit("f8(f8[::1], f8)", nogil=True, error_model="numpy", fastmath={"reassoc"})
 def floor_pass(d: Array, r: float) -> float:
-    """What one evaluation cannot go under: one plain loop over the squared gaps."""
+    """What one evaluation cannot go under: one vectorised loop over the squared gaps."""
     s = 0.0
     for a in range(d.size):
         q = 1.0 / (r * d[a] - 1.0)

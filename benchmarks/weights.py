@@ -20,7 +20,8 @@ def squared_gaps(num_arms: int, seed: int = 0) -> tuple[Array, float]:
     gaps = np.random.default_rng(seed).uniform(0.1, 1.0, num_arms)
     gaps[0] = 0.0
     x = np.empty_like(gaps)
-    return x, kernels.scaled_squares(gaps, 0, float(gaps[1:].min()), x)
+    kernels.scaled_squares(gaps, 0, float(gaps[1:].min()), x)
+    return x, kernels.root_lower_bound(x, 0)
 
 
 def solvers(x: Array, start: float) -> dict[str, Callable[[], tuple[float, int]]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -74,7 +76,7 @@ def test_file_and_stdin(tmp_path: Path) -> None:
     expected = bestarm("solve", "0.9", "0.5", "0.45", "0.4").stdout
     assert bestarm("solve", "--file", str(file)).stdout == expected
     assert bestarm("solve", "-", stdin="0.9 0.5,0.45\n0.4").stdout == expected
-    assert bestarm("solve", "--file", "-", stdin="0.9 0.5,0.45\n0.4").stdout == expected
+    assert bestarm("solve", "--file", "-", stdin="\ufeff0.9 0.5,0.45\n0.4").stdout == expected
 
 
 @pytest.mark.parametrize(
@@ -96,6 +98,10 @@ def test_file_and_stdin(tmp_path: Path) -> None:
         (["--file", "missing.csv"], "missing.csv"),
         (["--file", "."], "directory"),
         (["1", "2", "--file", "means.csv"], "both"),
+        (["0.9,,0.8"], "empty cell"),
+        (["1_0", "2"], "1_0"),
+        (["--box", "--delta", "7", "0:1", "2:3"], "strictly between"),
+        (["1", "2", "--\x1b[31mfoo"], "no option"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(words: list[str], part: str) -> None:
@@ -140,6 +146,44 @@ def test_a_full_disk_and_a_closed_pipe_are_failures_in_one_line() -> None:
     run = subprocess.run([*COMMAND, "solve", "1", "2"], stdout=writer, stderr=subprocess.PIPE, text=True)
     os.close(writer)
     assert (run.returncode, run.stderr) == (1, "")
+
+
+def test_closed_streams_and_no_command() -> None:
+    """Without standard output or input there is one line; without a command there is the help."""
+    for redirect, words in ((">&-", "1 2"), ("<&-", "-")):
+        script = (
+            f'"$0" -c "import sys; from bestarm.cli import main; sys.exit(main())" solve {words} {redirect}'
+        )
+        run = subprocess.run(["sh", "-c", script, sys.executable], capture_output=True, text=True)
+        assert run.returncode in (1, 2)
+        assert run.stderr.count("\n") == 1
+        assert "unexpected" not in run.stderr
+    alone = bestarm()
+    assert (alone.returncode, alone.stderr) == (2, "")
+    assert "Usage" in alone.stdout
+
+
+def test_interrupt_is_130() -> None:
+    """Ctrl-C while waiting for standard input: one line and code 130."""
+    process = subprocess.Popen(
+        [*COMMAND, "solve", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors == "bestarm: interrupted\n"
+
+
+def test_debug_shows_the_traceback_and_keeps_the_code() -> None:
+    """--debug may stand anywhere."""
+    run = bestarm("solve", "1", "--debug")
+    assert run.returncode == 2
+    assert "Traceback" in run.stderr
 
 
 def test_a_terminal_gets_a_table() -> None:

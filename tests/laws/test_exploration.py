@@ -111,6 +111,18 @@ def test_a_degenerate_top_interval_leaves_a_candidate() -> None:
         )
 
 
+def test_underflowing_weights_are_compared_by_their_logarithms() -> None:
+    """A far arm whose weight underflows in every candidate does not change which candidate wins."""
+    low, high = np.array([0.0, 0.89, 0.5]), np.array([1.0, 0.9, 0.6])
+    for far, unit in ((-1e3, 1.0), (-1e150, 1e-20)):
+        for method in ("pareto", "paper"):
+            found = bestarm.exploration_biased_weights(
+                [*(low * unit), far], [*(high * unit), far], method=method
+            )
+            assert found.best == 1
+            np.testing.assert_allclose(found.weights[:3], [0.0519, 0.4755, 0.4726], atol=1e-4)
+
+
 def test_underflowing_weights_still_have_a_winner() -> None:
     """As printed, w_min > 0 is needed to be selected, and a weight of 1e-340 selects nothing."""
     found = bestarm.exploration_biased_weights([1.0, 1.0 - 1e-16, -1e160], [1.0, 1.0 - 1e-16, -1e160])

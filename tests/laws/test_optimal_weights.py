@@ -184,15 +184,21 @@ def test_any_warm_start_finds_the_root(warm: float) -> None:
     d = gaps**2
     d[0] = np.inf
     root = float(bestarm.optimal_weights(gaps=gaps).ratio)
-    found, steps = kernels.newton_root(d, warm * root, 200.0 * (1 - 1e-12))
+    found, steps = kernels.newton_root(d, warm * root, 200.0 * (1 - 1e-12))  # floor: 2/Δ_min²
     np.testing.assert_allclose(found, root, rtol=1e-14)
     assert steps <= 8
 
 
-def test_ten_million_equal_gaps_end() -> None:
-    """Rounding keeps |φ| above 1e-10 there, so the printed loop would never end; ours does."""
-    gaps = np.full(10_000_000, 0.3)
-    gaps[0], gaps[-1] = 0.0, 0.30001
-    for method in ("newton", "paper"):
-        found = bestarm.optimal_weights(gaps=gaps, method=method)
-        np.testing.assert_allclose(found.weights[0], 1 / (1 + np.sqrt(gaps.size - 1.0)), rtol=1e-6)
+def test_a_plain_sum_would_never_end_the_printed_loop() -> None:
+    """Ten million equal gaps: summed one by one, |φ| exceeds 1e-10 around the root; our sums do not."""
+    n = 10_000_000
+    root = 1 + np.sqrt(float(n))
+    x = np.ones(n + 1)
+    x[0] = np.inf
+    for r in (root, np.nextafter(root, np.inf), np.nextafter(root, 0.0)):
+        one_by_one = np.cumsum(np.full(n, 1.0 / (r - 1.0) ** 2))[-1]
+        assert abs(one_by_one - 1.0) > 1e-10
+    assert abs(kernels.power_sums(x, root)[0] - 1.0) < 1e-13
+    found, evaluations = kernels.paper_root(x, 2.0)
+    np.testing.assert_allclose(found, root, rtol=1e-9)
+    assert evaluations < 60

@@ -15,7 +15,8 @@ Data = tuple[list[int], list[float]]
 
 def data(max_arms: int = 8) -> st.SearchStrategy[Data]:
     """Pulls and means of two or more arms."""
-    arm = st.tuples(st.integers(1, 5000), st.floats(-2.0, 2.0))
+    mean = st.integers(-2_000_000, 2_000_000).map(lambda x: x * 1e-6)  # apart by more than a tie, or equal
+    arm = st.tuples(st.integers(1, 5000), mean)
     return st.lists(arm, min_size=2, max_size=max_arms).map(
         lambda arms: ([n for n, _ in arms], [m for _, m in arms])
     )

@@ -14,7 +14,7 @@ import numpy as np
 import bestarm
 
 SOURCE = Path(bestarm.__file__).parent
-LAYERS = ["errors", "kernels", "theory", "cli"]
+LAYERS = ["errors", "kernels", "theory", "strategies", "simulation", "cli"]
 
 
 def imported_modules(path: Path) -> set[str]:
@@ -32,7 +32,7 @@ def imported_modules(path: Path) -> set[str]:
 
 
 def test_imports_point_one_way() -> None:
-    """errors <- kernels <- theory <- cli; no file imports a later layer."""
+    """errors <- kernels <- theory <- strategies <- simulation <- cli; no file imports a later layer."""
     seen = 0
     for path in SOURCE.rglob("*.py"):
         layer = path.relative_to(SOURCE).parts[0].removesuffix(".py")
@@ -128,3 +128,26 @@ print(json.dumps([x.tolist() for x in (w.weights, w.time, e.weights, e.bandit, *
         outputs.append(json.loads(run.stdout))
     for one, other in zip(*outputs, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-13)
+
+
+def test_a_damaged_cache_is_not_the_end(tmp_path: Path) -> None:
+    """With unreadable machine code in the cache the kernels are compiled again."""
+    code = "from bestarm.kernels import glr; print(glr.pair_cost(2.0, 2.0, 1.0))"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+
+    def run() -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+        )
+        return done.stdout.strip()
+
+    assert run() == "0.5"
+    files = [path for path in tmp_path.rglob("*.nb?") if path.is_file()]
+    assert files
+    for path in files:
+        path.write_bytes(path.read_bytes()[:20])
+    assert run() == "0.5"
+    for path in files:
+        path.write_bytes(b"")
+    assert run() == "0.5"

@@ -82,3 +82,30 @@ def test_risk_of_a_half_needs_no_samples() -> None:
     assert bestarm.lower_bound([0.9, 0.1], 0.5) == 0.0
     assert bestarm.lower_bound([0.9, 0.9], 0.7) == 0.0
     assert bestarm.lower_bound([0.9, 0.9], 0.1) == np.inf
+
+
+def test_any_memory_layout_is_accepted() -> None:
+    """Read-only, strided, Fortran-ordered, big-endian and float32 input give the same numbers."""
+    means = np.array([[0.5, 0.25, 0.125], [0.75, 0.5, 0.0]])
+    pulls = np.array([[5.0, 6.0, 7.0], [8.0, 9.0, 10.0]])
+    frozen = means.copy()
+    frozen.flags.writeable = False
+    forms = [
+        frozen,
+        np.broadcast_to(means, means.shape),
+        np.asfortranarray(means),
+        means.repeat(2, axis=1)[:, ::2],
+        means.astype(">f8"),
+        means.astype(np.float32),
+    ]
+    for form in forms:
+        assert (
+            bestarm.optimal_weights(form).weights.tolist() == bestarm.optimal_weights(means).weights.tolist()
+        )
+        assert bestarm.glr(pulls, form).statistic.tolist() == bestarm.glr(pulls, means).statistic.tolist()
+        gaps = form[:1] - form[:1]
+        assert bestarm.optimal_weights(gaps=gaps).time.tolist() == [np.inf]
+        found = bestarm.exploration_biased_weights(form, form).weights
+        np.testing.assert_array_equal(found, bestarm.exploration_biased_weights(means, means).weights)
+        bestarm.confidence_width(np.broadcast_to(np.int64(4), (3,)), 0.1, 3)
+        bestarm.Mixture().intervals(np.broadcast_to(5, form.shape), form, 0.1)

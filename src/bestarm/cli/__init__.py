@@ -17,12 +17,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
-    from ..errors import BestarmError, InvalidInputError
-    from ._app import app
-
     try:
+        if sys.stdout is None:
+            return _say("standard output is closed, so nothing can be printed; open it.", FAILURE)
+        from ._app import app
+
         code = app(words, prog_name="bestarm", standalone_mode=False)
         sys.stdout.flush()
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt  # the parser swallowed it
         return code if isinstance(code, int) else DONE
     except KeyboardInterrupt:
         return _say("interrupted", INTERRUPTED)
@@ -32,17 +35,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILURE
     except Exception as error:
         if debug:
-            raise
-        if hasattr(error, "format_message"):  # the parser's own complaint
-            return _say(f"{error.format_message()} See 'bestarm --help'.", BAD_INPUT)
-        if isinstance(error, InvalidInputError):
-            return _say(str(error), BAD_INPUT)
-        if isinstance(error, BestarmError | OSError):
-            return _say(str(error), FAILURE)
-        kind = type(error).__name__
-        return _say(f"unexpected {kind}: {error} (please report it; --debug shows where)", FAILURE)
+            import traceback
+
+            traceback.print_exc()
+        return _explain(error)
+
+
+def _explain(error: Exception) -> int:
+    """One line on stderr, and the exit code that fits."""
+    from ..errors import BestarmError, InvalidInputError
+
+    if hasattr(error, "format_message"):  # the parser's own complaint
+        message = error.format_message().strip().rstrip(".")
+        return _say(f"{message}; see 'bestarm --help'.", BAD_INPUT) if message else BAD_INPUT
+    if isinstance(error, InvalidInputError):
+        return _say(str(error), BAD_INPUT)
+    if isinstance(error, BestarmError | OSError):
+        return _say(str(error), FAILURE)
+    kind = type(error).__name__
+    return _say(f"unexpected {kind}: {error} (please report it; --debug shows where)", FAILURE)
 
 
 def _say(message: str, code: int) -> int:
-    print("bestarm: " + " ".join(message.split()), file=sys.stderr)
+    line = " ".join(message.split())
+    printable = "".join(c if c.isprintable() else "?" for c in line)
+    print("bestarm: " + printable, file=sys.stderr)
     return code

@@ -13,29 +13,52 @@ def read_words(words: list[str], file: str | None) -> list[str]:
     if words == ["-"] and file is None:
         words, file = [], "-"
     if file is None:
-        return [part for word in words for part in word.replace(",", " ").split()]
+        return [part for word in words for part in cut(word)]
     if words:
         raise InvalidInputError(
             f"give numbers either on the command line or with --file, got both ({words[0]!r} and "
             f"--file {file}); leave one out."
         )
+    return [part for line in _read(file).splitlines() for part in cut(line)]
+
+
+def cut(line: str) -> list[str]:
+    """The words of a line, between commas or blanks; an empty cell between commas is refused."""
+    cells = [cell.split() for cell in line.split(",")]
+    if not cells[-1]:
+        cells.pop()  # a comma at the end of a line
+    if cells and not all(cells):
+        raise InvalidInputError(
+            f"there is an empty cell between commas in {line.strip()[:40]!r}; fill it or remove it."
+        )
+    return [word for cell in cells for word in cell]
+
+
+def _read(file: str) -> str:
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
+        if file != "-":
+            data = Path(file).read_bytes()
+        elif sys.stdin is None:
+            raise OSError(0, "it is closed")
+        else:
+            data = sys.stdin.buffer.read()
+        return data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
+        name = "standard input" if file == "-" else repr(file)
         reason = getattr(error, "strerror", None) or "it is not a text file"
         raise InvalidInputError(
-            f"cannot read {file!r}: {reason}; give a file of numbers separated by commas or lines."
+            f"cannot read {name}: {reason}; give numbers separated by commas or lines."
         ) from None
-    return text.replace(",", " ").split()
 
 
 def to_number(word: str, what: str) -> float:
     """One number, or a refusal that quotes the word."""
+    if word.startswith("--"):
+        raise InvalidInputError(f"there is no option {word!r}; 'bestarm solve --help' lists them.")
     try:
+        if not word.isascii() or "_" in word:
+            raise ValueError
         return float(word)
     except ValueError:
-        pass
-    if word.startswith("--"):
-        raise InvalidInputError(f"there is no option {word}; 'bestarm solve --help' lists them.")
-    example = "it like 0.05" if what == "delta" else "them like 0.9 0.8 or 0.9,0.8"
-    raise InvalidInputError(f"{what} must be numeric, got {word[:40]!r}; write {example}.")
+        example = "it like 0.05" if what == "delta" else "them like 0.9 0.8 or 0.9,0.8"
+        raise InvalidInputError(f"{what} must be numeric, got {word[:40]!r}; write {example}.") from None

@@ -7,7 +7,10 @@ import math
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, SupportsFloat
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 ROWS_ON_A_TERMINAL = 60
 
@@ -38,22 +41,25 @@ def plain(value: Any) -> Any:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
-    """Columns aligned to the right, all but the first."""
+    """Columns aligned to the right, all but the first; rich on a terminal wide enough for them."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     if sys.stdout.isatty():
-        _print_rich(header, rows, title)
-        return
+        from rich.console import Console
+
+        console = Console()
+        if console.width >= sum(widths) + 3 * len(widths) + 2:
+            _print_rich(console, header, rows, title)
+            return
     if title:
         print(title)
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     for row in [header, *rows]:
         cells = [row[0].ljust(widths[0])]
         cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         print("  ".join(cells).rstrip())
 
 
-def _print_rich(header: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> None:
+def _print_rich(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -62,7 +68,6 @@ def _print_rich(header: Sequence[str], rows: Sequence[Sequence[str]], title: str
         table.add_column(Text(name), justify="left" if i == 0 else "right")
     for row in rows[:ROWS_ON_A_TERMINAL]:
         table.add_row(*(Text(cell) for cell in row))
-    console = Console()
     console.print(table)
     if len(rows) > ROWS_ON_A_TERMINAL:
         hidden = len(rows) - ROWS_ON_A_TERMINAL

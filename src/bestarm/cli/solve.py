@@ -37,10 +37,13 @@ def solve(
         raise InvalidInputError(
             "no numbers were given; give at least two, like: bestarm solve 0.9 0.8 0.6, or --file FILE."
         )
+    from ..theory import _door
+
+    risk = _door.delta(to_number(delta, "delta"))
     if box:
         _solve_box(words, format)
     else:
-        _solve_means([to_number(word, "means") for word in words], to_number(delta, "delta"), format)
+        _solve_means([to_number(word, "means") for word in words], risk, format)
 
 
 def _solve_means(means: list[float], delta: float, format: Format) -> None:

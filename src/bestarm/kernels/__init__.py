@@ -9,4 +9,7 @@ nothing. That is what lets the same source run in a simulation loop, live, and u
     exploration   the exploration-biased weights (Algorithm 1)
     glr           the generalised likelihood ratio and g
     thresholds    stopping rules and confidence widths
+    tracking      ties, and which arm lies furthest behind its target
+    moments       counts, sums and means of rewards
+    random        rewards as a function of (seed, run, arm, n)
 """

@@ -9,9 +9,13 @@ BESTARM_JIT=0 runs the same source uncompiled (slow, but without the start-up co
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import pickle
+import shutil
 import sys
+import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +23,7 @@ from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
+COMPILED = ("kernels", "strategies", "simulation")  # the parts of the package that hold kernels
 ENABLED = os.environ.get("BESTARM_JIT", "1") != "0"
 
 
@@ -43,6 +48,10 @@ def kernel(signature: str, *, reorder: bool = False) -> Callable[[Function], Fun
         numba.config.CACHE_DIR = _CACHE  # read when the function is decorated, and only then
         try:
             return cast(Function, numba.njit(signature, cache=bool(_CACHE), **options)(function))
+        except (OSError, EOFError, pickle.UnpicklingError, ValueError, RuntimeError):
+            # A full disk or a damaged file must not be the end: compile without the cache. If the kernel
+            # itself was at fault, this raises again.
+            return cast(Function, numba.njit(signature, **options)(function))
         finally:
             numba.config.CACHE_DIR = previous
 
@@ -52,30 +61,44 @@ def kernel(signature: str, *, reorder: bool = False) -> Callable[[Function], Fun
 def cache_folder() -> str:
     """The folder of machine code for exactly these kernel sources; "" where none can be written."""
     digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
-    folder = _user_cache() / "bestarm" / digest.hexdigest()[:16]
+    package = Path(__file__).parent.parent
+    for part in COMPILED:
+        for source in sorted((package / part).glob("*.py")):
+            digest.update(source.read_bytes())
+    home = _user_cache() / "bestarm"
+    folder = home / digest.hexdigest()[:16]
     new = not folder.is_dir()
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
     except OSError:
         return ""
     if not os.access(folder, os.W_OK):
         return ""
-    if new and sys.stderr is not None and sys.stderr.isatty():
-        print("bestarm: compiling for this machine, once (about 20 s) ...", file=sys.stderr)
+    if new:
+        _forget_old(home)
+        if sys.stderr is not None and sys.stderr.isatty():
+            print("bestarm: compiling for this machine, once (about 10 s) ...", file=sys.stderr)
     return str(folder)
 
 
+def _forget_old(home: Path, days: float = 30.0) -> None:
+    """Remove the machine code of sources that nobody has used for a month."""
+    for folder in home.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > days * 86400:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
 def _user_cache() -> Path:
-    given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
-    if given:
-        return Path(given)
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        given = os.environ.get(name, "")
+        if os.path.isabs(given):
+            return Path(given)
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home())
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.path.expanduser("~")) / ".cache"
+    home = Path(os.path.expanduser("~"))
+    return home / "Library" / "Caches" if sys.platform == "darwin" else home / ".cache"
 
 
 _CACHE = cache_folder() if ENABLED else ""

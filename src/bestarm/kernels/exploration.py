@@ -11,7 +11,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array, Indices
-from .weights import newton_root, root_sum, scaled_squares, tied_weights, weights_from_root
+from .weights import root_sum, scaled_root, scaled_squares, tied_weights, weights_from_root
 
 
 @kernel("UniTuple(f8, 2)(f8[::1], f8[::1])")
@@ -24,14 +24,15 @@ def box_ends(lower: Array, upper: Array) -> tuple[float, float]:
     return max_lower, min_upper
 
 
-@kernel("i8(f8[::1], f8[::1], f8, f8, b1, i8)")
+@kernel("i8(f8[::1], f8[::1], f8, f8, b1, f8, i8)")
 def next_candidate(
-    lower: Array, upper: Array, max_lower: float, min_upper: float, every: bool, after: int
+    lower: Array, upper: Array, max_lower: float, min_upper: float, every: bool, tie: float, after: int
 ) -> int:
     """The candidate that follows `after` (-1: the first one); -1 when there is none left.
 
     With `every`, the next potential best arm in the order of the arms. Else the next on the front: among
-    those with larger c than `after` the one of largest upper, then largest c, then lowest index.
+    those with larger c than `after` the one of largest upper, then largest c, then lowest index. Values
+    that differ by at most `tie` count as equal.
 
     Differs from the paper: upper >= max lower is enough to be a potential best arm, since with a
     degenerate top interval the printed strict inequality leaves no candidate.
@@ -41,86 +42,101 @@ def next_candidate(
             if upper[a] >= max_lower:
                 return a
         return -1
-    above = -math.inf if after < 0 else max(lower[after], min_upper)
+    above = -math.inf if after < 0 else max(lower[after], min_upper) + tie
     found, top, level = -1, -math.inf, -math.inf
     for a in range(lower.size):
-        if upper[a] >= max_lower and upper[a] >= top:
+        if upper[a] >= max_lower and upper[a] >= top - tie:
             c = max(lower[a], min_upper)
-            if c > above and (upper[a] > top or c > level):
+            if c > above and (upper[a] > top + tie or c > level + tie):
                 found, top, level = a, upper[a], c
     return found
 
 
-@kernel("f8(f8[::1], f8[::1], f8, i8, f8[::1])")
-def candidate_root(lower: Array, upper: Array, min_upper: float, best: int, x: Array) -> float:
+@kernel("f8(f8[::1], f8[::1], f8, i8, f8, f8[::1])")
+def candidate_root(lower: Array, upper: Array, min_upper: float, best: int, warm: float, x: Array) -> float:
     """Squared gaps of a candidate into `x` (unit Δ_min², inf at its best arm); returns its root r.
 
-    A candidate with a second best arm leaves its plain gaps in `x` and has r = inf.
+    `warm` is a guess of r in that unit, 0 for none. A candidate with a second best arm leaves its plain
+    gaps in `x` and has r = inf.
     """
+    top = upper[best]
     smallest = math.inf
     for b in range(lower.size):
-        x[b] = upper[best] - max(lower[b], min_upper)
-        if b != best:
-            smallest = min(smallest, x[b])
+        x[b] = top - max(lower[b], min_upper)
+    x[best] = math.inf
+    for b in range(lower.size):
+        smallest = min(smallest, x[b])
     x[best] = 0.0
     if smallest == 0.0:
         return math.inf
-    floor = scaled_squares(x, best, smallest, x)
-    r, _ = newton_root(x, floor, floor)
-    return r
+    scaled_squares(x, best, smallest, x)
+    return scaled_root(x, best, warm)
 
 
-@kernel("f8(f8[::1], i8, f8)")
-def smallest_weight(x: Array, best: int, r: float) -> float:
-    """w_min of a candidate from what `candidate_root` left and returned."""
+@kernel("f8(f8[::1], f8[::1], f8, i8, f8[::1], f8)")
+def log_smallest_weight(lower: Array, upper: Array, min_upper: float, best: int, x: Array, r: float) -> float:
+    """log w_min of a candidate, from what `candidate_root` left in `x` and returned.
+
+    Numerics: w_min itself underflows where gaps differ by more than 150 orders of magnitude.
+    """
     if r == math.inf:
-        return 0.0
-    largest = 0.0
+        return -math.inf
+    largest, smallest = upper[best] - min_upper, math.inf
     for b in range(x.size):
         if b != best:
-            largest = max(largest, x[b])
-    return 1.0 / (r * largest - 1.0) / (1.0 + root_sum(x, r))
+            smallest = min(smallest, upper[best] - max(lower[b], min_upper))
+    ratio = largest / smallest
+    if ratio < 1e100:
+        inverse = math.log(r * ratio * ratio - 1.0)
+    else:
+        inverse = math.log(r) + 2.0 * (math.log(largest) - math.log(smallest))
+    return -inverse - math.log1p(root_sum(x, r))
 
 
-@kernel("i8(f8[::1], f8[::1], b1, f8[::1], f8[::1])")
-def exploration_biased_weights(lower: Array, upper: Array, every: bool, w: Array, mu: Array) -> int:
-    """Weights into `w`, the biased bandit into `mu`; returns its best arm, -1 if the intervals meet.
+@kernel("Tuple((i8, f8))(f8[::1], f8[::1], b1, f8, f8, f8[::1])")
+def exploration_biased_weights(
+    lower: Array, upper: Array, every: bool, tie: float, warm: float, w: Array
+) -> tuple[int, float]:
+    """Weights into `w`; returns the biased bandit's best arm, -1 if the intervals meet, and r Δ_min².
 
-    `every` tries each candidate in the order of the arms, as printed; else the Pareto front.
+    every  try each candidate in the order of the arms, as printed; else the Pareto front
+    tie    values that differ by at most this much count as equal, and the lowest index wins; w_min is
+           compared by its logarithm
+    warm   a guess of r Δ_min², 0 for none
     """
     max_lower, min_upper = box_ends(lower, upper)
     if min_upper >= max_lower:
         for a in range(lower.size):
             w[a] = 1.0 / lower.size
-            mu[a] = min_upper
-        return -1
-    # From -1, not 0: a candidate whose smallest weight underflows is still a candidate.
-    best, best_r, best_min, tried = -1, math.inf, -1.0, -1
-    a = next_candidate(lower, upper, max_lower, min_upper, every, -1)
+        return -1, 0.0
+    best, best_r, best_min, tried = -1, math.inf, -math.inf, -1
+    a = next_candidate(lower, upper, max_lower, min_upper, every, tie, -1)
     while a >= 0:
-        following = next_candidate(lower, upper, max_lower, min_upper, every, a)
-        r = candidate_root(lower, upper, min_upper, a, w)
+        following = next_candidate(lower, upper, max_lower, min_upper, every, tie, a)
+        r = candidate_root(lower, upper, min_upper, a, warm, w)
         only = best < 0 and following < 0
-        w_min = 0.0 if only else smallest_weight(w, a, r)
-        if w_min > best_min:
-            best, best_r, best_min = a, r, w_min
+        value = 0.0 if only else log_smallest_weight(lower, upper, min_upper, a, w, r)
+        if best < 0 or value > best_min + tie or (value >= best_min - tie and a < best):
+            best, best_r, best_min = a, r, value
         tried, a = a, following
     if tried != best:
-        best_r = candidate_root(lower, upper, min_upper, best, w)
+        best_r = candidate_root(lower, upper, min_upper, best, best_r, w)
     if best_r == math.inf:
         tied_weights(w)
     else:
         weights_from_root(w, best, best_r)
-    for b in range(lower.size):
-        mu[b] = max(lower[b], min_upper)
-    mu[best] = upper[best]
-    return best
+    return best, best_r
 
 
 @kernel("void(f8[:, ::1], f8[:, ::1], b1, f8[:, ::1], f8[:, ::1], i8[::1])")
 def exploration_biased_weights_rows(
     lower: Array, upper: Array, every: bool, w: Array, mu: Array, best: Indices
 ) -> None:
-    """`exploration_biased_weights` for every row."""
+    """Weights and the biased bandit for every row."""
     for i in range(lower.shape[0]):
-        best[i] = exploration_biased_weights(lower[i], upper[i], every, w[i], mu[i])
+        best[i], _ = exploration_biased_weights(lower[i], upper[i], every, 0.0, 0.0, w[i])
+        _, min_upper = box_ends(lower[i], upper[i])
+        for a in range(lower.shape[1]):
+            mu[i, a] = min_upper if best[i] < 0 else max(lower[i, a], min_upper)
+        if best[i] >= 0:
+            mu[i, best[i]] = upper[i, best[i]]

@@ -6,6 +6,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array, Indices
+from .tracking import TIE
 
 
 @kernel("f8(f8, f8, f8)")
@@ -21,12 +22,15 @@ def pair_cost(v_b: float, v_a: float, gap: float) -> float:
 
 @kernel("i8(f8[::1], f8[::1])")
 def leading_arm(pulls: Array, means: Array) -> int:
-    """The pulled arm of largest mean, the lowest index among equals; -1 if none was pulled."""
-    leader, top = -1, -math.inf
+    """The pulled arm of largest mean, the lowest index among ties; -1 if none was pulled."""
+    top = -math.inf
     for a in range(means.size):
-        if pulls[a] > 0.0 and (leader < 0 or means[a] > top):
-            leader, top = a, means[a]
-    return leader
+        if pulls[a] > 0.0:
+            top = max(top, means[a])
+    for a in range(means.size):
+        if pulls[a] > 0.0 and means[a] >= top - TIE:
+            return a
+    return -1
 
 
 @kernel("f8(f8[::1], f8[::1], i8, f8[::1])")

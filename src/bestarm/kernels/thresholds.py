@@ -84,6 +84,29 @@ def rule_statistic(code: int, scale: float, pulls: Array, means: Array) -> tuple
     return least, b
 
 
+@kernel("b1(i8, f8, f8, f8[::1], f8[::1], f8[::1])")
+def may_stop(code: int, bound: float, scale: float, pulls: Array, means: Array, penalty: Array) -> bool:
+    """A cheap necessary condition for stopping, where the threshold is at least `bound`.
+
+    Every pair's cost must exceed the bound and the pair's penalties: `penalty` is ½ log(1 + N/c) per arm
+    for MIXTURE, zero for the others. No logarithm, no division but for MIXTURE, and usually the first or
+    second arm answers. The tiny allowance keeps rounding from ruling out what `rule_statistic` admits.
+    """
+    b = leading_arm(pulls, means)
+    mixture = code == MIXTURE
+    n_b = pulls[b] * (pulls[b] / (pulls[b] + scale)) if mixture else pulls[b]
+    at_least = 2.0 * (1.0 - 1e-12) * (bound + penalty[b])
+    for a in range(means.size):
+        if a != b:
+            gap = means[b] - means[a]
+            n_a = pulls[a]
+            if mixture:
+                n_a *= n_a / (n_a + scale)
+            if n_b * n_a * gap * gap <= (at_least + 2.0 * penalty[a]) * (n_b + n_a):
+                return False
+    return True
+
+
 @kernel("void(i8, f8, f8[:, ::1], f8[:, ::1], f8[::1], i8[::1])")
 def rule_statistic_rows(
     code: int, scale: float, pulls: Array, means: Array, statistic: Array, leader: Indices
@@ -102,7 +125,7 @@ def half_width(code: int, level: float, n: float) -> float:
     if n == 0.0:
         return math.inf
     if code == WIDTH_PAPER:
-        return 2.0 * math.sqrt((level + math.log(4.0 * n)) / n)  # (3)
+        return 2.0 * math.sqrt((level + math.log(4.0) + math.log(n)) / n)  # (3)
     if code == WIDTH_EXPERIMENTS:
         return math.sqrt((level + math.log(n)) / n)
     c = MIXTURE_C

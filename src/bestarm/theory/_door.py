@@ -18,13 +18,15 @@ Array = npt.NDArray[np.float64]
 def numbers(name: str, value: npt.ArrayLike) -> Array:
     """A float64 array, or a refusal that names the argument."""
     try:
+        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+            raise TypeError  # a masked value is not a number
         with np.errstate(all="ignore"):
             array = np.asarray(value)
             if array.dtype.kind not in "fiub":
                 if array.dtype.kind not in "OUS":
                     raise TypeError
                 array = np.array([float(x) for x in array.ravel()]).reshape(array.shape)
-            return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+            return np.require(array, np.float64, ["C", "A", "W"])  # kernels take no read-only arrays
     except (TypeError, ValueError, OverflowError):
         raise InvalidInputError(
             f"{name} must be real numbers in an array with the arms on the last axis, got "
@@ -50,7 +52,7 @@ def finite(name: str, array: Array) -> None:
     bad = ~np.isfinite(array)
     if bad.any():
         raise InvalidInputError(
-            f"{name} must be finite, got {array[bad][0]} at position {_first(bad)}; remove or replace it."
+            f"{name} must be finite, got {array[bad][0]} at index {_first(bad)}; remove or replace it."
         )
 
 
@@ -92,7 +94,7 @@ def box(lower: npt.ArrayLike, upper: npt.ArrayLike) -> tuple[Array, Array]:
     if inverted.any():
         raise InvalidInputError(
             f"every interval must have lower <= upper, got [{low[inverted][0]}, "
-            f"{high[inverted][0]}] at position {_first(inverted)}; exchange its ends."
+            f"{high[inverted][0]}] at index {_first(inverted)}; exchange its ends."
         )
     with np.errstate(over="ignore"):
         if np.isinf(high.max(axis=-1) - low.min(axis=-1)).any():
@@ -103,15 +105,14 @@ def box(lower: npt.ArrayLike, upper: npt.ArrayLike) -> tuple[Array, Array]:
     return low, high
 
 
-def pulls(value: npt.ArrayLike) -> Array:
-    """Counts: whole numbers, at least zero."""
-    array = numbers("pulls", value)
-    finite("pulls", array)
-    bad = (array < 0) | (array != np.floor(array))
+def pulls(value: npt.ArrayLike, name: str = "pulls") -> Array:
+    """Counts: whole numbers from 0 to 2⁵³, beyond which doubles skip some."""
+    array = numbers(name, value)
+    finite(name, array)
+    bad = (array < 0) | (array > 2.0**53) | (array != np.floor(array))
     if bad.any():
         raise InvalidInputError(
-            f"pulls must be whole numbers of at least 0, got {array[bad][0]} at position "
-            f"{_first(bad)}; they count how often each arm was sampled."
+            f"{name} must be whole numbers from 0 to 2**53, got {array[bad].ravel()[0]}; they count samples."
         )
     return array
 
@@ -122,10 +123,11 @@ def observations(given_pulls: npt.ArrayLike, given_means: npt.ArrayLike) -> tupl
     means = numbers("means", given_means)
     same_shape("pulls", count, "means", means)
     means = per_arm("means", np.where(count == 0, 0.0, means))
-    if (count.sum(axis=-1) == 0).any():
+    if not (count > 0).any(axis=-1).all():
         raise InvalidInputError(
             "pulls must be positive for at least one arm, got none; sample some arm first."
         )
+    gaps(means, None)  # refuses differences beyond double range
     return count, means
 
 

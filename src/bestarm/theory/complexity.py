@@ -87,7 +87,7 @@ def lower_bound(
     """T(μ) kl(δ, 1-δ): no δ-correct strategy has a smaller mean number of samples.
 
     means    (..., K); or gaps, as in `optimal_weights`
-    delta    the accepted probability of a wrong answer; from 1/2 on a guess is enough, the bound is 0
+    delta    the accepted probability of a wrong answer; from 1/2 on the argument gives nothing: 0
     Returns  (...)
     """
     risk = _door.delta(delta)

@@ -103,8 +103,8 @@ def exploration_candidates(lower: npt.ArrayLike, upper: npt.ArrayLike) -> list[A
 
 def _front(low: Array, high: Array, max_lower: float, min_upper: float) -> set[int]:
     front: set[int] = set()
-    arm = kernels.next_candidate(low, high, max_lower, min_upper, False, -1)
+    arm = kernels.next_candidate(low, high, max_lower, min_upper, False, 0.0, -1)
     while arm >= 0:
         front.add(int(arm))
-        arm = kernels.next_candidate(low, high, max_lower, min_upper, False, arm)
+        arm = kernels.next_candidate(low, high, max_lower, min_upper, False, 0.0, arm)
     return front

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidInputError
 from . import _door
+from ._door import Array
 from .complexity import optimal_weights
 from .stopping import GK16
 
@@ -22,51 +23,52 @@ VERSIONS = ("corrected", "printed")
 
 @dataclass(frozen=True)
 class NonAsymptoticBound:
-    """Theorem 5 for one bandit: how long Exploration-Biased Sampling takes, for all small delta.
+    """Theorem 5: how long Exploration-Biased Sampling takes, for all small delta.
 
     t_0, t_1               from t_0 on the target weights, from t_1 on the sampled proportions are near w(μ)
     log_inverse_delta_0    log(1/δ_0): the theorem speaks of delta <= δ_0 only
-    num_arms, time, min_weight, eta   K, T(μ), w_min(μ) and η of the statement
+    time, min_weight       T(μ) and w_min(μ); all these have the shape (...)
+    num_arms, eta          K and η of the statement
 
     δ_0 is far below the smallest double (log(1/δ_0) is about 1e11 for an easy bandit), which is why
     everything here takes and gives log(1/δ).
     """
 
-    t_0: float
-    t_1: float
-    log_inverse_delta_0: float
+    t_0: Array
+    t_1: Array
+    log_inverse_delta_0: Array
+    time: Array
+    min_weight: Array
     num_arms: int
-    time: float
-    min_weight: float
     eta: float
 
-    def tail(self, t: npt.ArrayLike, log_inverse_delta: float) -> npt.NDArray[np.float64]:
+    def tail(self, t: npt.ArrayLike, log_inverse_delta: npt.ArrayLike) -> Array:
         """A bound on P(τ > t and E), the right side of equation (5); 1 where the theorem says nothing.
 
-        t                  any shape
-        log_inverse_delta  log(1/δ)
+        t                  broadcasts with (...)
+        log_inverse_delta  log(1/δ), broadcasts with (...)
         """
         when = _door.numbers("t", t)
         _door.finite("t", when)
         log_inverse = _log_inverse_delta(log_inverse_delta)
-        if log_inverse < self.log_inverse_delta_0:
-            return np.ones_like(when)[()]
-        rate = self.min_weight / (4.0 * self.time**2) * log_inverse ** (-2.0 / 3.0)
-        claimed = when > (1.0 + self.eta) * self.time * log_inverse
-        with np.errstate(over="ignore", under="ignore"):
-            log_bound = np.log(2.0 * self.num_arms * np.maximum(when, 1.0)) - rate * when
+        with np.errstate(all="ignore"):
+            rate = self.min_weight / (4.0 * np.square(self.time)) * log_inverse ** (-2.0 / 3.0)
+            claimed = when > (1.0 + self.eta) * self.time * log_inverse
+            log_bound = np.log(2.0 * self.num_arms) + np.log(np.maximum(when, 1.0)) - rate * when
+            claimed = claimed & (log_inverse >= self.log_inverse_delta_0)
             return np.where(claimed, np.exp(np.minimum(log_bound, 0.0)), 1.0)[()]
 
-    def expectation(self, log_inverse_delta: float) -> float:
+    def expectation(self, log_inverse_delta: npt.ArrayLike) -> Array:
         """A bound on E[τ 1_E], the right side of equation (6); inf where the theorem says nothing."""
         log_inverse = _log_inverse_delta(log_inverse_delta)
-        if log_inverse < self.log_inverse_delta_0:
-            return np.inf
-        main = (1.0 + self.eta) * self.time * log_inverse
-        exponent = -self.min_weight / (4.0 * self.time) * np.cbrt(log_inverse)
-        with np.errstate(over="ignore", under="ignore"):
-            factor = 128.0 * self.num_arms * self.time**4 / self.min_weight**2
-            return float(main + factor * np.exp(exponent) * log_inverse**2)
+        with np.errstate(all="ignore"):
+            main = (1.0 + self.eta) * self.time * log_inverse
+            exponent = -self.min_weight / (4.0 * self.time) * np.cbrt(log_inverse)
+            log_factor = (
+                np.log(128.0 * self.num_arms) + 4.0 * np.log(self.time) - 2.0 * np.log(self.min_weight)
+            )
+            second = np.exp(log_factor + exponent + 2.0 * np.log(log_inverse))
+            return np.where(log_inverse >= self.log_inverse_delta_0, main + second, np.inf)[()]
 
 
 def non_asymptotic_bound(
@@ -77,56 +79,62 @@ def non_asymptotic_bound(
     alpha: float = 1.2,
     version: str = "corrected",
 ) -> NonAsymptoticBound:
-    """The constants T_0, T_1, δ_0 and the two bounds of Theorem 5, for one bandit.
+    """The constants T_0, T_1, δ_0 and the two bounds of Theorem 5.
 
-    means    (K,), in an interval of length one, the best arm unique; unit variance
+    means    (..., K), in an interval of length one, the best arm unique, no gap below 1e-30; unit variance
     gamma    the parameter of Exploration-Biased Sampling
-    eta      how far above T(μ) log(1/δ) the bound may lie, in (0, 1]
+    eta      how far above T(μ) log(1/δ) the bound may lie, from 1e-30 to 1
     alpha    the exponent of the threshold, in (1, 2]
     version  "corrected", or "printed": the paper's constants, and R without δ
     Returns  NonAsymptoticBound
     Raises   InvalidInputError
     """
-    mu = _door.per_arm("means", means)
-    if mu.ndim != 1:
-        raise InvalidInputError(
-            f"means must be one bandit of shape (K,), got shape {mu.shape}; call once for each."
-        )
+    gaps = _door.gaps(means, None)
     printed = _door.choice("version", version, VERSIONS) == "printed"
-    miss = _door.gamma(gamma)
+    log_miss = np.log(_door.gamma(gamma))
     slack = _in_range("eta", eta, 0.0, 1.0)
     rule = GK16(_in_range("alpha", alpha, 1.0, 2.0), printed=printed)
-    gaps = _door.gaps(mu, None)
-    if gaps.max() > 1.0:
+    d_min = np.where(gaps > 0, gaps, np.inf).min(axis=-1)
+    if ((gaps == 0).sum(axis=-1) > 1).any():
         raise InvalidInputError(
-            f"means must lie in an interval of length 1 for Theorem 5, got a largest gap of "
-            f"{gaps.max()}; rescale them."
+            "means must have one best arm, got several equal ones; Theorem 5 says nothing about ties."
         )
-    if (gaps == 0).sum() > 1:
+    if (gaps > 1.0).any() or (d_min < 1e-30).any() or slack < 1e-30:
         raise InvalidInputError(
-            f"means must have one best arm, got {(gaps == 0).sum()} equal ones; Theorem 5 says "
-            f"nothing about ties."
+            f"means must lie in an interval of length 1 with no gap below 1e-30, and eta be at least "
+            f"1e-30, got gaps from {d_min.min()} to {gaps.max()} and eta {slack}; rescale the means."
         )
-    K = mu.size
-    solution = optimal_weights(mu)
-    time, w_min = float(solution.time), float(solution.weights.min())
-    d_min = float(gaps[gaps > 0].min())
+    K = gaps.shape[-1]
+    solution = optimal_weights(gaps=gaps)
+    w_min = solution.weights.min(axis=-1)
     a, b = (224.0, 640.0) if printed else (448.0, 2560.0)
     x = d_min**2 * w_min
-    t_0 = max(a**2 / x * np.log(2.0 * a**2 * np.e * K / (x * miss)), 2.0 * K / w_min)
+    t_0 = np.maximum(a**2 / x * (np.log(2.0 * a**2 * np.e * K / x) - log_miss), 2.0 * K / w_min)
     y = slack**2 * x
-    t_1 = max(b**2, 8.0 * K) / (y * w_min) * np.log(2.0 * b**2 * np.e * K / (y * miss))
-    # The last display of Appendix D. It contains R, which in the corrected form depends on δ_0 itself:
-    # iterated, since log R grows only with log log(1/δ).
+    inside = np.log(2.0 * b**2 * np.e * K / y) - log_miss
+    t_1 = max(b**2, 8.0 * K) / (y * w_min) * inside
+    # The last display of Appendix D.
     front = 7.0**3 * max(b**2 / 8.0, K) / (slack**3 * d_min * w_min**2)
-    inside = np.log(7.0**2 * 2.0 * b**2 * np.e * K / (y * miss))
-    log_inverse = 1.0
+    level = [
+        _log_inverse_delta_0(rule, K, one, other + np.log(49.0))
+        for one, other in zip(np.ravel(front), np.ravel(inside), strict=True)
+    ]
+    log_inverse = np.array(level).reshape(d_min.shape)[()]
+    return NonAsymptoticBound(t_0, t_1, log_inverse, solution.time, w_min, K, slack)
+
+
+def _log_inverse_delta_0(rule: GK16, num_arms: int, front: float, inside: float) -> float:
+    """front (inside + ½ log R); in the corrected form R depends on δ_0 itself.
+
+    log R grows only with log log(1/δ), so iterating converges at once.
+    """
+    level = 1.0
     for _ in range(100):
-        previous = log_inverse
-        log_inverse = front * (inside + 0.5 * rule.log_constant(K, previous))
-        if abs(log_inverse - previous) <= 1e-13 * log_inverse:
+        previous = level
+        level = float(front * (inside + 0.5 * rule.log_constant(num_arms, previous)))
+        if abs(level - previous) <= 1e-13 * level:
             break
-    return NonAsymptoticBound(float(t_0), float(t_1), float(log_inverse), K, time, w_min, slack)
+    return level
 
 
 @dataclass(frozen=True)
@@ -172,10 +180,11 @@ def _in_range(name: str, value: float, low: float, high: float) -> float:
     return number
 
 
-def _log_inverse_delta(value: float) -> float:
-    number = _door.scalar("log_inverse_delta", value)
-    if not 0.0 < number < np.inf:
+def _log_inverse_delta(value: npt.ArrayLike) -> Array:
+    number = _door.numbers("log_inverse_delta", value)
+    _door.finite("log_inverse_delta", number)
+    if (number <= 0.0).any():
         raise InvalidInputError(
-            f"log_inverse_delta must be positive and finite, got {number}; it is log(1/delta)."
+            f"log_inverse_delta must be positive, got {number.min()}; it is log(1/delta)."
         )
     return number

@@ -3,7 +3,8 @@
     Practical         the paper's experiments: fast, not proven
     GK16              Garivier & Kaufmann 2016: proven, very conservative
     KaufmannKoolen    Kaufmann & Koolen 2021: proven
-    Mixture           pairwise normal mixtures: proven, and the cheapest of the proven ones
+    Mixture           pairwise normal mixtures: proven, and the cheapest of the proven ones up to some
+                      hundred million samples
 
 Every rule compares the leader with each other arm and stops when the smallest of the statistics
 exceeds its threshold. `rule.evaluate(pulls, means, delta)` does that for data; `stopping_rule(name)`
@@ -74,7 +75,7 @@ class StoppingRule(ABC):
 
     def threshold(self, time: npt.ArrayLike, num_arms: int, delta: float) -> Array:
         """The threshold after `time` samples in all (any shape, at least 1)."""
-        t = _door.pulls(time)
+        t = _door.pulls(time, "time")
         if (t < 1).any():
             raise InvalidInputError(f"time must be at least 1, got {t.min()}; it counts all samples so far.")
         level = self.level(_door.num_arms(num_arms), _door.delta(delta))
@@ -185,7 +186,7 @@ class KaufmannKoolen(StoppingRule):
     code = kernels.KAUFMANN_KOOLEN
 
     def level(self, num_arms: int, delta: float) -> float:
-        return 2.0 * calibration(0.5 * float(np.log((num_arms - 1.0) / delta)))
+        return 2.0 * calibration(0.5 * float(np.log(num_arms - 1.0) - np.log(delta)))
 
 
 @dataclass(frozen=True)
@@ -222,7 +223,7 @@ class Mixture(StoppingRule):
         return self.c
 
     def level(self, num_arms: int, delta: float) -> float:
-        return float(np.log((num_arms - 1.0) / delta))
+        return float(np.log(num_arms - 1.0) - np.log(delta))
 
     def intervals(
         self,
@@ -242,17 +243,18 @@ class Mixture(StoppingRule):
         Returns  lower (..., K), upper (..., K); 0 at the leader, infinite where an arm has no pulls
         Raises   InvalidInputError
         """
+        risk, unit = _door.delta(delta), _door.sigma(sigma)
         count, mu = _door.observations(pulls, means)
         num_arms = count.shape[-1]
-        leader = np.asarray(self.evaluate(pulls, means, delta, sigma).leader)[..., None]
+        leader = np.asarray(self.evaluate(count, mu, risk, unit).leader)[..., None]
         pairs = num_arms * (num_arms - 1.0) / 2.0 if all_pairs else num_arms - 1.0
         n_b = np.broadcast_to(np.take_along_axis(count, leader, axis=-1), count.shape)
         half = np.empty(count.size)
         with np.errstate(over="ignore"):
             kernels.mixture_half_width_rows(
-                n_b.ravel(), count.ravel(), self.c, float(np.log(pairs / delta)), half
+                n_b.ravel(), count.ravel(), self.c, float(np.log(pairs) - np.log(risk)), half
             )
-            half = np.where(np.arange(num_arms) == leader, 0.0, sigma * half.reshape(count.shape))
+            half = np.where(np.arange(num_arms) == leader, 0.0, unit * half.reshape(count.shape))
             difference = np.take_along_axis(mu, leader, axis=-1) - mu
             return difference - half, difference + half
 

@@ -1,0 +1,16 @@
+"""Counts, sums and means of rewards, exact under a large common offset."""
+
+from __future__ import annotations
+
+from ._jit import kernel
+from ._types import Array
+from .weights import two_sum
+
+
+@kernel("void(i8, f8, f8[::1], f8[::1], f8[::1], f8[::1])")
+def observe(arm: int, value: float, pulls: Array, sums: Array, lost: Array, means: Array) -> None:
+    """Add one reward of an arm; `lost` carries what rounding took from `sums`."""
+    pulls[arm] += 1.0
+    sums[arm], error = two_sum(sums[arm], value)
+    lost[arm] += error
+    means[arm] = (sums[arm] + lost[arm]) / pulls[arm]

@@ -1,0 +1,69 @@
+"""What a strategy is: a small frozen dataclass that a user constructs, and one kernel that chooses arms.
+
+The kernel is called before every pull, once each arm has been pulled once:
+
+    action = select(t, last, state, params, random)
+
+    t        number of samples so far
+    last     the arm pulled last, -1 at the first call of a run
+    state    (2 + rows, K): the pulls, the means in units of sigma, then the strategy's own rows, which
+             are zero at the first call of a run and hold all that it remembers
+    params   delta; code, level and scale of the stopping rule; then `Strategy.parameters`
+    random   a stream for `bestarm.kernels.random.uniform` and `normal`
+
+and answers with an arm to pull; with ~arm to pull that arm and not to check for stopping after it; or
+with K + arm to stop and recommend that arm. (Few arrays, because each costs two nanoseconds a call.)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+Select = Callable[..., int]
+
+SELECT = "i8(f8, i8, f8[:, ::1], f8[::1], u8[::1])"
+
+PULLS, MEANS, OWN_ROWS = 0, 1, 2  # rows of state
+DELTA, CODE, LEVEL, SCALE, OWN_PARAMS = 0, 1, 2, 3, 4  # places in params
+
+
+class Strategy(ABC):
+    """A sampling rule.
+
+    rows          names of its own rows of the state; "target", "lower" and "upper" appear in a trace
+    uses_delta    whether its choices depend on delta; if not, one run serves several deltas
+    stops_itself  whether it decides when to stop, in place of the stopping rule
+    """
+
+    rows: ClassVar[tuple[str, ...]] = ()
+    uses_delta: ClassVar[bool] = False
+    stops_itself: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name in tables; parameters that are not the default appear in it."""
+
+    @property
+    @abstractmethod
+    def select(self) -> Select:
+        """The compiled kernel."""
+
+    def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:  # noqa: ARG002
+        """The strategy's own numbers, which the kernel finds at the end of `params`."""
+        return np.zeros(0)
+
+    def _name(self, base: str, hidden: Mapping[str, Any]) -> str:
+        """The base name, and in brackets the parameters that are neither default nor `hidden`."""
+        shown = [
+            f"{f.name}={getattr(self, f.name)}"
+            for f in fields(self)  # type: ignore[arg-type]
+            if f.name not in hidden and getattr(self, f.name) != f.default
+        ]
+        return base + (f"({', '.join(shown)})" if shown else "")

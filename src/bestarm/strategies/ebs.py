@@ -1,0 +1,95 @@
+"""Exploration-Biased Sampling (Algorithm 2): track the weights of the box's most demanding bandit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidInputError
+from ..kernels._jit import kernel
+from ..kernels._types import Array
+from ..kernels.exploration import exploration_biased_weights
+from ..kernels.random import Words
+from ..kernels.thresholds import half_width
+from ..kernels.tracking import TIE, furthest_behind
+from ..theory import _door
+from ..theory.statistics import WIDTHS
+from ._base import MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SELECT, Select, Strategy
+
+_TARGET, _LOWER, _UPPER, _SUM, _WARM = range(OWN_ROWS, OWN_ROWS + 5)
+_WIDTH, _LEVEL, _LOW, _HIGH, _D_TRACKING = range(OWN_PARAMS, OWN_PARAMS + 5)
+
+
+@kernel(SELECT)
+def select(
+    t: float,
+    last: int,
+    state: Array,
+    params: Array,
+    random: Words,  # noqa: ARG001
+) -> int:
+    """Algorithm 2; only the interval of the arm pulled last is new."""
+    pulls, means = state[PULLS], state[MEANS]
+    lower, upper, target = state[_LOWER], state[_UPPER], state[_TARGET]
+    start = max(last, 0)
+    stop = last + 1 if last >= 0 else pulls.size
+    for a in range(start, stop):
+        width = half_width(int(params[_WIDTH]), params[_LEVEL], pulls[a])
+        lower[a] = min(max(means[a] - width, params[_LOW]), params[_HIGH])  # (3)
+        upper[a] = min(max(means[a] + width, params[_LOW]), params[_HIGH])
+    warm = state[_WARM, 0]
+    _, state[_WARM, 0] = exploration_biased_weights(lower, upper, False, TIE, warm, target)
+    if params[_D_TRACKING] != 0.0:
+        return furthest_behind(pulls, target, t)
+    sums = state[_SUM]
+    for a in range(pulls.size):
+        sums[a] += target[a]
+    return furthest_behind(pulls, sums, 1.0)
+
+
+@dataclass(frozen=True)
+class EBS(Strategy):
+    """Exploration-Biased Sampling (Algorithm 2).
+
+    tracking  "C": follow the sums of the target weights, as analysed; "D": the current ones, often faster
+    gamma     the accepted probability that some interval misses
+    width     "experiments" (the paper's Section 4), "paper" or "mixture"; see `confidence_width`
+    clip      (low, high) known to contain all means: intervals are cut there; None cuts nothing
+    """
+
+    tracking: str = "D"
+    gamma: float = 0.05
+    width: str = "experiments"
+    clip: tuple[float, float] | None = None
+
+    rows: ClassVar[tuple[str, ...]] = ("target", "lower", "upper", "sum", "warm")
+
+    def __post_init__(self) -> None:
+        _door.choice("tracking", self.tracking, ("C", "D"))
+        object.__setattr__(self, "gamma", _door.gamma(self.gamma))
+        _door.choice("width", self.width, tuple(WIDTHS))
+        if self.clip is not None:
+            low, high = (_door.scalar("clip", end) for end in self.clip)
+            if not low < high:
+                raise InvalidInputError(
+                    f"clip must be (low, high) with low < high, got {self.clip}; it is an interval "
+                    f"known to contain all means."
+                )
+            object.__setattr__(self, "clip", (low, high))
+
+    @property
+    def name(self) -> str:
+        return self._name(f"ebs-{self.tracking.lower()}", {"tracking": None})
+
+    @property
+    def select(self) -> Select:
+        return select
+
+    def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
+        low, high = self.clip or (-math.inf, math.inf)
+        level = math.log(num_arms) - math.log(self.gamma)
+        return np.array([WIDTHS[self.width], level, low / sigma, high / sigma, self.tracking == "D"])

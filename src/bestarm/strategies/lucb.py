@@ -1,0 +1,82 @@
+"""LUCB++: sample the leader and the other arm that may still be better, in pairs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..kernels._jit import kernel
+from ..kernels._types import Array
+from ..kernels.random import Words
+from ..kernels.tracking import TIE, first_largest
+from ._base import DELTA, MEANS, OWN_ROWS, PULLS, SELECT, Select, Strategy
+
+_BONUS, _PAIR = range(OWN_ROWS, OWN_ROWS + 2)
+_PENDING, _LEADER = 0, 1  # places in the second row: the challenger still to pull, plus one; the leader
+
+
+@kernel("f8(f8, i8, f8)")
+def bonus(n: float, num_arms: int, delta: float) -> float:
+    """sqrt(3/N log(2K log(N)/δ)); inf for N = 1, where log log N is undefined."""
+    if n < 2.0:
+        return math.inf
+    return math.sqrt(3.0 / n * math.log(math.log(n) * 2.0 * num_arms / delta))
+
+
+@kernel("i8(f8[::1], f8[::1], i8)")
+def challenger_of(means: Array, bonuses: Array, leader: int) -> int:
+    """The arm of largest index other than the leader, the lowest number among ties."""
+    top = -math.inf
+    for a in range(means.size):
+        if a != leader:
+            top = max(top, means[a] + bonuses[a])
+    for a in range(means.size):
+        if a != leader and means[a] + bonuses[a] >= top - TIE:
+            return a
+    return -1
+
+
+@kernel(SELECT)
+def select(
+    t: float,  # noqa: ARG001
+    last: int,
+    state: Array,
+    params: Array,
+    random: Words,  # noqa: ARG001
+) -> int:
+    """The leader, then the challenger; stopping is checked after the pair."""
+    pulls, means = state[PULLS], state[MEANS]
+    bonuses, pair = state[_BONUS], state[_PAIR]
+    num_arms, delta = pulls.size, params[DELTA]
+    if pair[_PENDING] > 0.0:
+        challenger = int(pair[_PENDING]) - 1
+        pair[_PENDING] = 0.0
+        return challenger
+    if last < 0:
+        for a in range(num_arms):
+            bonuses[a] = bonus(pulls[a], num_arms, delta)
+    else:
+        previous = int(pair[_LEADER])
+        bonuses[last] = bonus(pulls[last], num_arms, delta)
+        bonuses[previous] = bonus(pulls[previous], num_arms, delta)
+    leader = first_largest(means)
+    pair[_LEADER] = leader
+    pair[_PENDING] = challenger_of(means, bonuses, leader) + 1
+    return ~leader
+
+
+@dataclass(frozen=True)
+class LUCB(Strategy):
+    """LUCB++ of Simchowitz, Jamieson & Recht 2017, with the paper's constant."""
+
+    rows: ClassVar[tuple[str, ...]] = ("bonus", "pair")
+    uses_delta: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        return "lucb++"
+
+    @property
+    def select(self) -> Select:
+        return select

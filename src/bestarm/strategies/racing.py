@@ -1,0 +1,85 @@
+"""Chernoff Racing: sample the arms that are left in turn, drop the worst when it is surely not the best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..kernels._jit import kernel
+from ..kernels._types import Array
+from ..kernels.random import Words
+from ..kernels.thresholds import pair_statistic, threshold
+from ..kernels.tracking import TIE
+from ._base import CODE, LEVEL, MEANS, OWN_ROWS, PULLS, SCALE, SELECT, Select, Strategy
+
+_OUT, _COUNT = range(OWN_ROWS, OWN_ROWS + 2)
+
+
+@kernel("UniTuple(i8, 2)(f8[::1], f8[::1])")
+def best_and_worst(means: Array, out: Array) -> tuple[int, int]:
+    """The active arms of largest and smallest mean, the lowest index among ties."""
+    top, bottom = -math.inf, math.inf
+    for a in range(means.size):
+        if out[a] == 0.0:
+            top = max(top, means[a])
+            bottom = min(bottom, means[a])
+    best, worst = -1, -1
+    for a in range(means.size):
+        if out[a] == 0.0:
+            if best < 0 and means[a] >= top - TIE:
+                best = a
+            if worst < 0 and means[a] <= bottom + TIE:
+                worst = a
+    return best, worst
+
+
+@kernel("i8(f8[::1], i8)")
+def next_active(out: Array, after: int) -> int:
+    """The first active arm behind `after`, -1 if there is none."""
+    for a in range(after + 1, out.size):
+        if out[a] == 0.0:
+            return a
+    return -1
+
+
+@kernel(SELECT)
+def select(
+    t: float,
+    last: int,
+    state: Array,
+    params: Array,
+    random: Words,  # noqa: ARG001
+) -> int:
+    """At the end of a round the worst active arm alone is tested, by the pairwise form of the rule."""
+    pulls, means, out = state[PULLS], state[MEANS], state[_OUT]
+    if last >= 0:
+        arm = next_active(out, last)
+        if arm >= 0:
+            return ~arm
+    best, worst = best_and_worst(means, out)
+    code, level, scale = int(params[CODE]), params[LEVEL], params[SCALE]
+    gap = means[best] - means[worst]
+    if pair_statistic(code, scale, pulls[best], pulls[worst], gap) > threshold(code, level, scale, t):
+        out[worst] = 1.0
+        state[_COUNT, 0] += 1.0
+        if state[_COUNT, 0] == pulls.size - 1.0:
+            return int(pulls.size) + best
+    return ~next_active(out, -1)
+
+
+@dataclass(frozen=True)
+class Racing(Strategy):
+    """Chernoff Racing, with the elimination rule of Garivier & Kaufmann 2016."""
+
+    rows: ClassVar[tuple[str, ...]] = ("out", "count")
+    uses_delta: ClassVar[bool] = True
+    stops_itself: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        return "racing"
+
+    @property
+    def select(self) -> Select:
+        return select

@@ -1,0 +1,95 @@
+"""Track-and-Stop (Algorithm 3): track the optimal weights of the estimated means, with forced exploration."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels._jit import kernel
+from ..kernels._types import Array
+from ..kernels.random import Words
+from ..kernels.tracking import TIE, first_largest, furthest_behind, least_pulled
+from ..kernels.weights import scaled_root, scaled_squares, weights_from_root
+from ..theory import _door
+from ._base import MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SELECT, Select, Strategy
+
+_TARGET, _SUM, _WARM = range(OWN_ROWS, OWN_ROWS + 3)
+
+
+@kernel("f8(f8[::1], f8, f8[::1])")
+def estimated_weights(means: Array, warm: float, w: Array) -> float:
+    """Optimal weights of the estimated means into `w`; returns r Δ_min², the next call's `warm`.
+
+    Arms within TIE of the best share the weight.
+    """
+    best = first_largest(means)
+    top, smallest, ties = means[best], math.inf, 0
+    for a in range(means.size):
+        w[a] = top - means[a]
+        if w[a] <= TIE:
+            ties += 1
+        else:
+            smallest = min(smallest, w[a])
+    if ties > 1:
+        for a in range(means.size):
+            w[a] = 1.0 / ties if w[a] <= TIE else 0.0
+        return warm
+    scaled_squares(w, best, smallest, w)
+    r = scaled_root(w, best, warm)
+    weights_from_root(w, best, r)
+    return r
+
+
+@kernel(SELECT)
+def select(
+    t: float,
+    last: int,  # noqa: ARG001
+    state: Array,
+    params: Array,
+    random: Words,  # noqa: ARG001
+) -> int:
+    """Algorithm 3; on a forced step no weights are computed, and none are added to the sums."""
+    pulls, means, target = state[PULLS], state[MEANS], state[_TARGET]
+    arm = least_pulled(pulls)
+    if pulls[arm] < math.sqrt(t) - 0.5 * pulls.size:
+        for a in range(pulls.size):
+            target[a] = 0.0
+        target[arm] = 1.0
+        return arm
+    state[_WARM, 0] = estimated_weights(means, state[_WARM, 0], target)
+    if params[OWN_PARAMS] != 0.0:
+        return furthest_behind(pulls, target, t)
+    sums = state[_SUM]
+    for a in range(pulls.size):
+        sums[a] += target[a]
+    return furthest_behind(pulls, sums, 1.0)
+
+
+@dataclass(frozen=True)
+class TrackAndStop(Strategy):
+    """Track-and-Stop (Algorithm 3) of Garivier & Kaufmann 2016.
+
+    tracking  "C": follow the sums of the target weights; "D": the current ones, often faster
+    """
+
+    tracking: str = "D"
+
+    rows: ClassVar[tuple[str, ...]] = ("target", "sum", "warm")
+
+    def __post_init__(self) -> None:
+        _door.choice("tracking", self.tracking, ("C", "D"))
+
+    @property
+    def name(self) -> str:
+        return f"tas-{self.tracking.lower()}"
+
+    @property
+    def select(self) -> Select:
+        return select
+
+    def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:  # noqa: ARG002
+        return np.array([1.0 if self.tracking == "D" else 0.0])

@@ -1,0 +1,36 @@
+"""Uniform sampling: one arm after the other, until the stopping rule is satisfied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..kernels._jit import kernel
+from ..kernels._types import Array
+from ..kernels.random import Words
+from ..kernels.tracking import least_pulled
+from ._base import PULLS, SELECT, Select, Strategy
+
+
+@kernel(SELECT)
+def select(
+    t: float,  # noqa: ARG001
+    last: int,  # noqa: ARG001
+    state: Array,
+    params: Array,  # noqa: ARG001
+    random: Words,  # noqa: ARG001
+) -> int:
+    """The arm with the fewest pulls."""
+    return least_pulled(state[PULLS])
+
+
+@dataclass(frozen=True)
+class Uniform(Strategy):
+    """Uniform sampling, the baseline."""
+
+    @property
+    def name(self) -> str:
+        return "uniform"
+
+    @property
+    def select(self) -> Select:
+        return select
