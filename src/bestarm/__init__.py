@@ -13,6 +13,18 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .errors import BestarmError, InvalidInputError
+    from .simulation.results import Cell, Simulation
+    from .simulation.runner import simulate
+    from .simulation.trace import Trace, trace
+    from .strategies import (
+        EBS,
+        LUCB,
+        Racing,
+        Strategy,
+        TrackAndStop,
+        Uniform,
+        strategy,
+    )
     from .theory.complexity import (
         ComplexityBounds,
         OptimalWeights,
@@ -46,6 +58,10 @@ if TYPE_CHECKING:
 
 _HOME = {
     "errors": ("BestarmError", "InvalidInputError"),
+    "simulation.results": ("Cell", "Simulation"),
+    "simulation.runner": ("simulate",),
+    "simulation.trace": ("Trace", "trace"),
+    "strategies": ("EBS", "LUCB", "Racing", "Strategy", "TrackAndStop", "Uniform", "strategy"),
     "theory.complexity": (
         "ComplexityBounds",
         "OptimalWeights",
@@ -80,21 +96,30 @@ _HOME = {
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
-    "GK16",
-    "GLR",
     "BestarmError",
+    "Cell",
     "ComplexityBounds",
+    "EBS",
     "ExplorationBiasedWeights",
     "ExplorationCandidate",
+    "GK16",
+    "GLR",
     "InvalidInputError",
     "KaufmannKoolen",
+    "LUCB",
     "Mixture",
     "NonAsymptoticBound",
     "OptimalWeights",
     "Practical",
+    "Racing",
     "RegularityBounds",
+    "Simulation",
     "Stopping",
     "StoppingRule",
+    "Strategy",
+    "Trace",
+    "TrackAndStop",
+    "Uniform",
     "__version__",
     "characteristic_time",
     "complexity_bounds",
@@ -107,7 +132,10 @@ __all__ = [
     "non_asymptotic_bound",
     "optimal_weights",
     "regularity_bounds",
+    "simulate",
     "stopping_rule",
+    "strategy",
+    "trace",
 ]
 
 

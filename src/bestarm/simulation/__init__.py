@@ -1,0 +1,8 @@
+"""Monte Carlo: thousands of complete runs in one seeded, parallel call.
+
+engine    the compiled loop
+problem   what is simulated: means, rewards, noise, stopping rule, checked
+runner    threads, progress, interruption
+results   estimates with their errors
+trace     one run step by step
+"""

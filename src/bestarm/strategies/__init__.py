@@ -1,0 +1,68 @@
+"""Strategies: which arm to pull next. One file each; this one holds the table name -> strategy.
+
+To add one: a file with a kernel and a frozen dataclass (`uniform.py` is the shortest), a line in `_TABLE`,
+an entry in `tests/contracts/`. Third-party packages register theirs under the entry point group
+"bestarm.strategies"; a user's own function becomes a strategy with `bestarm.strategy`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+
+from ..errors import InvalidInputError
+from ..theory import _door
+from ._base import Strategy
+from .custom import CustomStrategy, strategy
+from .ebs import EBS
+from .lucb import LUCB
+from .racing import Racing
+from .track_and_stop import TrackAndStop
+from .uniform import Uniform
+
+__all__ = [
+    "EBS",
+    "LUCB",
+    "CustomStrategy",
+    "Racing",
+    "Strategy",
+    "TrackAndStop",
+    "Uniform",
+    "find_strategy",
+    "strategy",
+    "strategy_names",
+]
+
+ENTRY_POINTS = "bestarm.strategies"
+
+_TABLE: dict[str, Callable[[], Strategy]] = {
+    "ebs-c": lambda: EBS(tracking="C"),
+    "ebs-d": lambda: EBS(tracking="D"),
+    "tas-c": lambda: TrackAndStop(tracking="C"),
+    "tas-d": lambda: TrackAndStop(tracking="D"),
+    "racing": Racing,
+    "lucb++": LUCB,
+    "uniform": Uniform,
+}
+
+
+def strategy_names() -> list[str]:
+    """The names that `find_strategy` knows: the built-in ones, then those of installed packages."""
+    return [*_TABLE, *sorted(set(entry_points(group=ENTRY_POINTS).names) - set(_TABLE))]
+
+
+def find_strategy(given: str | Strategy) -> Strategy:
+    """A strategy by its name; a strategy itself is handed back."""
+    if isinstance(given, Strategy):
+        return given
+    if isinstance(given, str) and given in _TABLE:
+        return _TABLE[given]()
+    name = _door.choice("strategy", given, strategy_names())
+    loaded = next(iter(entry_points(group=ENTRY_POINTS, name=name))).load()
+    found = loaded() if isinstance(loaded, type) else loaded
+    if not isinstance(found, Strategy):
+        raise InvalidInputError(
+            f"the entry point {name!r} must give a bestarm Strategy, got {type(found).__name__}; "
+            f"make it one with @bestarm.strategy."
+        )
+    return found

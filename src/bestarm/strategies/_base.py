@@ -39,11 +39,13 @@ class Strategy(ABC):
     rows          names of its own rows of the state; "target", "lower" and "upper" appear in a trace
     uses_delta    whether its choices depend on delta; if not, one run serves several deltas
     stops_itself  whether it decides when to stop, in place of the stopping rule
+    may_stall     whether it may leave an arm alone for good, so that a growing threshold is never met
     """
 
     rows: ClassVar[tuple[str, ...]] = ()
     uses_delta: ClassVar[bool] = False
     stops_itself: ClassVar[bool] = False
+    may_stall: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -68,10 +68,15 @@ def select(
 
 @dataclass(frozen=True)
 class LUCB(Strategy):
-    """LUCB++ of Simchowitz, Jamieson & Recht 2017, with the paper's constant."""
+    """LUCB++ of Simchowitz, Jamieson & Recht 2017, with the paper's constant.
+
+    An arm's index depends on its own pulls alone. Once it lies below the leader's mean the arm is left
+    alone, so with a threshold that grows with time a run may never end.
+    """
 
     rows: ClassVar[tuple[str, ...]] = ("bonus", "pair")
     uses_delta: ClassVar[bool] = True
+    may_stall: ClassVar[bool] = True
 
     @property
     def name(self) -> str:

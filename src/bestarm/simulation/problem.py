@@ -1,0 +1,111 @@
+"""What is simulated: the arms and their rewards, the risks and the stopping rule, checked at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidInputError
+from ..kernels.random import BERNOULLI, GAUSSIAN, UNIFORM
+from ..theory import _door
+from ..theory._door import Array
+from ..theory.stopping import StoppingRule, stopping_rule
+
+FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI, "uniform": UNIFORM}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A bandit, its rewards, the risks and the rule that stops.
+
+    means, noise   (K,)
+    deltas         in the order given
+    best           the arms whose recommendation is right
+    max_samples    where a run is cut off, inf for never
+    """
+
+    means: Array
+    noise: Array
+    rewards: str
+    sigma: float
+    deltas: tuple[float, ...]
+    rule: StoppingRule
+    max_samples: float
+    best: frozenset[int]
+
+    @property
+    def family(self) -> int:
+        """The reward's number in the kernels."""
+        return FAMILIES[self.rewards]
+
+    @property
+    def num_arms(self) -> int:
+        """K."""
+        return int(self.means.size)
+
+
+def make_problem(
+    means: npt.ArrayLike,
+    delta: float | Sequence[float],
+    rewards: str,
+    noise: npt.ArrayLike,
+    sigma: float | None,
+    stopping: str | StoppingRule,
+    max_samples: int | None,
+) -> Problem:
+    """Check everything that `simulate` and `trace` are given about the bandit."""
+    mu = _door.per_arm("means", means)
+    if mu.ndim != 1:
+        raise InvalidInputError(
+            f"means must be one bandit of shape (K,), got shape {mu.shape}; simulate one at a time."
+        )
+    family = _door.choice("rewards", rewards, tuple(FAMILIES))
+    spread = _noise(noise, mu.size)
+    if family == "bernoulli" and not ((mu >= 0) & (mu <= 1)).all():
+        raise InvalidInputError(
+            f"means of Bernoulli rewards must lie between 0 and 1, got {mu.min()} to {mu.max()}; they "
+            f"are probabilities of a success."
+        )
+    if sigma is None:
+        sigma = 0.5 if family == "bernoulli" else float(spread.max())
+        if sigma == 0.0:
+            raise InvalidInputError(
+                "noise must be positive for some arm, got 0 for all; or give the sigma to assume."
+            )
+    limit = np.inf if max_samples is None else _limit(max_samples, mu.size)
+    best = frozenset(np.flatnonzero(mu == mu.max()).tolist())
+    if len(best) > 1 and not np.isfinite(limit):
+        raise InvalidInputError(
+            f"arms {', '.join(str(a) for a in sorted(best))} are equally good, so a run would never end; "
+            f"give max_samples."
+        )
+    deltas = tuple(_door.delta(x) for x in (delta if isinstance(delta, Sequence | np.ndarray) else [delta]))
+    if not deltas or len(set(deltas)) != len(deltas):
+        raise InvalidInputError(
+            f"delta must be one or more different risks, got {list(deltas)}; 0.05 is common."
+        )
+    rule = stopping_rule(stopping)
+    return Problem(mu, spread, family, _door.sigma(sigma), deltas, rule, limit, best)
+
+
+def _noise(value: npt.ArrayLike, num_arms: int) -> Array:
+    given = _door.numbers("noise", value)
+    if given.shape not in ((), (num_arms,)) or not (np.isfinite(given) & (given >= 0)).all():
+        raise InvalidInputError(
+            f"noise must be one number of at least 0, or one per arm, got {given.tolist()}; it is the "
+            f"standard deviation of a reward, or the half-width of a uniform one."
+        )
+    return np.array(np.broadcast_to(given, (num_arms,)))
+
+
+def _limit(max_samples: int, num_arms: int) -> float:
+    limit = _door.scalar("max_samples", max_samples)
+    if limit != np.floor(limit) or not num_arms <= limit <= 2.0**53:
+        raise InvalidInputError(
+            f"max_samples must be a whole number from {num_arms} (one per arm) to 2**53, got "
+            f"{max_samples}; it is where a run is cut off."
+        )
+    return limit

@@ -1,0 +1,251 @@
+"""Estimates with their errors: what a simulation found, for each strategy and each risk."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidInputError
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True, repr=False)
+class Cell:
+    """One strategy at one risk.
+
+    samples       (runs,) how many samples each run took; max_samples where it was cut off
+    recommended   (runs,) the arm that each run recommended, -1 where it was cut off
+    mean_pulls    (K,) how often each arm was pulled, on average
+    best          the arms whose recommendation is right
+    complete      False if the simulation was interrupted: the runs are then the first so many
+    """
+
+    strategy: str
+    delta: float
+    stopping: str
+    samples: npt.NDArray[np.int64]
+    recommended: npt.NDArray[np.int64]
+    mean_pulls: npt.NDArray[np.float64]
+    best: frozenset[int]
+    seed: int
+    complete: bool
+
+    @property
+    def runs(self) -> int:
+        """How many runs."""
+        return int(self.samples.size)
+
+    @property
+    def mean_samples(self) -> float:
+        """Mean number of samples; a lower bound if runs were censored. NaN without runs."""
+        return float(self.samples.mean()) if self.runs else float("nan")
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean number of samples; NaN for fewer than two runs."""
+        return float(self.samples.std(ddof=1) / np.sqrt(self.runs)) if self.runs > 1 else float("nan")
+
+    @property
+    def censored(self) -> int:
+        """How many runs were cut off at max_samples without a recommendation."""
+        return int((self.recommended < 0).sum())
+
+    @property
+    def errors(self) -> int:
+        """How many runs recommended a wrong arm."""
+        right = np.isin(self.recommended, sorted(self.best))
+        return int((~right & (self.recommended >= 0)).sum())
+
+    @property
+    def error_rate(self) -> float:
+        """Wrong recommendations per run."""
+        return self.errors / self.runs if self.runs else float("nan")
+
+    def error_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """The exact (Clopper-Pearson) interval for the error rate."""
+        from scipy.special import betaincinv
+
+        n, k, tail = self.runs, self.errors, (1.0 - confidence) / 2.0
+        low = float(betaincinv(k, n - k + 1, tail)) if k > 0 else 0.0
+        high = float(betaincinv(k + 1, n - k, 1.0 - tail)) if k < n else 1.0
+        return low, high
+
+    def quantiles(self, levels: tuple[float, ...] = QUANTILES) -> dict[float, float]:
+        """Quantiles of the number of samples."""
+        if not self.runs:
+            return dict.fromkeys(levels, float("nan"))
+        return dict(zip(levels, np.quantile(self.samples, levels).tolist(), strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, as `--format json` prints them."""
+        low, high = self.error_interval()
+        return {
+            "strategy": self.strategy,
+            "delta": self.delta,
+            "stopping": self.stopping,
+            "runs": self.runs,
+            "mean_samples": self.mean_samples,
+            "standard_error": self.standard_error,
+            "mean_is_lower_bound": self.censored > 0,
+            "quantiles": {str(level): value for level, value in self.quantiles().items()},
+            "errors": self.errors,
+            "error_rate": self.error_rate,
+            "error_rate_low": low,
+            "error_rate_high": high,
+            "mean_pulls": self.mean_pulls.tolist(),
+            "censored": self.censored,
+            "seed": self.seed,
+            "complete": self.complete,
+        }
+
+    def __repr__(self) -> str:
+        bound = ">= " if self.censored else ""
+        text = (
+            f"{self.strategy} at delta {self.delta:g}: {bound}{self.mean_samples:.1f} ± "
+            f"{self.standard_error:.1f} samples, {self.errors} errors ({self.runs} runs"
+        )
+        if self.censored:
+            text += f", {self.censored} censored"
+        return text + (")" if self.complete else ", interrupted)")
+
+
+@dataclass(frozen=True, repr=False)
+class Simulation:
+    """What `simulate` returns: one cell per strategy and risk, in the order given."""
+
+    cells: tuple[Cell, ...]
+
+    def __iter__(self) -> Iterator[Cell]:
+        return iter(self.cells)
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __getitem__(self, key: str | tuple[str, float]) -> Cell:
+        """The cell of a strategy's name, or of (name, delta) where there are several deltas."""
+        name, delta = (key, None) if isinstance(key, str) else key
+        found = [c for c in self.cells if c.strategy == name and delta in (None, c.delta)]
+        if len(found) != 1:
+            have = ", ".join(f"({c.strategy!r}, {c.delta:g})" for c in self.cells)
+            raise InvalidInputError(f"the key must name one cell, got {key!r}; choose from {have}.")
+        return found[0]
+
+    @property
+    def complete(self) -> bool:
+        """False if the simulation was interrupted."""
+        return all(cell.complete for cell in self.cells)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """One plain object per cell."""
+        return [cell.to_dict() for cell in self.cells]
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Comma-separated values, one line per cell; also into a file, whole or not at all."""
+        rows = [_flat(row) for row in self.to_dict()]
+        text = io.StringIO()
+        writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        if path is not None:
+            write_whole(path, text.getvalue())
+        return text.getvalue()
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame, one row per cell; needs pandas."""
+        try:
+            import pandas as pd  # type: ignore[import-untyped,unused-ignore]
+        except ImportError:
+            raise InvalidInputError(
+                "to_frame needs pandas, which is not installed; install it, or use to_dict or to_csv."
+            ) from None
+        return pd.DataFrame([_flat(row) for row in self.to_dict()])
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows for a person."""
+        header = ["strategy", "delta", "samples", "± se", "median", "95%", "errors", "error rate", "runs"]
+        rows = []
+        for cell in self.cells:
+            low, high = cell.error_interval()
+            quantiles = cell.quantiles((0.5, 0.95))
+            rows.append(
+                [
+                    cell.strategy,
+                    f"{cell.delta:g}",
+                    (">= " if cell.censored else "") + f"{cell.mean_samples:.1f}",
+                    f"{cell.standard_error:.1f}",
+                    f"{quantiles[0.5]:.0f}",
+                    f"{quantiles[0.95]:.0f}",
+                    str(cell.errors),
+                    f"{low:.4f}-{high:.4f}",
+                    str(cell.runs),
+                ]
+            )
+        return header, rows
+
+    def __repr__(self) -> str:
+        header, rows = self.table()
+        widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+        lines = [
+            "  ".join(
+                cell.ljust(w) if i == 0 else cell.rjust(w)
+                for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in [header, *rows]
+        ]
+        return "\n".join([*lines, *self.notes()])
+
+    def notes(self) -> list[str]:
+        """What a reader of the table must know."""
+        notes = [
+            f"{cell.strategy} at delta {cell.delta:g}: {cell.censored} of {cell.runs} runs were censored "
+            f"at max_samples, so the mean is a lower bound."
+            for cell in self.cells
+            if cell.censored
+        ]
+        if not self.complete:
+            notes.append(
+                "Interrupted: only the first runs, as many as were complete without a gap, are counted."
+            )
+        return notes
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if key == "quantiles":
+            flat |= {f"quantile_{level}": number for level, number in value.items()}
+        elif key == "mean_pulls":
+            flat |= {f"mean_pulls_{a + 1}": number for a, number in enumerate(value)}
+        else:
+            flat[key] = value
+    return flat
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file so that it is there whole or not at all."""
+    target = Path(path)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

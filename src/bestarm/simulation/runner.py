@@ -1,0 +1,313 @@
+"""`simulate`: many runs on several threads, with progress, and an interruption that does not bias."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidInputError
+from ..strategies import Strategy, find_strategy
+from ..strategies._base import OWN_ROWS
+from ..theory._door import Array
+from ..theory.stopping import StoppingRule
+from . import engine
+from .problem import Problem, make_problem
+from .results import Cell, Simulation
+
+Progress = Callable[[int, int], None]
+Indices = npt.NDArray[np.int64]
+Room = tuple[Array, Array, npt.NDArray[np.uint64], Array]
+
+CHUNK_SECONDS = 0.05  # how long a thread works before it reports; the next chunk is sized by the last
+
+
+def simulate(
+    strategies: str | Strategy | Sequence[str | Strategy],
+    means: npt.ArrayLike,
+    delta: float | Sequence[float] = 0.05,
+    *,
+    runs: int = 1000,
+    seed: int = 0,
+    rewards: str = "gaussian",
+    noise: npt.ArrayLike = 1.0,
+    sigma: float | None = None,
+    stopping: str | StoppingRule = "practical",
+    max_samples: int | None = None,
+    threads: int | None = None,
+    progress: bool | Progress | None = None,
+) -> Simulation:
+    """Run strategies many times on one bandit and report how many samples they take and how often they err.
+
+    strategies   names ("ebs-c", "ebs-d", "tas-c", "tas-d", "racing", "lucb++", "uniform") or strategies
+    means        (K,)
+    delta        one risk or several; strategies that do not depend on it serve all from one trajectory
+    runs, seed   run i is a function of (seed, i) alone, and all strategies see the same rewards in it
+    rewards      "gaussian", "bernoulli" (noise is not used), or "uniform" (mean ± noise)
+    noise        standard deviation or half-width of the rewards, one number or one per arm
+    sigma        what strategies and stopping rule assume; by default the largest noise, 1/2 for Bernoulli
+    stopping     name of a stopping rule, or a rule
+    max_samples  cut a run off there; it then counts at max_samples, and the mean is a lower bound
+    threads      by default one per available core; the result does not depend on it
+    progress     True or False, or a function of (done, total); by default a bar if stderr is a terminal
+    Returns      Simulation; after Ctrl-C with the runs up to the first incomplete one, marked incomplete
+    Raises       InvalidInputError
+    """
+    problem = make_problem(means, delta, rewards, noise, sigma, stopping, max_samples)
+    chosen = _strategies(strategies)
+    for one in chosen:
+        refuse_stalling(one, problem)
+    num_runs = whole("runs", runs, 1, 2**40, "more runs give a smaller standard error")
+    key = whole("seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result")
+    workers = _threads(threads)
+    jobs = [job for one in chosen for job in _jobs(one, problem, num_runs, key)]
+    with _reporter(progress, sum(job.num_runs for job in jobs)) as report:
+        for job in jobs:
+            if not job.run(workers, report):
+                break
+    cells = {(id(job.strategy), delta): cell for job in jobs for delta, cell in job.cells()}
+    return Simulation(tuple(cells[id(one), delta] for one in chosen for delta in problem.deltas))
+
+
+@dataclass
+class Job:
+    """The runs of one strategy that share trajectories: all risks, or one."""
+
+    strategy: Strategy
+    problem: Problem
+    deltas: tuple[float, ...]
+    num_runs: int
+    seed: int
+    samples: Indices = field(init=False)
+    recommended: Indices = field(init=False)
+    chunks: list[tuple[int, int, Array]] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        rule, K = self.problem.rule, self.problem.num_arms
+        self.deltas = tuple(sorted(self.deltas, reverse=True))
+        self.levels = np.array([rule.level(K, delta) for delta in self.deltas])
+        head = [self.deltas[0], rule.code, self.levels[0], rule.scale]
+        self.params = np.concatenate([head, self.strategy.parameters(K, self.problem.sigma)])
+        self.samples = np.zeros((self.num_runs, len(self.deltas)), dtype=np.int64)
+        self.recommended = np.full((self.num_runs, len(self.deltas)), -1, dtype=np.int64)
+        self.cancel = np.zeros(1, dtype=np.int64)
+        self.lock = threading.Lock()
+        self.next_run, self.chunk = 0, 1
+
+    def run(self, workers: int, report: Progress) -> bool:
+        """Do all runs; False if interrupted."""
+        with ThreadPoolExecutor(workers) as pool:
+            futures = [pool.submit(self._work, report) for _ in range(workers)]
+            try:
+                for future in futures:
+                    while not future.done():
+                        wait([future], timeout=0.2)  # result() alone may keep Ctrl-C waiting
+                    future.result()
+            except KeyboardInterrupt:
+                self.cancel[0] = 1
+                return False
+            except BaseException:
+                self.cancel[0] = 1
+                raise
+        return True
+
+    def room(self) -> Room:
+        """Space for one run at a time, and for the pulls of the runs together."""
+        K = self.problem.num_arms
+        return (
+            np.empty((OWN_ROWS + len(self.strategy.rows), K)),
+            np.empty((engine.WORK_ROWS, K)),
+            np.empty((K + 1, 2), dtype=np.uint64),
+            np.zeros((len(self.deltas), K)),
+        )
+
+    def simulate(
+        self, first: int, size: int, room: Room, samples: Indices, recommended: Indices, record: Array
+    ) -> tuple[int, int, int]:
+        """Runs first to first+size-1 in this thread; see `engine.simulate_runs`."""
+        p, (state, work, streams, pulls) = self.problem, room
+        return engine.simulate_runs(
+            self.strategy.select,
+            self.strategy.stops_itself,
+            first,
+            size,
+            np.uint64(self.seed),
+            p.family,
+            p.means,
+            p.noise,
+            p.sigma,
+            self.levels,
+            self.params,
+            p.max_samples,
+            state,
+            work,
+            streams,
+            samples,
+            recommended,
+            pulls,
+            self.cancel,
+            record,
+        )
+
+    def _work(self, report: Progress) -> None:
+        """One thread: take the next runs, until there are none."""
+        state, work, streams, _ = self.room()
+        nothing = np.empty((0, 0))
+        while True:
+            with self.lock:
+                first = self.next_run
+                size = min(self.chunk, self.num_runs - first)
+                self.next_run += size
+            if size <= 0 or self.cancel[0]:
+                return
+            pulls = np.zeros((len(self.deltas), self.problem.num_arms))
+            part = slice(first, first + size)
+            start = time.perf_counter()
+            status, done, action = self.simulate(
+                first,
+                size,
+                (state, work, streams, pulls),
+                self.samples[part],
+                self.recommended[part],
+                nothing,
+            )
+            taken = time.perf_counter() - start
+            if status == engine.BAD_ACTION:
+                self.cancel[0] = 1
+                raise bad_action(self.strategy, action, first + done, self.problem.num_arms)
+            with self.lock:
+                self.chunks.append((first, done, pulls))
+                wanted = int(size * CHUNK_SECONDS / max(taken, 1e-6)) + 1
+                self.chunk = max(1, min(wanted, 2 * self.chunk, 1 + self.num_runs // 16))
+                report(done, 0)
+
+    def cells(self) -> list[tuple[float, Cell]]:
+        """What the complete runs found, up to the first run that is missing."""
+        K = self.problem.num_arms
+        runs, pulls = 0, np.zeros((len(self.deltas), K))
+        for first, done, part in sorted(self.chunks, key=lambda chunk: chunk[0]):
+            if first != runs:
+                break
+            runs += done
+            pulls += part
+        # A cancelled chunk adds the pulls of exactly the runs it finished.
+        return [
+            (
+                delta,
+                Cell(
+                    self.strategy.name,
+                    delta,
+                    self.problem.rule.name,
+                    self.samples[:runs, j].copy(),
+                    self.recommended[:runs, j].copy(),
+                    pulls[j] / max(runs, 1),
+                    self.problem.best,
+                    self.seed,
+                    runs == self.num_runs,
+                ),
+            )
+            for j, delta in enumerate(self.deltas)
+        ]
+
+
+def _jobs(strategy: Strategy, problem: Problem, runs: int, seed: int) -> list[Job]:
+    groups = [(delta,) for delta in problem.deltas] if strategy.uses_delta else [problem.deltas]
+    return [Job(strategy, problem, group, runs, seed) for group in groups]
+
+
+def bad_action(strategy: Strategy, action: int, run: int, num_arms: int) -> InvalidInputError:
+    """The refusal of an action that is none."""
+    return InvalidInputError(
+        f"the strategy {strategy.name!r} returned {action} in run {run}; it must return an arm from 0 to "
+        f"{num_arms - 1}, ~arm to skip the check for stopping, or {num_arms} + arm to stop."
+    )
+
+
+def refuse_stalling(strategy: Strategy, problem: Problem) -> None:
+    """Refuse what may run for ever."""
+    if strategy.may_stall and problem.rule.name != "practical" and not np.isfinite(problem.max_samples):
+        raise InvalidInputError(
+            f"{strategy.name} can leave an arm alone for good while the threshold of "
+            f"{problem.rule.name} goes on growing, so a run may never end; give max_samples, or use the "
+            f"practical rule."
+        )
+
+
+def _strategies(given: str | Strategy | Sequence[str | Strategy]) -> list[Strategy]:
+    items = [given] if isinstance(given, str | Strategy) else list(given)
+    chosen = [find_strategy(item) for item in items]
+    names = [one.name for one in chosen]
+    if not chosen or len(set(names)) != len(names):
+        raise InvalidInputError(
+            f"strategies must be one or more different ones, got {names}; give each once, and different "
+            f"names to your own."
+        )
+    return chosen
+
+
+def whole(name: str, value: int, low: int, high: int, advice: str) -> int:
+    """A whole number in a range."""
+    if (
+        isinstance(value, bool | np.bool_)
+        or not isinstance(value, int | np.integer)
+        or not low <= value <= high
+    ):
+        raise InvalidInputError(
+            f"{name} must be a whole number from {low} to {high}, got {value!r}; {advice}."
+        )
+    return int(value)
+
+
+def _threads(given: int | None) -> int:
+    if given is not None:
+        return whole("threads", given, 1, 4096, "leave it out to use every available core")
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _reporter:  # noqa: N801
+    """A bar on a terminal, a function of (done, total), or nothing."""
+
+    def __init__(self, progress: bool | Progress | None, total: int) -> None:
+        self.total, self.done = total, 0
+        self.call = progress if callable(progress) else None
+        shown = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress is True
+        self.bar: object = None
+        if shown:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+            self.bar = Progress(
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+                refresh_per_second=4,
+            )
+
+    def __enter__(self) -> Progress:
+        if self.bar is not None:
+            self.bar.start()  # type: ignore[attr-defined]
+            self.task = self.bar.add_task("runs", total=self.total)  # type: ignore[attr-defined]
+        return self.add
+
+    def add(self, done: int, _: int) -> None:
+        """Called with the lock held, so one at a time."""
+        self.done += done
+        if self.bar is not None:
+            self.bar.update(self.task, completed=self.done)  # type: ignore[attr-defined]
+        if self.call is not None:
+            self.call(self.done, self.total)
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()  # type: ignore[attr-defined]

@@ -1,0 +1,111 @@
+"""`trace`: one run step by step, for pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..strategies import Strategy, find_strategy
+from ..strategies._base import MEANS, OWN_ROWS, PULLS
+from ..theory._door import Array
+from ..theory.stopping import StoppingRule
+from . import engine
+from .problem import make_problem
+from .runner import Job, bad_action, refuse_stalling, whole
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One run; row i of every array is the moment before sample number time[i] + 1.
+
+    time         (n,) samples so far, from K to the end
+    arm          (n,) the arm chosen next, -1 in the last row
+    pulls        (n, K)
+    means        (n, K) empirical means
+    statistic    (n,) of the stopping rule
+    threshold    (n,)
+    target       (n, K) target weights, or None for a strategy without; a forced step targets one arm
+    lower, upper (n, K) ends of the strategy's intervals, or None
+    recommended  the arm recommended in the end, None if the run was cut off
+    """
+
+    strategy: str
+    delta: float
+    time: npt.NDArray[np.int64]
+    arm: npt.NDArray[np.int64]
+    pulls: Array
+    means: Array
+    statistic: Array
+    threshold: Array
+    target: Array | None
+    lower: Array | None
+    upper: Array | None
+    recommended: int | None
+
+    @property
+    def samples(self) -> int:
+        """How many samples the run took."""
+        return int(self.time[-1])
+
+
+def trace(
+    strategy: str | Strategy,
+    means: npt.ArrayLike,
+    delta: float = 0.05,
+    *,
+    run: int = 0,
+    seed: int = 0,
+    rewards: str = "gaussian",
+    noise: npt.ArrayLike = 1.0,
+    sigma: float | None = None,
+    stopping: str | StoppingRule = "practical",
+    max_samples: int | None = None,
+) -> Trace:
+    """Run number `run` of a simulation, step by step; the same run as `simulate` counts.
+
+    strategy, means, ...  as in `simulate`
+    Returns  Trace
+    Raises   InvalidInputError
+    """
+    problem = make_problem(means, [delta], rewards, noise, sigma, stopping, max_samples)
+    chosen = find_strategy(strategy)
+    refuse_stalling(chosen, problem)
+    number = whole("run", run, 0, 2**40, "runs are counted from 0")
+    key = whole("seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result")
+    job = Job(chosen, problem, problem.deltas, 1, key)
+    K, rows = problem.num_arms, OWN_ROWS + len(chosen.rows)
+    nothing = np.empty((0, 0))
+    _once(job, number, nothing)  # how long is it?
+    record = np.empty((int(job.samples[0, 0]) - K + 1, engine.RECORD_HEAD + rows * K))
+    _once(job, number, record)
+    state = record[:, engine.RECORD_HEAD :].reshape(-1, rows, K)
+    own = {name: state[:, OWN_ROWS + i] for i, name in enumerate(chosen.rows)}
+    for end in ("lower", "upper"):
+        if end in own:
+            own[end] = own[end] * problem.sigma
+    action = record[:, 1].astype(np.int64)
+    arm = np.where(action < 0, ~action, action)
+    arm[-1] = -1
+    last = int(job.recommended[0, 0])
+    return Trace(
+        chosen.name,
+        problem.deltas[0],
+        record[:, 0].astype(np.int64),
+        arm,
+        state[:, PULLS],
+        state[:, MEANS] * problem.sigma,
+        record[:, 2],
+        record[:, 3],
+        own.get("target"),
+        own.get("lower"),
+        own.get("upper"),
+        last if last >= 0 else None,
+    )
+
+
+def _once(job: Job, run: int, record: Array) -> None:
+    status, _, action = job.simulate(run, 1, job.room(), job.samples, job.recommended, record)
+    if status == engine.BAD_ACTION:
+        raise bad_action(job.strategy, action, run, job.problem.num_arms)

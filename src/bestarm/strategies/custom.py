@@ -1,0 +1,113 @@
+"""A user's own strategy: a plain Python function, compiled, in the same engine as the built-in ones."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidInputError
+from ..kernels._jit import ENABLED
+from ._base import DELTA, MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SELECT, Select, Strategy
+
+ARGUMENTS = ("t", "last", "pulls", "means", "delta", "params", "memory", "random")
+
+
+@dataclass(frozen=True)
+class CustomStrategy(Strategy):
+    """What `strategy` makes of a function."""
+
+    name: str = "custom"
+    select: Select = field(default=lambda *_: 0, repr=False)
+    params: tuple[float, ...] = ()
+    rows: tuple[str, ...] = ()  # type: ignore[misc]
+    uses_delta: bool = False  # type: ignore[misc]
+    stops_itself: bool = False  # type: ignore[misc]
+
+    def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:  # noqa: ARG002
+        return np.array(self.params, dtype=np.float64)
+
+
+def strategy(
+    function: Callable[..., int] | None = None,
+    *,
+    name: str | None = None,
+    rows: Sequence[str] = (),
+    params: Sequence[float] = (),
+    uses_delta: bool = False,
+    stops_itself: bool = False,
+) -> Any:
+    """Make a strategy of a plain function; use it as a decorator, with or without brackets.
+
+    The function is called before every pull, once each arm has been pulled once, with
+
+        t        number of samples so far, a float
+        last     the arm pulled last, -1 at the first call of a run
+        pulls    (K,) how often each arm was pulled, floats
+        means    (K,) empirical means in units of sigma
+        delta    the accepted probability of a wrong answer
+        params   the numbers given to the decorator
+        memory   (rows, K) zero at the first call of a run, then the function's to use; all its state
+        random   a stream for bestarm.kernels.random.uniform(random) and normal(random)
+
+    and returns the arm to pull, 0 to K-1; ~arm to pull an arm and not to check for stopping after it; or
+    K + arm to stop and recommend that arm. It is compiled by Numba, so it is limited to what Numba can
+    compile: numbers, loops, arrays, math, NumPy.
+
+    name        shown in tables; the function's own by default
+    rows        names of the rows of memory; "target", "lower" and "upper" appear in a trace
+    params      numbers to hand over
+    uses_delta  say True if the choice depends on delta, so that every delta has runs of its own
+    stops_itself  say True if the function decides when to stop, in place of the stopping rule
+    Raises      InvalidInputError if the arguments are others, or if it does not compile
+    """
+
+    def decorate(plain: Callable[..., int]) -> CustomStrategy:
+        _check(plain)
+        label = str(name or getattr(plain, "__name__", "custom"))
+        numbers = tuple(float(x) for x in params)
+        return CustomStrategy(
+            label, _compile(plain, label), numbers, tuple(rows), uses_delta or stops_itself, stops_itself
+        )
+
+    return decorate if function is None else decorate(function)
+
+
+def _check(plain: Callable[..., int]) -> None:
+    given = tuple(inspect.signature(plain).parameters) if callable(plain) else ()
+    if given != ARGUMENTS:
+        raise InvalidInputError(
+            f"a strategy must be a function of ({', '.join(ARGUMENTS)}), got "
+            f"({', '.join(given)}); give it these arguments in this order."
+        )
+
+
+def _compile(plain: Callable[..., int], label: str) -> Select:
+    """The function as a kernel of the engine's signature."""
+    inner: Any = plain
+    if ENABLED:
+        numba: Any = import_module("numba")
+        inner = numba.njit(nogil=True, error_model="numpy")(plain)
+
+    def select(t, last, state, params, random):  # type: ignore[no-untyped-def]
+        return inner(
+            t, last, state[PULLS], state[MEANS], params[DELTA], params[OWN_PARAMS:], state[OWN_ROWS:], random
+        )
+
+    if not ENABLED:
+        return select
+    try:
+        compiled: Select = numba.njit(SELECT, nogil=True, error_model="numpy")(select)
+    except Exception as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = next((line for line in lines if not line.startswith("Failed in nopython")), "unknown")
+        raise InvalidInputError(
+            f"the strategy {label!r} does not compile: {reason[:200]}; use only numbers, loops, arrays "
+            f"and math, and return a whole number."
+        ) from error
+    return compiled
