@@ -6,7 +6,7 @@ import platform
 import sys
 from importlib import import_module
 
-PARTS = ("startup", "weights", "exploration")
+PARTS = ("startup", "weights", "exploration", "simulation")
 
 
 def main() -> None:

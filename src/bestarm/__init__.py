@@ -96,17 +96,17 @@ _HOME = {
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "EBS",
+    "GK16",
+    "GLR",
+    "LUCB",
     "BestarmError",
     "Cell",
     "ComplexityBounds",
-    "EBS",
     "ExplorationBiasedWeights",
     "ExplorationCandidate",
-    "GK16",
-    "GLR",
     "InvalidInputError",
     "KaufmannKoolen",
-    "LUCB",
     "Mixture",
     "NonAsymptoticBound",
     "OptimalWeights",

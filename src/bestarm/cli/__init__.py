@@ -20,6 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if sys.stdout is None:
             return _say("standard output is closed, so nothing can be printed; open it.", FAILURE)
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")  # a terminal without the sign ± is no failure
         from ._app import app
 
         code = app(words, prog_name="bestarm", standalone_mode=False)

@@ -54,11 +54,19 @@ def _read(file: str) -> str:
 def to_number(word: str, what: str) -> float:
     """One number, or a refusal that quotes the word."""
     if word.startswith("--"):
-        raise InvalidInputError(f"there is no option {word!r}; 'bestarm solve --help' lists them.")
+        raise InvalidInputError(f"there is no option {word!r}; 'bestarm --help' has help.")
     try:
         if not word.isascii() or "_" in word:
             raise ValueError
         return float(word)
     except ValueError:
-        example = "it like 0.05" if what == "delta" else "them like 0.9 0.8 or 0.9,0.8"
+        example = "it like 0.05" if what in ("delta", "sigma") else "them like 0.9 0.8 or 0.9,0.8"
         raise InvalidInputError(f"{what} must be numeric, got {word[:40]!r}; write {example}.") from None
+
+
+def to_whole(word: str, what: str) -> int:
+    """One whole number, or a refusal that quotes the word; 1e6 is a whole number too."""
+    number = to_number(word, what)
+    if number != number or number in (float("inf"), float("-inf")) or number != int(number):
+        raise InvalidInputError(f"{what} must be a whole number, got {word[:40]!r}; write it like 1000.")
+    return int(word) if word.lstrip("+-").isdigit() else int(number)

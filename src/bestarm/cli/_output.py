@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsFloat
+
+from ..errors import InvalidInputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +24,24 @@ class Format(StrEnum):
 
     table = "table"
     json = "json"
+
+
+class ListingFormat(StrEnum):
+    """What `--format` takes where the output is a list."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+def check_writable(file: str) -> None:
+    """Refuse an output file that cannot be written, before the work and not after it."""
+    target = Path(file)
+    if target.is_dir() or not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
+        raise InvalidInputError(
+            f"cannot write to {file!r}: it must be a file in a folder that exists and may be written to; "
+            f"choose another."
+        )
 
 
 def print_json(value: object) -> None:

@@ -43,6 +43,9 @@ def kernel(signature: str, *, reorder: bool = False) -> Callable[[Function], Fun
             "nogil": True,
             "error_model": "numpy",  # 1/0 is inf, as everywhere in NumPy; also what vectorises
             "fastmath": {"reassoc"} if reorder else False,
+            # Into their callers: a call passes every array as seven words, which at K = 5 costs more than
+            # the work. A reordered sum stays apart, for its flag must not spread.
+            "forceinline": not reorder,
         }
         previous = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = _CACHE  # read when the function is decorated, and only then

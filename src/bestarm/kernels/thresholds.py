@@ -84,15 +84,17 @@ def rule_statistic(code: int, scale: float, pulls: Array, means: Array) -> tuple
     return least, b
 
 
-@kernel("b1(i8, f8, f8, f8[::1], f8[::1], f8[::1])")
-def may_stop(code: int, bound: float, scale: float, pulls: Array, means: Array, penalty: Array) -> bool:
+@kernel("b1(i8, f8, f8, i8, f8[::1], f8[::1], f8[::1])")
+def may_stop(
+    code: int, bound: float, scale: float, leader: int, pulls: Array, means: Array, penalty: Array
+) -> bool:
     """A cheap necessary condition for stopping, where the threshold is at least `bound`.
 
     Every pair's cost must exceed the bound and the pair's penalties: `penalty` is ½ log(1 + N/c) per arm
     for MIXTURE, zero for the others. No logarithm, no division but for MIXTURE, and usually the first or
     second arm answers. The tiny allowance keeps rounding from ruling out what `rule_statistic` admits.
     """
-    b = leading_arm(pulls, means)
+    b = leader
     mixture = code == MIXTURE
     n_b = pulls[b] * (pulls[b] / (pulls[b] + scale)) if mixture else pulls[b]
     at_least = 2.0 * (1.0 - 1e-12) * (bound + penalty[b])

@@ -11,6 +11,7 @@ import math
 from ._jit import kernel
 from ._types import Array
 
+FEW = 12  # arms up to which a plain loop is faster than a vectorised one
 BLOCK = 1024  # arms summed without compensation; the sums of blocks are added with it
 MAX_STEPS = 64  # never reached: six steps are enough from the proven lower bound
 PAPER_MAX_STEPS = 1000
@@ -66,9 +67,17 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
 @kernel("UniTuple(f8, 3)(f8[::1], f8)")
 def power_sums(d: Array, r: float) -> tuple[float, float, float]:
     """Σ q², Σ q³ and Σ q⁴ with q = 1/(r d - 1), one pass; φ(r) is the first minus one, equation (11)."""
+    s2, s3, s4, lost2, lost3 = 0.0, 0.0, 0.0, 0.0, 0.0
+    if d.size <= FEW:
+        for a in range(d.size):
+            q = 1.0 / (r * d[a] - 1.0)
+            p = q * q
+            s2 += p
+            s3 += p * q
+            s4 += p * p
+        return s2, s3, s4
     if d.size <= BLOCK:
         return _block_power_sums(d, 0, d.size, r)
-    s2, s3, s4, lost2, lost3 = 0.0, 0.0, 0.0, 0.0, 0.0
     for start in range(0, d.size, BLOCK):
         b2, b3, b4 = _block_power_sums(d, start, min(start + BLOCK, d.size), r)
         s2, e2 = two_sum(s2, b2)
@@ -151,10 +160,15 @@ def paper_root(d: Array, start: float) -> tuple[float, int]:
 @kernel("f8(f8[::1], i8, f8)")
 def weights_from_root(w: Array, best: int, r: float) -> float:
     """Replace squared gaps by weights in place, equations (12) and (13); returns that of the best."""
-    s, lost = _block_fill(w, 0, min(BLOCK, w.size), r), 0.0
-    for start in range(BLOCK, w.size, BLOCK):
-        s, e = two_sum(s, _block_fill(w, start, min(start + BLOCK, w.size), r))
-        lost += e
+    s, lost = 0.0, 0.0
+    if w.size <= FEW:
+        for a in range(w.size):
+            w[a] = 1.0 / (r * w[a] - 1.0)
+            s += w[a]
+    else:
+        for start in range(0, w.size, BLOCK):
+            s, e = two_sum(s, _block_fill(w, start, min(start + BLOCK, w.size), r))
+            lost += e
     w_best = 1.0 / (1.0 + (s + lost))
     for a in range(w.size):
         w[a] *= w_best

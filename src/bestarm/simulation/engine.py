@@ -16,6 +16,7 @@ from ..kernels._types import Array, Indices
 from ..kernels.moments import observe
 from ..kernels.random import Words, open_stream, reward
 from ..kernels.thresholds import MIXTURE, may_stop, rule_statistic, threshold
+from ..kernels.tracking import first_largest
 from ..strategies._base import CODE, MEANS, PULLS, SCALE, SELECT, Select
 
 DONE, CANCELLED, BAD_ACTION = 0, 1, 2
@@ -124,8 +125,9 @@ def simulate_runs(
             if recording:
                 z, _ = rule_statistic(code, scale, pulls, means)
                 beta = threshold(code, levels[level], scale, t)
-            if check and may_stop(code, bound, scale, pulls, means, penalty):
-                z, leader = rule_statistic(code, scale, pulls, means)
+            leader = first_largest(means)
+            if check and may_stop(code, bound, scale, leader, pulls, means, penalty):
+                z, _ = rule_statistic(code, scale, pulls, means)
                 passed = level
                 while passed < num_levels:
                     bound = threshold(code, levels[passed], scale, t)
@@ -141,7 +143,7 @@ def simulate_runs(
                 if recording:
                     write_record(record, t, -1.0, z, beta, state)
                 break
-            action = select(t, last, state, params, streams[K])
+            action = select(t, last, leader, state, params, streams[K])
             if recording:
                 write_record(record, t, float(action), z, beta, state)
             if action >= K and action < 2 * K:

@@ -79,8 +79,8 @@ def make_problem(
     best = frozenset(np.flatnonzero(mu == mu.max()).tolist())
     if len(best) > 1 and not np.isfinite(limit):
         raise InvalidInputError(
-            f"arms {', '.join(str(a) for a in sorted(best))} are equally good, so a run would never end; "
-            f"give max_samples."
+            f"the largest mean must be unique, got {mu.max()} for {len(best)} arms, so that a run would "
+            f"never end; give max_samples."
         )
     deltas = tuple(_door.delta(x) for x in (delta if isinstance(delta, Sequence | np.ndarray) else [delta]))
     if not deltas or len(set(deltas)) != len(deltas):

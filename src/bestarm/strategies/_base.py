@@ -2,10 +2,11 @@
 
 The kernel is called before every pull, once each arm has been pulled once:
 
-    action = select(t, last, state, params, random)
+    action = select(t, last, leader, state, params, random)
 
     t        number of samples so far
     last     the arm pulled last, -1 at the first call of a run
+    leader   the arm of largest mean, the lowest index among ties
     state    (2 + rows, K): the pulls, the means in units of sigma, then the strategy's own rows, which
              are zero at the first call of a run and hold all that it remembers
     params   delta; code, level and scale of the stopping rule; then `Strategy.parameters`
@@ -27,7 +28,7 @@ import numpy.typing as npt
 
 Select = Callable[..., int]
 
-SELECT = "i8(f8, i8, f8[:, ::1], f8[::1], u8[::1])"
+SELECT = "i8(f8, i8, i8, f8[:, ::1], f8[::1], u8[::1])"
 
 PULLS, MEANS, OWN_ROWS = 0, 1, 2  # rows of state
 DELTA, CODE, LEVEL, SCALE, OWN_PARAMS = 0, 1, 2, 3, 4  # places in params
@@ -57,7 +58,7 @@ class Strategy(ABC):
     def select(self) -> Select:
         """The compiled kernel."""
 
-    def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:  # noqa: ARG002
+    def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
         """The strategy's own numbers, which the kernel finds at the end of `params`."""
         return np.zeros(0)
 

@@ -15,7 +15,7 @@ from ..errors import InvalidInputError
 from ..kernels._jit import ENABLED
 from ._base import DELTA, MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SELECT, Select, Strategy
 
-ARGUMENTS = ("t", "last", "pulls", "means", "delta", "params", "memory", "random")
+ARGUMENTS = ("t", "last", "leader", "pulls", "means", "delta", "params", "memory", "random")
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class CustomStrategy(Strategy):
     uses_delta: bool = False  # type: ignore[misc]
     stops_itself: bool = False  # type: ignore[misc]
 
-    def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:  # noqa: ARG002
+    def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
         return np.array(self.params, dtype=np.float64)
 
 
@@ -48,6 +48,7 @@ def strategy(
 
         t        number of samples so far, a float
         last     the arm pulled last, -1 at the first call of a run
+        leader   the arm of largest mean, the lowest index among ties
         pulls    (K,) how often each arm was pulled, floats
         means    (K,) empirical means in units of sigma
         delta    the accepted probability of a wrong answer
@@ -94,9 +95,17 @@ def _compile(plain: Callable[..., int], label: str) -> Select:
         numba: Any = import_module("numba")
         inner = numba.njit(nogil=True, error_model="numpy")(plain)
 
-    def select(t, last, state, params, random):  # type: ignore[no-untyped-def]
+    def select(t, last, leader, state, params, random):  # type: ignore[no-untyped-def]
         return inner(
-            t, last, state[PULLS], state[MEANS], params[DELTA], params[OWN_PARAMS:], state[OWN_ROWS:], random
+            t,
+            last,
+            leader,
+            state[PULLS],
+            state[MEANS],
+            params[DELTA],
+            params[OWN_PARAMS:],
+            state[OWN_ROWS:],
+            random,
         )
 
     if not ENABLED:

@@ -28,9 +28,10 @@ _WIDTH, _LEVEL, _LOW, _HIGH, _D_TRACKING = range(OWN_PARAMS, OWN_PARAMS + 5)
 def select(
     t: float,
     last: int,
+    leader: int,
     state: Array,
     params: Array,
-    random: Words,  # noqa: ARG001
+    random: Words,
 ) -> int:
     """Algorithm 2; only the interval of the arm pulled last is new."""
     pulls, means = state[PULLS], state[MEANS]

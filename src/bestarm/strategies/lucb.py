@@ -9,7 +9,7 @@ from typing import ClassVar
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.random import Words
-from ..kernels.tracking import TIE, first_largest
+from ..kernels.tracking import TIE
 from ._base import DELTA, MEANS, OWN_ROWS, PULLS, SELECT, Select, Strategy
 
 _BONUS, _PAIR = range(OWN_ROWS, OWN_ROWS + 2)
@@ -39,11 +39,12 @@ def challenger_of(means: Array, bonuses: Array, leader: int) -> int:
 
 @kernel(SELECT)
 def select(
-    t: float,  # noqa: ARG001
+    t: float,
     last: int,
+    leader: int,
     state: Array,
     params: Array,
-    random: Words,  # noqa: ARG001
+    random: Words,
 ) -> int:
     """The leader, then the challenger; stopping is checked after the pair."""
     pulls, means = state[PULLS], state[MEANS]
@@ -60,7 +61,6 @@ def select(
         previous = int(pair[_LEADER])
         bonuses[last] = bonus(pulls[last], num_arms, delta)
         bonuses[previous] = bonus(pulls[previous], num_arms, delta)
-    leader = first_largest(means)
     pair[_LEADER] = leader
     pair[_PENDING] = challenger_of(means, bonuses, leader) + 1
     return ~leader

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.random import Words
-from ..kernels.tracking import TIE, first_largest, furthest_behind, least_pulled
+from ..kernels.tracking import TIE, furthest_behind, least_pulled
 from ..kernels.weights import scaled_root, scaled_squares, weights_from_root
 from ..theory import _door
 from ._base import MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SELECT, Select, Strategy
@@ -20,13 +20,12 @@ from ._base import MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SELECT, Select, Strategy
 _TARGET, _SUM, _WARM = range(OWN_ROWS, OWN_ROWS + 3)
 
 
-@kernel("f8(f8[::1], f8, f8[::1])")
-def estimated_weights(means: Array, warm: float, w: Array) -> float:
+@kernel("f8(f8[::1], i8, f8, f8[::1])")
+def estimated_weights(means: Array, best: int, warm: float, w: Array) -> float:
     """Optimal weights of the estimated means into `w`; returns r Δ_min², the next call's `warm`.
 
     Arms within TIE of the best share the weight.
     """
-    best = first_largest(means)
     top, smallest, ties = means[best], math.inf, 0
     for a in range(means.size):
         w[a] = top - means[a]
@@ -47,10 +46,11 @@ def estimated_weights(means: Array, warm: float, w: Array) -> float:
 @kernel(SELECT)
 def select(
     t: float,
-    last: int,  # noqa: ARG001
+    last: int,
+    leader: int,
     state: Array,
     params: Array,
-    random: Words,  # noqa: ARG001
+    random: Words,
 ) -> int:
     """Algorithm 3; on a forced step no weights are computed, and none are added to the sums."""
     pulls, means, target = state[PULLS], state[MEANS], state[_TARGET]
@@ -60,7 +60,7 @@ def select(
             target[a] = 0.0
         target[arm] = 1.0
         return arm
-    state[_WARM, 0] = estimated_weights(means, state[_WARM, 0], target)
+    state[_WARM, 0] = estimated_weights(means, leader, state[_WARM, 0], target)
     if params[OWN_PARAMS] != 0.0:
         return furthest_behind(pulls, target, t)
     sums = state[_SUM]
@@ -91,5 +91,5 @@ class TrackAndStop(Strategy):
     def select(self) -> Select:
         return select
 
-    def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:  # noqa: ARG002
+    def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
         return np.array([1.0 if self.tracking == "D" else 0.0])

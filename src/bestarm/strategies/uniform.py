@@ -13,11 +13,12 @@ from ._base import PULLS, SELECT, Select, Strategy
 
 @kernel(SELECT)
 def select(
-    t: float,  # noqa: ARG001
-    last: int,  # noqa: ARG001
+    t: float,
+    last: int,
+    leader: int,
     state: Array,
-    params: Array,  # noqa: ARG001
-    random: Words,  # noqa: ARG001
+    params: Array,
+    random: Words,
 ) -> int:
     """The arm with the fewest pulls."""
     return least_pulled(state[PULLS])

@@ -1,0 +1,125 @@
+"""Nanoseconds per step of every strategy, against drawing one Gaussian and the literal pseudo-code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from functools import partial
+
+import numpy as np
+
+import bestarm
+from bestarm.strategies import strategy_names
+
+from . import literal
+from .measure import show
+
+MU_1, MU_2 = (0.9, 0.8, 0.6, 0.4, 0.4), (0.9, 0.5, 0.45, 0.4)
+TABLE_1 = [
+    (MU_1, (0.1, 0.01), 0.05),
+    (MU_1, (0.01, 1e-5), 0.2),
+    (MU_2, (0.1, 0.01), 0.05),
+]
+
+
+def bandit(num_arms: int) -> tuple[float, ...]:
+    """The paper's first bandit, or a larger one of the same kind."""
+    return MU_1 if num_arms == 5 else (0.9, 0.8, *np.linspace(0.6, 0.2, num_arms - 2).tolist())
+
+
+def cpu(call: partial[int], repeats: int = 5) -> tuple[float, int]:
+    """The least CPU time per step, and the steps."""
+    best, steps = float("inf"), 0
+    for _ in range(repeats):
+        start = time.process_time()
+        steps = call()
+        best = min(best, (time.process_time() - start) / steps)
+    return best, steps
+
+
+def ours(name: str, num_arms: int, runs: int, limit: int) -> int:
+    """One strategy on one thread; the steps it took."""
+    found = bestarm.simulate(
+        name, bandit(num_arms), 0.1, runs=runs, seed=1, threads=1, max_samples=limit, progress=False
+    )
+    return int(found.cells[0].samples.sum())
+
+
+def steps() -> None:
+    """The table of nanoseconds per step."""
+    stream = np.array([1, 3], dtype=np.uint64)
+    literal.draw(stream, 10)
+    start = time.process_time()
+    literal.draw(stream, 5_000_000)
+    gaussian = (time.process_time() - start) / 5_000_000
+    rows = [["one Gaussian", *[f"{gaussian * 1e9:.1f}"] * 3, *[""] * 3]]
+    sizes = {5: (300, 10**6), 50: (3, 20_000), 500: (1, 4_000)}
+    printed: dict[tuple[bool, int], float] = {}
+    for K, (runs, limit) in sizes.items():
+        mu = np.array(bandit(K))
+        for ebs in (True, False):
+            literal.total_samples(ebs, 1, 1, mu, 0.1, 0.05, K + 1)
+            call = partial(literal.total_samples, ebs, runs, 1, mu, 0.1, 0.05, limit)
+            printed[ebs, K] = cpu(call, 3)[0]
+    for name in strategy_names():
+        times = [cpu(partial(ours, name, K, runs, limit), 3)[0] for K, (runs, limit) in sizes.items()]
+        ratios = [""] * 3
+        if name in ("ebs-d", "tas-d"):
+            ratios = [f"{printed[name == 'ebs-d', K] / one:.1f}" for K, one in zip(sizes, times, strict=True)]
+        rows.append([name, *(f"{one * 1e9:.0f}" for one in times), *ratios])
+    for ebs in (True, False):
+        label = f"literal {'ebs-d' if ebs else 'tas-d'}"
+        rows.append([label, *(f"{printed[ebs, K] * 1e9:.0f}" for K in sizes), *[""] * 3])
+    header = ["ns per step", "K = 5", "K = 50", "K = 500", "literal/ours, 5", "50", "500"]
+    show(header, rows, "Cost of a step, one thread")
+
+
+def scaling() -> None:
+    """Two threads against one, in wall time."""
+    taken = []
+    for threads in (1, 2):
+        best = float("inf")
+        for _ in range(3):
+            start = time.perf_counter()
+            bestarm.simulate("ebs-d", MU_1, 0.1, runs=2000, seed=1, threads=threads, progress=False)
+            best = min(best, time.perf_counter() - start)
+        taken.append(best)
+    rows = [["1", f"{taken[0]:.2f} s", "1.00"], ["2", f"{taken[1]:.2f} s", f"{taken[0] / taken[1]:.2f}"]]
+    show(["threads", "wall time", "speed-up"], rows, "Thread scaling, 2000 runs of ebs-d")
+
+
+def table_1() -> None:
+    """All 36 cells of Table 1, 1000 runs each, with shared trajectories."""
+    start, drawn = time.perf_counter(), 0
+    for means, deltas, gamma in TABLE_1:
+        strategies: list[str | bestarm.Strategy] = [
+            bestarm.EBS("C", gamma),
+            bestarm.EBS("D", gamma),
+            *(bestarm.TrackAndStop("C"), bestarm.TrackAndStop("D"), "racing", "lucb++"),
+        ]
+        found = bestarm.simulate(strategies, means, deltas, runs=1000, seed=1, progress=False)
+        drawn += sum(int(cell.samples.sum()) for cell in found)
+    taken = time.perf_counter() - start
+    rows = [["36 cells of 1000 runs", f"{drawn / 1e6:.0f} million", f"{taken:.1f} s"]]
+    show(["Table 1", "samples in all cells", "wall time"], rows, "The paper's table, all threads")
+
+
+def first_result() -> None:
+    """From the start of a process to its first result, with a warm cache."""
+    code = "import bestarm; bestarm.simulate('ebs-d', [0.9, 0.5], 0.1, runs=10)"
+    best = float("inf")
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        best = min(best, time.perf_counter() - start)
+    show(["start", "wall time"], [["process to first result", f"{best:.2f} s"]], "Warm start")
+
+
+def main() -> None:
+    """All of it."""
+    ours("uniform", 5, 2, 100)
+    steps()
+    scaling()
+    table_1()
+    first_result()

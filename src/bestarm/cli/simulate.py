@@ -1,0 +1,98 @@
+"""`bestarm simulate`: compare strategies by Monte Carlo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ._numbers import cut, to_number, to_whole
+from ._output import ListingFormat, check_writable, print_json, print_table
+
+if TYPE_CHECKING:
+    from ..simulation.results import Simulation
+
+
+def simulate(
+    means: Annotated[str, typer.Option(metavar="M1,M2,...", help="Means of the arms.")],
+    delta: Annotated[
+        str, typer.Option(metavar="D1,D2,...", help="Accepted probabilities of a wrong answer.")
+    ] = "0.05",
+    strategy: Annotated[
+        str,
+        typer.Option(
+            metavar="S1,S2,...",
+            help="ebs-c, ebs-d, tas-c, tas-d, racing, lucb++, uniform, or an installed one.",
+        ),
+    ] = "ebs-d,tas-d,racing,lucb++,uniform",
+    runs: Annotated[str, typer.Option(metavar="INT", help="Runs of each strategy.")] = "1000",
+    seed: Annotated[str, typer.Option(metavar="INT", help="The same seed gives the same result.")] = "0",
+    rewards: Annotated[str, typer.Option(help="gaussian, bernoulli or uniform.")] = "gaussian",
+    noise: Annotated[
+        str, typer.Option(metavar="N1,N2,...", help="Standard deviation or half-width, one or one per arm.")
+    ] = "1",
+    sigma: Annotated[
+        str | None, typer.Option(metavar="FLOAT", help="What strategies assume; default: the largest noise.")
+    ] = None,
+    stopping: Annotated[
+        str, typer.Option(help="practical, gk16, gk16-printed, kaufmann-koolen or mixture.")
+    ] = "practical",
+    max_samples: Annotated[str | None, typer.Option(metavar="INT", help="Cut a run off there.")] = None,
+    threads: Annotated[str | None, typer.Option(metavar="INT", help="Default: one per core.")] = None,
+    format: Annotated[ListingFormat, typer.Option(help="How to print.")] = ListingFormat.table,
+    output: Annotated[str | None, typer.Option(help="Write the listing to a file, not to stdout.")] = None,
+) -> int:
+    """Mean number of samples and error rate of strategies on one bandit.
+
+    Example: bestarm simulate --means 0.9,0.8,0.6,0.4,0.4 --delta 0.1,0.01 --strategy ebs-d,tas-d --seed 1
+    """
+    if output is not None:
+        check_writable(output)
+    from ..simulation.runner import simulate as run
+
+    spread = _numbers(noise, "noise")
+    result = run(
+        cut(strategy),
+        means=_numbers(means, "means"),
+        delta=_numbers(delta, "delta"),
+        runs=to_whole(runs, "runs"),
+        seed=to_whole(seed, "seed"),
+        rewards=rewards,
+        noise=spread if len(spread) > 1 else spread[0],
+        sigma=None if sigma is None else to_number(sigma, "sigma"),
+        stopping=stopping,
+        max_samples=None if max_samples is None else to_whole(max_samples, "max-samples"),
+        threads=None if threads is None else to_whole(threads, "threads"),
+    )
+    _show(result, format, output)
+    return 0 if result.complete else 130
+
+
+def _numbers(text: str, what: str) -> list[float]:
+    from ..errors import InvalidInputError
+
+    words = cut(text)
+    if not words:
+        raise InvalidInputError(f"{what} must be one or more numbers, got nothing; write them like 0.9,0.8.")
+    return [to_number(word, what) for word in words]
+
+
+def _show(result: Simulation, format: ListingFormat, output: str | None) -> None:
+    import contextlib
+    import io
+    import sys
+
+    from ..simulation.results import write_whole
+
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text) if output else contextlib.nullcontext():
+        if format is ListingFormat.json:
+            print_json(result.to_dict())
+        elif format is ListingFormat.csv:
+            print(result.to_csv(), end="")
+        else:
+            print_table(*result.table())
+    if output:
+        write_whole(output, text.getvalue())
+    for note in result.notes():
+        print(f"bestarm: {note}", file=sys.stderr)

@@ -1,0 +1,265 @@
+"""`simulate`, its results, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bestarm
+
+MEANS = (0.9, 0.5, 0.45, 0.4)
+
+
+def test_estimates_of_a_cell() -> None:
+    """Mean, standard error, quantiles, errors and their exact interval, from the runs themselves."""
+    found = bestarm.simulate(["uniform", "tas-d"], MEANS, [0.3, 0.01], runs=400, seed=2)
+    assert len(found) == 4
+    cell = found["uniform", 0.3]
+    assert cell.runs == 400
+    assert cell.mean_samples == pytest.approx(cell.samples.mean())
+    assert cell.standard_error == pytest.approx(cell.samples.std(ddof=1) / 20)
+    assert cell.quantiles()[0.5] == np.median(cell.samples)
+    assert cell.errors == (cell.recommended != 0).sum() > 0
+    assert cell.mean_pulls.sum() == pytest.approx(cell.mean_samples)
+    low, high = cell.error_interval()
+    assert low < cell.error_rate < high
+    # Clopper-Pearson by its definition: at each end the binomial tail is 2.5%.
+    for p, k, upper in ((low, cell.errors, True), (high, cell.errors, False)):
+        terms = [math.comb(400, i) * p**i * (1 - p) ** (400 - i) for i in range(401)]
+        tail = sum(terms[k:]) if upper else sum(terms[: k + 1])
+        assert tail == pytest.approx(0.025, rel=1e-6)
+
+
+def test_exports() -> None:
+    """to_dict has plain numbers, to_csv one line per cell, repr a table."""
+    found = bestarm.simulate("tas-d", MEANS, [0.1, 0.01], runs=30)
+    rows = found.to_dict()
+    assert [row["delta"] for row in rows] == [0.1, 0.01]
+    needed = {
+        "strategy",
+        "delta",
+        "runs",
+        "mean_samples",
+        "standard_error",
+        "errors",
+        "error_rate",
+        "censored",
+        "seed",
+    }
+    assert needed <= set(rows[0])
+    lines = list(csv.DictReader(io.StringIO(found.to_csv())))
+    assert float(lines[1]["mean_samples"]) == rows[1]["mean_samples"]
+    assert float(lines[0]["mean_pulls_1"]) == rows[0]["mean_pulls"][0]
+    assert "tas-d" in repr(found)
+    assert "±" in repr(found["tas-d", 0.1])
+
+
+def test_to_frame_needs_pandas() -> None:
+    """A frame where pandas is installed, else a sentence."""
+    found = bestarm.simulate("tas-d", MEANS, 0.1, runs=5)
+    try:
+        import pandas as pd  # type: ignore[import-untyped,unused-ignore]
+    except ImportError:
+        with pytest.raises(bestarm.InvalidInputError, match="needs pandas"):
+            found.to_frame()
+        return
+    assert isinstance(found.to_frame(), pd.DataFrame)
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    """A failed write leaves the old file and nothing else."""
+    found = bestarm.simulate("tas-d", MEANS, 0.1, runs=5)
+    target = tmp_path / "out.csv"
+    found.to_csv(target)
+    assert target.read_text() == found.to_csv()
+    with pytest.raises(OSError, match="No such file"):
+        found.to_csv(tmp_path / "missing" / "out.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+
+
+def test_censored_runs_are_counted_and_named() -> None:
+    """A run cut off counts at max_samples and recommends nothing; the mean is marked."""
+    found = bestarm.simulate("tas-d", (0.5, 0.5), 0.1, runs=50, max_samples=100)
+    cell = found["tas-d"]
+    cut = cell.recommended < 0
+    assert cell.censored == cut.sum() > 0
+    assert (cell.samples[cut] == 100).all()
+    assert cell.to_dict()["mean_is_lower_bound"]
+    assert ">= " in repr(found)
+    assert "censored" in repr(found)
+    assert cell.errors == 0  # with equal arms no recommendation is wrong
+
+
+def test_several_best_arms_and_errors() -> None:
+    """A recommendation is wrong only if the arm is not among the best."""
+    cell = bestarm.simulate("uniform", (0.5, 0.5, 0.4), 0.3, runs=300, max_samples=200).cells[0]
+    assert cell.errors == (cell.recommended == 2).sum()
+
+
+@pytest.mark.parametrize(
+    ("rewards", "noise", "sigma"),
+    [("bernoulli", 1.0, 0.5), ("uniform", 0.25, 0.25), ("gaussian", [1.0, 2.0, 0.5], 2.0)],
+)
+def test_default_sigma(rewards: str, noise: float | list[float], sigma: float) -> None:
+    """The largest noise, 1/2 for Bernoulli, the half-width for uniform."""
+    means = (0.9, 0.5, 0.2)
+    one = bestarm.simulate("tas-d", means, 0.1, runs=20, rewards=rewards, noise=noise)
+    two = bestarm.simulate("tas-d", means, 0.1, runs=20, rewards=rewards, noise=noise, sigma=sigma)
+    np.testing.assert_array_equal(one.cells[0].samples, two.cells[0].samples)
+
+
+def test_progress_is_reported_in_full() -> None:
+    """A function gets (done, total); the last call says all."""
+    calls: list[tuple[int, int]] = []
+    bestarm.simulate(
+        ["tas-d", "racing"], MEANS, [0.1, 0.2], runs=50, progress=lambda a, b: calls.append((a, b))
+    )
+    assert calls[-1] == (150, 150)  # tas-d serves both risks at once, racing runs for each
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+
+
+def test_memory_stays_small() -> None:
+    """A few tens of bytes per run: the arrays of a cell, and nothing kept per step."""
+    cell = bestarm.simulate("racing", (9.0, 0.0), 0.1, runs=100_000).cells[0]
+    assert (cell.samples.nbytes + cell.recommended.nbytes) / cell.runs <= 32
+
+
+INTERRUPTED = """
+import os, signal, threading, bestarm
+threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+found = bestarm.simulate("tas-d", (0.5, 0.49), 0.1, runs=2000, seed=6, max_samples=10**6)
+cell = found.cells[0]
+few = min(cell.runs, 20)
+short = bestarm.simulate("tas-d", (0.5, 0.49), 0.1, runs=few, seed=6, max_samples=10**6).cells[0]
+assert (short.samples == cell.samples[:20]).all()
+assert abs(cell.mean_pulls.sum() - cell.mean_samples) < 1e-6 * cell.mean_samples
+print(cell.runs, cell.complete, "Interrupted" in repr(found))
+"""
+
+
+def test_an_interruption_returns_the_longest_prefix() -> None:
+    """After Ctrl-C: the first so many runs, without a gap, marked incomplete."""
+    run = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    runs, complete, marked = run.stdout.split()
+    assert 0 < int(runs) < 2000
+    assert (complete, marked) == ("False", "True")
+
+
+def test_the_command_interrupted_prints_what_it_has() -> None:
+    """Ctrl-C: exit code 130, the table of the complete runs, no traceback."""
+    code = "import sys; from bestarm.cli import main; sys.exit(main())"
+    words = [
+        "simulate",
+        "--means",
+        "0.5,0.499",
+        "--strategy",
+        "tas-d",
+        "--runs",
+        "100000",
+        "--max-samples",
+        "1000000",
+    ]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, "-c", code, *words], stdout=pipe, stderr=pipe, text=True)
+    time.sleep(4.0)
+    os.kill(process.pid, signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "tas-d" in output
+    assert "Traceback" not in errors
+    assert "Interrupted" in errors
+
+
+def bad_arm(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
+    """A strategy that goes wrong after a while."""
+    return 77 if t > 20 else leader
+
+
+def no_number(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
+    """A strategy that cannot be compiled to a whole number."""
+    return "first"
+
+
+BAD: list[tuple[str, Callable[[], object]]] = [
+    ("must be unique", lambda: bestarm.simulate("tas-d", (1.0, 1.0, 0.0), 0.1)),
+    ("runs must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, runs=0)),
+    ("runs must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, runs=2.5)),  # type: ignore[arg-type]
+    ("seed must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, seed=-1)),
+    ("threads must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, threads=0)),
+    ("did you mean 'ebs-d'", lambda: bestarm.simulate("ebs", MEANS, 0.1)),
+    ("different ones", lambda: bestarm.simulate(["tas-d", "tas-d"], MEANS, 0.1)),
+    ("different ones", lambda: bestarm.simulate([], MEANS, 0.1)),
+    ("sigma must be positive", lambda: bestarm.simulate("tas-d", MEANS, 0.1, sigma=0.0)),
+    ("noise must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, noise=-1.0)),
+    ("noise must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, noise=[1.0, 1.0])),
+    ("noise must be positive", lambda: bestarm.simulate("tas-d", MEANS, 0.1, noise=0.0)),
+    ("strictly between 0 and 1", lambda: bestarm.simulate("tas-d", MEANS, [0.1, 1.0])),
+    ("different risks", lambda: bestarm.simulate("tas-d", MEANS, [0.1, 0.1])),
+    ("shape (K,)", lambda: bestarm.simulate("tas-d", [MEANS, MEANS], 0.1)),
+    ("at least two arms", lambda: bestarm.simulate("tas-d", [1.0], 0.1)),
+    ("between 0 and 1", lambda: bestarm.simulate("tas-d", (2.0, 0.0), 0.1, rewards="bernoulli")),
+    ("rewards must be one of", lambda: bestarm.simulate("tas-d", MEANS, 0.1, rewards="cauchy")),
+    ("max_samples must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, max_samples=3)),
+    ("may never end", lambda: bestarm.simulate("lucb++", MEANS, 0.1, stopping="mixture")),
+    ("may never end", lambda: bestarm.trace("lucb++", MEANS, 0.1, stopping="gk16")),
+    ("tracking must be one of", lambda: bestarm.EBS(tracking="E")),
+    ("gamma must lie", lambda: bestarm.EBS(gamma=0.0)),
+    ("width must be one of", lambda: bestarm.EBS(width="wide")),
+    ("clip must be", lambda: bestarm.EBS(clip=(1.0, 0.0))),
+    ("returned 77 in run", lambda: bestarm.simulate(bestarm.strategy(bad_arm), MEANS, 0.01)),
+    ("returned 77 in run 3", lambda: bestarm.trace(bestarm.strategy(bad_arm), MEANS, 1e-9, run=3)),
+    ("does not compile", lambda: bestarm.strategy(no_number)),
+    ("must be a function of", lambda: bestarm.strategy(lambda t: 0)),
+    ("the key must name one cell", lambda: bestarm.simulate("tas-d", MEANS, [0.1, 0.2], runs=5)["tas-d"]),
+]
+
+
+@pytest.mark.parametrize(("part", "call"), BAD, ids=[f"{i}-{part}" for i, (part, _) in enumerate(BAD)])
+def test_bad_input_gets_one_sentence(part: str, call: Callable[[], object]) -> None:
+    """What was given, what is allowed, what to do, in one line."""
+    with pytest.raises(bestarm.InvalidInputError) as caught:
+        call()
+    message = str(caught.value)
+    assert part in message
+    assert "\n" not in message
+    assert ";" in message
+
+
+def test_names_show_what_is_not_default() -> None:
+    """So that two variants of a strategy can stand in one table."""
+    assert bestarm.EBS().name == "ebs-d"
+    assert bestarm.EBS("C", gamma=0.2).name == "ebs-c(gamma=0.2)"
+    found = bestarm.simulate([bestarm.EBS("C"), bestarm.EBS("C", gamma=0.2)], MEANS, 0.1, runs=5)
+    assert [cell.strategy for cell in found] == ["ebs-c", "ebs-c(gamma=0.2)"]
+
+
+def test_third_party_strategies_by_entry_point(tmp_path: Path) -> None:
+    """An installed package that registers a strategy is found by its name."""
+    package = tmp_path / "greedy_arm"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "import bestarm\n"
+        "@bestarm.strategy(name='greedy')\n"
+        "def greedy(t, last, leader, pulls, means, delta, params, memory, random):\n"
+        "    return leader\n"
+    )
+    info = tmp_path / "greedy_arm-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: greedy-arm\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[bestarm.strategies]\ngreedy = greedy_arm:greedy\n")
+    code = "import bestarm; print(bestarm.simulate('greedy', [9.0, 0.0], 0.1, runs=5).cells[0].strategy)"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert run.stdout.strip() == "greedy", run.stderr
