@@ -11,7 +11,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array, Indices
-from .weights import root_sum, scaled_root, scaled_squares, tied_weights, weights_from_root
+from .weights import root_sum, scaled_root, scaled_squares, solve_scaled, tied_weights
 
 
 @kernel("UniTuple(f8, 2)(f8[::1], f8[::1])")
@@ -52,12 +52,11 @@ def next_candidate(
     return found
 
 
-@kernel("f8(f8[::1], f8[::1], f8, i8, f8, f8[::1])")
-def candidate_root(lower: Array, upper: Array, min_upper: float, best: int, warm: float, x: Array) -> float:
-    """Squared gaps of a candidate into `x` (unit Δ_min², inf at its best arm); returns its root r.
+@kernel("b1(f8[::1], f8[::1], f8, i8, f8[::1])")
+def candidate_squares(lower: Array, upper: Array, min_upper: float, best: int, x: Array) -> bool:
+    """Squared gaps of a candidate into `x`, in the form of `scaled_squares`.
 
-    `warm` is a guess of r in that unit, 0 for none. A candidate with a second best arm leaves its plain
-    gaps in `x` and has r = inf.
+    Returns False, and leaves the plain gaps in `x`, if the candidate has a second best arm.
     """
     top = upper[best]
     smallest = math.inf
@@ -68,19 +67,17 @@ def candidate_root(lower: Array, upper: Array, min_upper: float, best: int, warm
         smallest = min(smallest, x[b])
     x[best] = 0.0
     if smallest == 0.0:
-        return math.inf
+        return False
     scaled_squares(x, best, smallest, x)
-    return scaled_root(x, best, warm)
+    return True
 
 
 @kernel("f8(f8[::1], f8[::1], f8, i8, f8[::1], f8)")
 def log_smallest_weight(lower: Array, upper: Array, min_upper: float, best: int, x: Array, r: float) -> float:
-    """log w_min of a candidate, from what `candidate_root` left in `x` and returned.
+    """log w_min of a candidate, from its squared gaps and its root.
 
     Numerics: w_min itself underflows where gaps differ by more than 150 orders of magnitude.
     """
-    if r == math.inf:
-        return -math.inf
     largest, smallest = upper[best] - min_upper, math.inf
     for b in range(x.size):
         if b != best:
@@ -109,23 +106,27 @@ def exploration_biased_weights(
         for a in range(lower.size):
             w[a] = 1.0 / lower.size
         return -1, 0.0
-    best, best_r, best_min, tried = -1, math.inf, -math.inf, -1
+    best, best_r, best_min = -1, 0.0, -math.inf
     a = next_candidate(lower, upper, max_lower, min_upper, every, tie, -1)
-    while a >= 0:
-        following = next_candidate(lower, upper, max_lower, min_upper, every, tie, a)
-        r = candidate_root(lower, upper, min_upper, a, warm, w)
-        only = best < 0 and following < 0
-        value = 0.0 if only else log_smallest_weight(lower, upper, min_upper, a, w, r)
-        if best < 0 or value > best_min + tie or (value >= best_min - tie and a < best):
-            best, best_r, best_min = a, r, value
-        tried, a = a, following
-    if tried != best:
-        best_r = candidate_root(lower, upper, min_upper, best, best_r, w)
-    if best_r == math.inf:
+    following = next_candidate(lower, upper, max_lower, min_upper, every, tie, a)
+    if following < 0:  # nearly always: a single candidate, nothing to compare
+        best, best_r = a, warm
+    while a >= 0 and best != a:
+        if candidate_squares(lower, upper, min_upper, a, w):
+            r = scaled_root(w, a, warm)
+            value = log_smallest_weight(lower, upper, min_upper, a, w, r)
+            if best < 0 or value > best_min + tie or (value >= best_min - tie and a < best):
+                best, best_r, best_min = a, r, value
+        a = following
+        if a >= 0:
+            following = next_candidate(lower, upper, max_lower, min_upper, every, tie, a)
+    if best < 0 or not candidate_squares(lower, upper, min_upper, best, w):
+        # Every candidate has a second best arm, and w_min = 0: the first of them wins.
+        best = next_candidate(lower, upper, max_lower, min_upper, True, tie, -1)
+        candidate_squares(lower, upper, min_upper, best, w)
         tied_weights(w)
-    else:
-        weights_from_root(w, best, best_r)
-    return best, best_r
+        return best, 0.0
+    return best, solve_scaled(w, best, best_r)
 
 
 @kernel("void(f8[:, ::1], f8[:, ::1], b1, f8[:, ::1], f8[:, ::1], i8[::1])")

@@ -14,6 +14,7 @@ from ._types import Array
 FEW = 12  # arms up to which a plain loop is faster than a vectorised one
 BLOCK = 1024  # arms summed without compensation; the sums of blocks are added with it
 MAX_STEPS = 64  # never reached: six steps are enough from the proven lower bound
+LAST_STEP = 1e-5  # a relative step below this needs no other
 PAPER_MAX_STEPS = 1000
 PAPER_TOLERANCE = 1e-10
 
@@ -112,27 +113,34 @@ def accurate_sum(x: Array) -> float:
     return s + lost
 
 
+@kernel("f8(f8, f8, f8)")
+def newton_step(s2: float, s3: float, s4: float) -> float:
+    """The relative step of Newton on ψ from Σ q², Σ q³, Σ q⁴; near the root of third order (Chebyshev).
+
+    r ψ' is proportional to Σ q² + Σ q³, since r d = 1 + 1/q, and r² ψ'' to -3 (Σ q⁴ - (Σ q³)²/Σ q²) <= 0.
+    """
+    slope = 1.0 / (s2 + s3)
+    change = s2 * (math.sqrt(s2) - 1.0) * slope
+    if abs(change) < 1e-2:
+        change += change * change * 1.5 * slope * (s4 - s3 * s3 / s2)
+    return change
+
+
 @kernel("Tuple((f8, i8))(f8[::1], f8, f8)")
 def newton_root(d: Array, start: float, floor: float) -> tuple[float, int]:
     """The root r of φ and the number of evaluations, by Newton on ψ(r) = (Σ q²)^(-1/2) = 1.
 
     ψ is increasing and concave, and linear when all gaps are equal. From below the root the iterates
     increase towards it; a start above it is brought below in one step, which `floor`, any lower bound
-    of r that exceeds 1/min d, keeps in the domain. The relative error obeys e <- 0.26 e².
-
-    Near the root the curvature, which Σ q⁴ gives for free, makes the step of third order (Chebyshev): a
-    relative step under 1e-5 then leaves less than rounding and needs no further evaluation.
+    of r that exceeds 1/min d, keeps in the domain. The relative error obeys e <- 0.26 e², and near the
+    root it is cubed: a relative step under 1e-5 leaves less than rounding, so no evaluation confirms it.
     """
     r = start
     for step in range(1, MAX_STEPS + 1):
         s2, s3, s4 = power_sums(d, r)
-        # r ψ' ~ Σ q² + Σ q³ =: slope, since r d = 1 + 1/q; and r² ψ'' ~ -3 (Σ q⁴ - (Σ q³)²/Σ q²) <= 0.
-        slope = 1.0 / (s2 + s3)
-        change = s2 * (math.sqrt(s2) - 1.0) * slope
-        if abs(change) < 1e-2:
-            change += change * change * 1.5 * slope * (s4 - s3 * s3 / s2)
+        change = newton_step(s2, s3, s4)
         r = max(r + r * change, floor)
-        if abs(change) < 1e-5:
+        if abs(change) < LAST_STEP:
             return r, step
     return r, MAX_STEPS
 
@@ -225,6 +233,41 @@ def scaled_root(x: Array, best: int, warm: float) -> float:
     start = warm if warm >= 2.0 else root_lower_bound(x, best)
     r, _ = newton_root(x, start, 2.0)
     return r
+
+
+@kernel("f8(f8[::1], i8, f8)")
+def solve_scaled(x: Array, best: int, warm: float) -> float:
+    """Replace what `scaled_squares` left by the weights; returns the root, the next call's `warm`.
+
+    For few arms the last step of Newton is folded into the weights: after a relative step u the new q is
+    q/(1 + u(1+q)), so that its divisions need not wait for the root.
+    """
+    if x.size > FEW or warm < 2.0:
+        r = scaled_root(x, best, warm)
+        weights_from_root(x, best, r)
+        return r
+    r, change, total = warm, 0.0, 0.0
+    for _ in range(MAX_STEPS):
+        s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0
+        for a in range(x.size):
+            q = 1.0 / (r * x[a] - 1.0)
+            p = q * q
+            s1 += q
+            s2 += p
+            s3 += p * q
+            s4 += p * p
+        change = newton_step(s2, s3, s4)
+        total = s1 - change * (s1 + s2) + change * change * (s1 + 2.0 * s2 + s3)
+        if abs(change) < LAST_STEP:
+            break
+        r = max(r + r * change, 2.0)
+    w_best = 1.0 / (1.0 + total)
+    for a in range(x.size):
+        q = 1.0 / (r * x[a] - 1.0)
+        shift = change * (1.0 + q)
+        x[a] = q * (1.0 - shift + shift * shift) * w_best
+    x[best] = w_best
+    return r + r * change
 
 
 @kernel("f8(f8[::1], i8)")

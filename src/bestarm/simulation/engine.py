@@ -136,7 +136,7 @@ def simulate_runs(
                     passed += 1
                 note_stop(pulls, t, leader, run, level, passed, samples, arms, total_pulls)
                 level = passed
-            if level < num_levels and t >= max_samples:
+            if level < num_levels and t >= max_samples and not stops_itself:
                 note_stop(pulls, t, -1, run, level, num_levels, samples, arms, total_pulls)
                 level = num_levels
             if level == num_levels:
@@ -148,6 +148,9 @@ def simulate_runs(
                 write_record(record, t, float(action), z, beta, state)
             if action >= K and action < 2 * K:
                 note_stop(pulls, t, action - K, run, level, num_levels, samples, arms, total_pulls)
+                break
+            if t >= max_samples:
+                note_stop(pulls, t, -1, run, level, num_levels, samples, arms, total_pulls)
                 break
             last = action if action >= 0 else ~action
             if last < 0 or last >= K:

@@ -13,7 +13,7 @@ from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.random import Words
 from ..kernels.tracking import TIE, furthest_behind, least_pulled
-from ..kernels.weights import scaled_root, scaled_squares, weights_from_root
+from ..kernels.weights import scaled_squares, solve_scaled
 from ..theory import _door
 from ._base import MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SELECT, Select, Strategy
 
@@ -38,9 +38,7 @@ def estimated_weights(means: Array, best: int, warm: float, w: Array) -> float:
             w[a] = 1.0 / ties if w[a] <= TIE else 0.0
         return warm
     scaled_squares(w, best, smallest, w)
-    r = scaled_root(w, best, warm)
-    weights_from_root(w, best, r)
-    return r
+    return solve_scaled(w, best, warm)
 
 
 @kernel(SELECT)

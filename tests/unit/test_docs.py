@@ -1,0 +1,56 @@
+"""The Python that the documentation shows runs, and the commands it shows print what it shows."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCKS = [
+    (page.name, i, code)
+    for page in PAGES
+    for i, code in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
+]
+README = (ROOT / "README.md").read_text()
+SHOWN = re.findall(r"^    \$ (bestarm .*)\n((?:    .*\n|\n)*)", README, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("page", "number", "code"), BLOCKS, ids=[f"{p}-{i}" for p, i, _ in BLOCKS])
+def test_python_blocks_run(page: str, number: int, code: str, tmp_path: Path) -> None:
+    """Every block marked as Python, alone in a new process and an empty folder."""
+    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=tmp_path
+    )
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize(("command", "output"), SHOWN, ids=[command for command, _ in SHOWN])
+def test_commands_in_the_readme_print_what_it_shows(command: str, output: str) -> None:
+    """Word for word."""
+    code = "import sys; from bestarm.cli import main; sys.exit(main())"
+    words = [sys.executable, "-c", code, *shlex.split(command)[1:]]
+    run = subprocess.run(words, capture_output=True, text=True)
+    expected = [line.rstrip() for line in output.replace("\n    ", "\n").splitlines()]
+    expected[0] = expected[0].strip()
+    assert [line for line in run.stdout.splitlines() if line] == [line for line in expected if line]
+
+
+def test_there_is_something_to_test() -> None:
+    """Blocks and commands were found."""
+    assert len(BLOCKS) >= 2
+    assert len(SHOWN) >= 2
+
+
+def test_relative_links_lead_somewhere() -> None:
+    """Every link within the repository."""
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
