@@ -19,10 +19,10 @@ PAPER_MAX_STEPS = 1000
 PAPER_TOLERANCE = 1e-10
 
 
-@kernel("UniTuple(f8, 3)(f8[::1], i8, i8, f8)", reorder=True)
-def _block_power_sums(d: Array, start: int, stop: int, r: float) -> tuple[float, float, float]:
+@kernel("UniTuple(f8, 3)(f8[::1], f8)", reorder=True)
+def _block_power_sums(d: Array, r: float) -> tuple[float, float, float]:
     s2, s3, s4 = 0.0, 0.0, 0.0
-    for a in range(start, stop):
+    for a in range(d.size):
         q = 1.0 / (r * d[a] - 1.0)
         p = q * q
         s2 += p
@@ -31,28 +31,28 @@ def _block_power_sums(d: Array, start: int, stop: int, r: float) -> tuple[float,
     return s2, s3, s4
 
 
-@kernel("f8(f8[::1], i8, i8, f8)", reorder=True)
-def _block_root_sum(d: Array, start: int, stop: int, r: float) -> float:
+@kernel("f8(f8[::1], f8)", reorder=True)
+def _block_root_sum(d: Array, r: float) -> float:
     s = 0.0
-    for a in range(start, stop):
+    for a in range(d.size):
         s += 1.0 / (r * d[a] - 1.0)
     return s
 
 
-@kernel("f8(f8[::1], i8, i8, f8)", reorder=True)
-def _block_fill(d: Array, start: int, stop: int, r: float) -> float:
+@kernel("f8(f8[::1], f8)", reorder=True)
+def _block_fill(d: Array, r: float) -> float:
     s = 0.0
-    for a in range(start, stop):
+    for a in range(d.size):
         q = 1.0 / (r * d[a] - 1.0)
         d[a] = q
         s += q
     return s
 
 
-@kernel("f8(f8[::1], i8, i8)", reorder=True)
-def _block_sum(x: Array, start: int, stop: int) -> float:
+@kernel("f8(f8[::1])", reorder=True)
+def _block_sum(x: Array) -> float:
     s = 0.0
-    for a in range(start, stop):
+    for a in range(x.size):
         s += x[a]
     return s
 
@@ -78,9 +78,9 @@ def power_sums(d: Array, r: float) -> tuple[float, float, float]:
             s4 += p * p
         return s2, s3, s4
     if d.size <= BLOCK:
-        return _block_power_sums(d, 0, d.size, r)
+        return _block_power_sums(d, r)
     for start in range(0, d.size, BLOCK):
-        b2, b3, b4 = _block_power_sums(d, start, min(start + BLOCK, d.size), r)
+        b2, b3, b4 = _block_power_sums(d[start : start + BLOCK], r)
         s2, e2 = two_sum(s2, b2)
         s3, e3 = two_sum(s3, b3)
         s4 += b4  # enters a correction of second order only
@@ -93,10 +93,10 @@ def power_sums(d: Array, r: float) -> tuple[float, float, float]:
 def root_sum(d: Array, r: float) -> float:
     """Σ q with q = 1/(r d - 1): the best arm's weight is 1/(1 + Σ q), equation (12)."""
     if d.size <= BLOCK:
-        return _block_root_sum(d, 0, d.size, r)
+        return _block_root_sum(d, r)
     s, lost = 0.0, 0.0
     for start in range(0, d.size, BLOCK):
-        s, e = two_sum(s, _block_root_sum(d, start, min(start + BLOCK, d.size), r))
+        s, e = two_sum(s, _block_root_sum(d[start : start + BLOCK], r))
         lost += e
     return s + lost
 
@@ -105,10 +105,10 @@ def root_sum(d: Array, r: float) -> float:
 def accurate_sum(x: Array) -> float:
     """Σ x to a few units in the last place, whatever the length; one pass."""
     if x.size <= BLOCK:
-        return _block_sum(x, 0, x.size)
+        return _block_sum(x)
     s, lost = 0.0, 0.0
     for start in range(0, x.size, BLOCK):
-        s, e = two_sum(s, _block_sum(x, start, min(start + BLOCK, x.size)))
+        s, e = two_sum(s, _block_sum(x[start : start + BLOCK]))
         lost += e
     return s + lost
 
@@ -175,7 +175,7 @@ def weights_from_root(w: Array, best: int, r: float) -> float:
             s += w[a]
     else:
         for start in range(0, w.size, BLOCK):
-            s, e = two_sum(s, _block_fill(w, start, min(start + BLOCK, w.size), r))
+            s, e = two_sum(s, _block_fill(w[start : start + BLOCK], r))
             lost += e
     w_best = 1.0 / (1.0 + (s + lost))
     for a in range(w.size):

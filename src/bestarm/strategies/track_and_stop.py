@@ -53,7 +53,8 @@ def select(
     """Algorithm 3; on a forced step no weights are computed, and none are added to the sums."""
     pulls, means, target = state[PULLS], state[MEANS], state[_TARGET]
     arm = least_pulled(pulls)
-    if pulls[arm] < math.sqrt(t) - 0.5 * pulls.size:
+    reach = pulls[arm] + 0.5 * pulls.size
+    if reach * reach < t:  # N_a < sqrt(t) - K/2, exactly and without the root
         for a in range(pulls.size):
             target[a] = 0.0
         target[arm] = 1.0
