@@ -137,6 +137,7 @@ def test_memory_stays_small() -> None:
 
 INTERRUPTED = """
 import os, signal, threading, bestarm
+bestarm.simulate("tas-d", (9.0, 0.0), 0.1, runs=2)  # loads or compiles the kernels
 threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 found = bestarm.simulate("tas-d", (0.5, 0.49), 0.1, runs=2000, seed=6, max_samples=10**6)
 cell = found.cells[0]
@@ -171,9 +172,10 @@ def test_the_command_interrupted_prints_what_it_has() -> None:
         "--max-samples",
         "1000000",
     ]
+    bestarm.simulate("tas-d", (9.0, 0.0), 0.1, runs=2)  # so that the kernels are in the cache
     pipe = subprocess.PIPE
     process = subprocess.Popen([sys.executable, "-c", code, *words], stdout=pipe, stderr=pipe, text=True)
-    time.sleep(4.0)
+    time.sleep(6.0)
     os.kill(process.pid, signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import demo, simulate, solve
+from . import demo, reproduce, simulate, solve
 
 app = typer.Typer(
     name="bestarm",
@@ -39,4 +39,5 @@ def common(
 # Negative numbers look like options: what is no known option is handed on as a number to read.
 app.command("solve", context_settings={"ignore_unknown_options": True})(solve.solve)
 app.command("simulate")(simulate.simulate)
+app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(demo.demo)

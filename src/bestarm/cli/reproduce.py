@@ -1,0 +1,217 @@
+"""`bestarm reproduce`: the paper's table and figures, made anew and compared."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import InvalidInputError
+from ._numbers import to_whole
+from ._output import ListingFormat, number, plain, print_json, print_table
+
+if TYPE_CHECKING:
+    from ..paper.table1 import TableCell
+
+
+class Target(StrEnum):
+    """What can be reproduced."""
+
+    table1 = "table1"
+    figure1 = "figure1"
+    figure2 = "figure2"
+    figure3 = "figure3"
+    figure4 = "figure4"
+    figure5 = "figure5"
+    stability = "stability"
+
+
+def reproduce(
+    target: Annotated[Target, typer.Argument(help="Which table or figure.")],
+    runs: Annotated[
+        str | None, typer.Option(metavar="INT", help="Runs; default: as many as the paper.")
+    ] = None,
+    seed: Annotated[str, typer.Option(metavar="INT", help="The same seed gives the same result.")] = "0",
+    output: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Folder for pictures and data; an interrupted table resumes there."),
+    ] = None,
+    format: Annotated[ListingFormat, typer.Option(help="How to print a table.")] = ListingFormat.table,
+) -> None:
+    """A table or figure of the paper: ours beside the published one.
+
+    Example: bestarm reproduce table1 --output report
+    """
+    count = None if runs is None else to_whole(runs, "runs")
+    if count is not None and count < 2:
+        raise InvalidInputError(f"runs must be at least 2, got {count}; one run has no standard error.")
+    key = to_whole(seed, "seed")
+    if not 0 <= key < 2**53:
+        raise InvalidInputError(f"seed must be a whole number from 0 to 2**53, got {key}; any will do.")
+    folder = _folder(output, needed=target.value.startswith("figure"))
+    if target is Target.table1:
+        _table_1(count or 1000, key, folder, format)
+    elif target is Target.stability:
+        _stability(count or 1000, key, folder, format)
+    else:
+        assert folder is not None
+        _figure(target, count, key, folder)
+
+
+def _folder(output: str | None, needed: bool) -> Path | None:
+    if output is None:
+        if needed:
+            raise InvalidInputError("a figure needs a folder to be written to; give --output DIR.")
+        return None
+    folder = Path(output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(
+            f"cannot use the folder {output!r}: {error.strerror}; choose another for --output."
+        ) from None
+    return folder
+
+
+def _countdown(what: str) -> Callable[[int, int], None]:
+    """A line on a terminal that says how far it is and how long it still takes."""
+    start = time.monotonic()
+
+    def report(done: int, total: int) -> None:
+        if sys.stderr is not None and sys.stderr.isatty():
+            left = (time.monotonic() - start) / done * (total - done)
+            end = "\n" if done == total else ""
+            print(
+                f"\r{what}: {done} of {total}, about {left:.0f} s left   ",
+                end=end,
+                file=sys.stderr,
+                flush=True,
+            )
+
+    return report
+
+
+def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
+    from ..paper import table1
+    from ..simulation.results import write_whole
+
+    store = None if folder is None else folder / "table1.json"
+    settings = {"runs": runs, "seed": seed}
+    finished = _finished(store, settings)
+    report = _countdown("Table 1")
+
+    def keep(cell: TableCell, done: int, total: int) -> None:
+        finished[cell.key] = table1.to_dict([cell])[0]
+        if store is not None:
+            write_whole(store, json.dumps({"settings": settings, "cells": plain(finished)}, indent=1) + "\n")
+        report(done, total)
+
+    cells = table1.make_table(runs, seed, finished=dict(finished), on_cell=keep)
+    joint = table1.joint_test(cells)
+    rows = table1.to_dict(cells)
+    if folder is not None:
+        write_whole(folder / "table1.csv", _csv(rows))
+    if format is ListingFormat.json:
+        print_json({"cells": rows, "joint": vars(joint)})
+    elif format is ListingFormat.csv:
+        print(_csv(rows), end="")
+    else:
+        _print_table_1(cells)
+        print(
+            f"\nAll {joint.cells} distinct cells together: chi-square {joint.chi_square:.1f}, "
+            f"p = {joint.p_value:.3f}; largest |z| {joint.largest_z:.2f}."
+        )
+
+
+def _finished(store: Path | None, settings: dict[str, int]) -> dict[str, dict[str, Any]]:
+    """The cells that an earlier call with the same settings left behind."""
+    if store is None or not store.exists():
+        return {}
+    try:
+        kept = json.loads(store.read_text())
+        return dict(kept["cells"]) if kept["settings"] == settings else {}
+    except (ValueError, KeyError, TypeError, OSError):
+        return {}
+
+
+def _print_table_1(cells: list[TableCell]) -> None:
+    from ..paper.published import STRATEGIES, TABLE_1
+
+    rows = []
+    for i, setting in enumerate(TABLE_1):
+        ours = [cell for cell in cells if cell.row == i]
+        head = [setting.bandit, number(setting.delta), number(setting.gamma), str(setting.lower_bound)]
+        rows.append([*head, "published", *(str(cell.published) for cell in ours)])
+        rows.append(
+            ["", "", "", "", "ours ± se", *(f"{c.mean_samples:.0f} ± {c.standard_error:.0f}" for c in ours)]
+        )
+        rows.append(["", "", "", "", "z", *(f"{cell.z:+.2f}" for cell in ours)])
+        rows.append(["", "", "", "", "error rate", *(f"{cell.error_rate:.4f}" for cell in ours)])
+    print_table(
+        ["bandit", "delta", "gamma", "T kl", "", *STRATEGIES], rows, "Expected number of draws (Table 1)"
+    )
+
+
+def _stability(runs: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
+    from ..paper import stability
+    from ..simulation.results import write_whole
+
+    found = stability.measure(runs, seed, _countdown("Stability"))
+    rows = stability.to_dict(found)
+    if folder is not None:
+        write_whole(folder / "stability.csv", _csv(rows))
+        write_whole(folder / "stability.json", json.dumps(plain(rows), indent=1) + "\n")
+    if format is ListingFormat.json:
+        print_json(rows)
+    elif format is ListingFormat.csv:
+        print(_csv(rows), end="")
+    else:
+        names = ("total_variation", "leader_changes", "uniform_rounds")
+        print_table(
+            ["strategy", "total variation", "changes of the most-targeted arm", "uniform rounds", "runs"],
+            [
+                [
+                    str(row["strategy"]),
+                    *(f"{row[name]:.1f} ± {row[name + '_error']:.1f}" for name in names),
+                    str(row["runs"]),
+                ]
+                for row in rows
+            ],
+            "Target weights over the first 1200 rounds",
+        )
+
+
+def _figure(target: Target, runs: int | None, seed: int, folder: Path) -> None:
+    from ..paper import figures
+    from ..plots import paper as plots
+    from ..plots import save
+
+    if target is Target.figure1:
+        picture = plots.figure_1(figures.candidates())
+    elif target is Target.figure2:
+        picture = plots.figure_2(*figures.runs_of_both(seed))
+    elif target is Target.figure3:
+        picture = plots.figure_3(*figures.runs_of_both(seed))
+    elif target is Target.figure4:
+        picture = plots.figure_4(figures.proof_steps())
+    else:
+        picture = plots.figure_5(figures.draws_against_delta(runs, seed))
+    for path in save(picture, folder / target.value):
+        print(path)
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,6 @@
+"""The paper's table and figures, made anew: settings, published numbers, comparison. One file each.
+
+published   what the paper prints, with its place
+table1      the expected number of draws, 6 rows and 6 strategies
+figures     the data of Figures 1 to 5
+"""

@@ -1,0 +1,109 @@
+"""The data of the paper's figures, from the paper's settings; what it leaves open is chosen here and said.
+
+Figure 1 and 4 show a box that the paper does not give: BOX has three potential best arms, as theirs. Figure
+5's grid of deltas is not given either: DELTAS runs from 0.1 to 1e-10. Figures 2 and 3 do not name the
+tracking: C-tracking, as in Algorithms 2 and 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..simulation.runner import simulate
+from ..simulation.trace import Trace, trace
+from ..strategies import EBS, Strategy, TrackAndStop
+from ..theory.complexity import lower_bound, optimal_weights
+from ..theory.exploration import ExplorationCandidate, exploration_candidates
+from .published import BANDITS, FIGURE_5, FIGURES_2_AND_3
+
+BOX = (np.array([0.50, 0.30, 0.40, 0.10, 0.20]), np.array([0.80, 0.95, 0.70, 0.35, 0.45]))
+NU = np.array([0.60, 0.85, 0.45, 0.15, 0.30])  # a bandit of the box with best arm 2, for Figure 4
+DELTAS = tuple(float(x) for x in 10.0 ** -np.linspace(1, 10, 19))
+
+Array = npt.NDArray[np.float64]
+
+
+def candidates() -> list[ExplorationCandidate]:
+    """Figure 1: the bandits that Algorithm 1 tries."""
+    return exploration_candidates(*BOX)
+
+
+def runs_of_both(seed: int = 1, run: int = 0) -> tuple[Trace, Trace]:
+    """Figures 2 and 3: one run of EBS and one of Track-and-Stop on the same rewards."""
+    means, delta = FIGURES_2_AND_3["means"], FIGURES_2_AND_3["delta"]
+    ebs = EBS("C", float(FIGURES_2_AND_3["gamma"]))  # type: ignore[arg-type]
+    both = [trace(s, means, delta, seed=seed, run=run) for s in (ebs, TrackAndStop("C"))]  # type: ignore[arg-type]
+    return both[0], both[1]
+
+
+@dataclass(frozen=True)
+class ProofStep:
+    """One bandit in the proof of Proposition 1."""
+
+    name: str
+    bandit: Array
+    min_weight: float
+
+
+def proof_steps() -> list[ProofStep]:
+    """Figure 4: from a bandit of the box to the candidate of its best arm, w_min never falling."""
+    low, high = BOX
+    best, floor = int(NU.argmax()), NU.min()
+    raised = NU.copy()
+    raised[best] = high[best]  # Lemma 12
+    lowered = np.maximum(low, floor)  # Lemma 11, arm by arm
+    lowered[best] = high[best]
+    levelled = np.maximum(low, high.min())  # Lemma 13
+    levelled[best] = high[best]
+    names = ("nu", "nu(1)", "nu(2)", "nu(3)")
+    return [
+        ProofStep(name, bandit, float(optimal_weights(bandit).weights.min()))
+        for name, bandit in zip(names, (NU, raised, lowered, levelled), strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Figure 5 for one bandit: mean draws and standard errors per strategy, against delta.
+
+    mean, error   strategy -> (deltas,)
+    bound         (deltas,) T kl(δ, 1-δ)
+    """
+
+    bandit: str
+    deltas: tuple[float, ...]
+    mean: dict[str, Array]
+    error: dict[str, Array]
+    bound: Array
+
+
+def draws_against_delta(runs: int | None = None, seed: int = 0) -> list[Draws]:
+    """Figure 5: EBS, Track-and-Stop and uniform sampling on four bandits, all deltas from one trajectory."""
+    strategies: list[str | Strategy] = [EBS("D", float(FIGURE_5["gamma"])), TrackAndStop("D"), "uniform"]
+    panels = []
+    for name, means in BANDITS.items():
+        found = simulate(
+            strategies, means, DELTAS, runs=runs or int(FIGURE_5["runs"]), seed=seed, progress=False
+        )
+        if not found.complete:
+            raise KeyboardInterrupt
+        mean: dict[str, list[float]] = {}
+        error: dict[str, list[float]] = {}
+        for cell in found:
+            label = cell.strategy.split("(")[0]
+            mean.setdefault(label, []).append(cell.mean_samples)
+            error.setdefault(label, []).append(cell.standard_error)
+        bound = np.array([float(lower_bound(means, delta)) for delta in DELTAS])
+        panels.append(
+            Draws(
+                name,
+                DELTAS,
+                {key: np.array(value) for key, value in mean.items()},
+                {key: np.array(value) for key, value in error.items()},
+                bound,
+            )
+        )
+    return panels

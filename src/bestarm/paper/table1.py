@@ -1,0 +1,132 @@
+"""Table 1: the expected number of draws of six strategies in six settings, ours beside the published.
+
+Every cell has a seed of its own, so that our cells are independent and their z-scores can be added up. The
+published mean has an error of sd/sqrt(1000), ours of sd/sqrt(runs), with sd from our runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..simulation.runner import simulate
+from ..strategies import EBS, Strategy, find_strategy
+from .published import BANDITS, REPEATED, RUNS, STRATEGIES, TABLE_1
+
+
+@dataclass(frozen=True)
+class TableCell:
+    """One cell: where it is, what the paper prints, what we find.
+
+    row       0 to 5
+    z         (ours - published)/sqrt(sd²/1000 + sd²/runs)
+    repeated  whether the paper prints an estimate that already stands in another row
+    """
+
+    row: int
+    bandit: str
+    delta: float
+    gamma: float
+    strategy: str
+    published: int
+    mean_samples: float
+    standard_error: float
+    z: float
+    errors: int
+    error_rate: float
+    runs: int
+    seed: int
+    repeated: bool
+
+    @property
+    def key(self) -> str:
+        """How a file of finished cells names it."""
+        return f"{self.row}/{self.strategy}"
+
+
+@dataclass(frozen=True)
+class JointTest:
+    """All distinct cells together: Σ z² against the chi-square distribution."""
+
+    cells: int
+    chi_square: float
+    p_value: float
+    largest_z: float
+
+
+def make_table(
+    runs: int = RUNS,
+    seed: int = 0,
+    *,
+    finished: dict[str, dict[str, Any]] | None = None,
+    on_cell: Callable[[TableCell, int, int], None] | None = None,
+) -> list[TableCell]:
+    """All 36 cells, row by row.
+
+    runs, seed  of our simulation; cell (row, column) has the seed 1000 seed + 10 row + column
+    finished    cells by key, from an earlier call that was interrupted; they are not computed again
+    on_cell     called with each cell, the number of cells done and that of all
+    """
+    cells: list[TableCell] = []
+    for row in range(len(TABLE_1)):
+        for column, name in enumerate(STRATEGIES):
+            kept = (finished or {}).get(f"{row}/{name}")
+            cell = TableCell(**kept) if kept else _cell(row, column, runs, seed)
+            cells.append(cell)
+            if on_cell is not None:
+                on_cell(cell, len(cells), len(TABLE_1) * len(STRATEGIES))
+    return cells
+
+
+def _cell(row: int, column: int, runs: int, seed: int) -> TableCell:
+    setting, name = TABLE_1[row], STRATEGIES[column]
+    own_seed = 1000 * seed + 10 * row + column
+    found = simulate(
+        _strategy(name, setting.gamma),
+        BANDITS[setting.bandit],
+        setting.delta,
+        runs=runs,
+        seed=own_seed,
+        progress=False,
+    ).cells[0]
+    if not found.complete:
+        raise KeyboardInterrupt
+    variance = float(found.samples.var(ddof=1)) if runs > 1 else float("nan")
+    published = setting.draws[column]
+    return TableCell(
+        row=row,
+        bandit=setting.bandit,
+        delta=setting.delta,
+        gamma=setting.gamma,
+        strategy=name,
+        published=published,
+        mean_samples=found.mean_samples,
+        standard_error=found.standard_error,
+        z=(found.mean_samples - published) / float(np.sqrt(variance / RUNS + variance / runs)),
+        errors=found.errors,
+        error_rate=found.error_rate,
+        runs=runs,
+        seed=own_seed,
+        repeated=(row, name) in REPEATED,
+    )
+
+
+def _strategy(name: str, gamma: float) -> Strategy:
+    return EBS(name[-1].upper(), gamma) if name.startswith("ebs") else find_strategy(name)
+
+
+def joint_test(cells: list[TableCell]) -> JointTest:
+    """Do the distinct cells together agree with the paper?"""
+    from scipy.special import chdtrc
+
+    z = np.array([cell.z for cell in cells if not cell.repeated])
+    total = float((z**2).sum())
+    return JointTest(z.size, total, float(chdtrc(z.size, total)), float(np.abs(z).max()))
+
+
+def to_dict(cells: list[TableCell]) -> list[dict[str, Any]]:
+    """Plain objects, one per cell."""
+    return [asdict(cell) for cell in cells]

@@ -1,0 +1,32 @@
+"""Pictures, one function each: data in, a Matplotlib figure out. Needs the extra `bestarm[plots]`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..errors import InvalidInputError
+
+
+def pyplot() -> ModuleType:
+    """Matplotlib without a window, or a sentence that says how to get it."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise InvalidInputError(
+            "pictures need Matplotlib, which is not installed; install bestarm[plots]."
+        ) from None
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
+def save(figure: Any, path: Path) -> list[Path]:
+    """As SVG and as PNG; returns the files."""
+    files = [path.with_suffix(".svg"), path.with_suffix(".png")]
+    for file in files:
+        figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix == ".svg" else None)
+    pyplot().close(figure)
+    return files

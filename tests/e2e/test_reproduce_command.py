@@ -1,0 +1,120 @@
+"""`bestarm reproduce` at small size: cells present, z-scores finite, pictures that parse, none blank."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from bestarm.paper import figures, published, stability, table1
+from e2e.test_solve_command import bestarm
+
+
+def test_table_1_is_complete_and_resumes(tmp_path: Path) -> None:
+    """36 cells with finite z-scores and a joint test; a second call takes over the finished cells."""
+    words = ("reproduce", "table1", "--runs", "20", "--output", str(tmp_path), "--format", "json")
+    run = bestarm(*words)
+    assert (run.returncode, run.stderr) == (0, "")
+    found = json.loads(run.stdout)
+    assert len(found["cells"]) == 36
+    assert all(math.isfinite(cell["z"]) for cell in found["cells"])
+    assert found["joint"]["cells"] == 33
+    assert len(list(csv.DictReader(io.StringIO((tmp_path / "table1.csv").read_text())))) == 36
+    kept = json.loads((tmp_path / "table1.json").read_text())
+    kept["cells"]["0/ebs-c"]["mean_samples"] = 12345.0  # if this comes back, the cell was not run again
+    del kept["cells"]["5/lucb++"]
+    (tmp_path / "table1.json").write_text(json.dumps(kept))
+    again = json.loads(bestarm(*words).stdout)
+    assert again["cells"][0]["mean_samples"] == 12345.0
+    assert again["cells"][35] == found["cells"][35]
+    other = json.loads(bestarm(*words, "--seed", "1").stdout)  # other settings: nothing is taken over
+    assert other["cells"][0]["mean_samples"] != 12345.0
+
+
+def test_a_damaged_store_is_made_anew(tmp_path: Path) -> None:
+    """Half a file of finished cells is no reason to fail."""
+    (tmp_path / "table1.json").write_text('{"settings": {"runs"')
+    run = bestarm("reproduce", "table1", "--runs", "2", "--output", str(tmp_path))
+    assert run.returncode == 0
+    assert "All 33 distinct cells" in run.stdout
+
+
+def test_joint_test_rejects_wrong_numbers() -> None:
+    """Negative control: with one published number off by ten standard errors p is tiny.
+
+    400 runs: with a few dozen, the estimated spread of these skewed numbers moves with their mean and z is
+    far from normal.
+    """
+    cells = table1.make_table(400, 3)
+    good = table1.joint_test(cells)
+    assert good.p_value > 1e-4  # false alarm: 1e-4, for normal cells
+    bad = [*cells[:-1], table1.TableCell(**{**vars(cells[-1]), "z": 10.0})]
+    assert table1.joint_test(bad).p_value < 1e-6
+
+
+def test_published_numbers_are_the_papers() -> None:
+    """Lower bounds and weights recomputed; columns complete."""
+    from bestarm import lower_bound, optimal_weights
+
+    for row in published.TABLE_1:
+        means = published.BANDITS[row.bandit]
+        assert round(float(lower_bound(means, row.delta))) == row.lower_bound
+        assert len(row.draws) == len(published.STRATEGIES)
+    for name, weights in published.WEIGHTS.items():
+        assert tuple(optimal_weights(published.BANDITS[name]).weights.round(3)) == weights
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
+def test_figures(number: int, tmp_path: Path) -> None:
+    """An SVG that parses, with axes named, and a PNG that is not blank."""
+    run = bestarm("reproduce", f"figure{number}", "--runs", "3", "--output", str(tmp_path))
+    assert (run.returncode, run.stderr) == (0, "")
+    svg = tmp_path / f"figure{number}.svg"
+    assert ET.parse(svg).getroot().tag.endswith("svg")
+    import matplotlib.image
+
+    image = matplotlib.image.imread(tmp_path / f"figure{number}.png")
+    dark = (image[..., :3].min(axis=-1) < 0.9).mean()
+    assert 0.005 < dark < 0.5
+
+
+def test_the_effects_that_the_figures_show() -> None:
+    """Three candidates; w_min never falls along the proof; EBS starts uniform and is the steadier one."""
+    assert [c.arm for c in figures.candidates()] == [0, 1, 2]
+    steps = [step.min_weight for step in figures.proof_steps()]
+    assert steps == sorted(steps)
+    ebs, _, tas, _ = stability.measure(runs=20)
+    assert ebs.uniform_rounds > 100 > tas.uniform_rounds
+    assert tas.total_variation > 5 * ebs.total_variation
+    assert tas.leader_changes > 5 * ebs.leader_changes
+
+
+def test_stability_command() -> None:
+    """Every strategy with targets, with errors."""
+    rows = json.loads(bestarm("reproduce", "stability", "--runs", "3", "--format", "json").stdout)
+    assert [row["strategy"] for row in rows] == ["ebs-c(gamma=0.2)", "ebs-d(gamma=0.2)", "tas-c", "tas-d"]
+    assert all(math.isfinite(row["total_variation_error"]) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["figure1"], "--output"),
+        (["table2"], "table2"),
+        (["table1", "--runs", "1"], "at least 2"),
+        (["table1", "--seed", "-1"], "seed"),
+        (["figure1", "--output", "/dev/null/x"], "/dev/null/x"),
+        ([], "target"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(words: list[str], part: str) -> None:
+    """Nothing on stdout, one line on stderr."""
+    run = bestarm("reproduce", *words)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert part.lower() in run.stderr.lower()
+    assert run.stderr.count("\n") == 1
