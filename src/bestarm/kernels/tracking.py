@@ -29,7 +29,7 @@ def first_largest(x: Array) -> int:
 
 @kernel("i8(f8[::1], f8[::1], f8)")
 def furthest_behind(pulls: Array, target: Array, t: float) -> int:
-    """The arm of smallest N_a - t target_a: D-tracking with t = time, C-tracking with t = 1 and sums."""
+    """The arm of smallest N_a - t target_a."""
     least = math.inf
     for a in range(pulls.size):
         least = min(least, pulls[a] - t * target[a])
@@ -37,6 +37,16 @@ def furthest_behind(pulls: Array, target: Array, t: float) -> int:
         if pulls[a] - t * target[a] <= least + TIE:
             return a
     return 0
+
+
+@kernel("i8(f8[::1], f8[::1], f8[::1], f8, b1)")
+def track(pulls: Array, target: Array, sums: Array, t: float, direct: bool) -> int:
+    """D-tracking follows the current target, `direct`; C-tracking the sums of all targets, kept here."""
+    if direct:
+        return furthest_behind(pulls, target, t)
+    for a in range(pulls.size):
+        sums[a] += target[a]
+    return furthest_behind(pulls, sums, 1.0)
 
 
 @kernel("i8(f8[::1])")

@@ -72,10 +72,9 @@ def power_sums(d: Array, r: float) -> tuple[float, float, float]:
     if d.size <= FEW:
         for a in range(d.size):
             q = 1.0 / (r * d[a] - 1.0)
-            p = q * q
-            s2 += p
-            s3 += p * q
-            s4 += p * p
+            s2 += q * q
+            s3 += q * q * q
+            s4 += q * q * (q * q)
         return s2, s3, s4
     if d.size <= BLOCK:
         return _block_power_sums(d, r)

@@ -15,7 +15,7 @@ from ..kernels._types import Array
 from ..kernels.exploration import exploration_biased_weights
 from ..kernels.random import Words
 from ..kernels.thresholds import half_width
-from ..kernels.tracking import TIE, furthest_behind
+from ..kernels.tracking import TIE, track
 from ..theory import _door
 from ..theory.statistics import WIDTHS
 from ._base import MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SELECT, Select, Strategy
@@ -25,14 +25,7 @@ _WIDTH, _LEVEL, _LOW, _HIGH, _D_TRACKING = range(OWN_PARAMS, OWN_PARAMS + 5)
 
 
 @kernel(SELECT)
-def select(
-    t: float,
-    last: int,
-    leader: int,
-    state: Array,
-    params: Array,
-    random: Words,
-) -> int:
+def select(t: float, last: int, leader: int, state: Array, params: Array, random: Words) -> int:
     """Algorithm 2; only the interval of the arm pulled last is new."""
     pulls, means = state[PULLS], state[MEANS]
     lower, upper, target = state[_LOWER], state[_UPPER], state[_TARGET]
@@ -44,12 +37,7 @@ def select(
         upper[a] = min(max(means[a] + width, params[_LOW]), params[_HIGH])
     warm = state[_WARM, 0]
     _, state[_WARM, 0] = exploration_biased_weights(lower, upper, False, TIE, warm, target)
-    if params[_D_TRACKING] != 0.0:
-        return furthest_behind(pulls, target, t)
-    sums = state[_SUM]
-    for a in range(pulls.size):
-        sums[a] += target[a]
-    return furthest_behind(pulls, sums, 1.0)
+    return track(pulls, target, state[_SUM], t, params[_D_TRACKING] != 0.0)
 
 
 @dataclass(frozen=True)

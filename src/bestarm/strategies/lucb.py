@@ -38,14 +38,7 @@ def challenger_of(means: Array, bonuses: Array, leader: int) -> int:
 
 
 @kernel(SELECT)
-def select(
-    t: float,
-    last: int,
-    leader: int,
-    state: Array,
-    params: Array,
-    random: Words,
-) -> int:
+def select(t: float, last: int, leader: int, state: Array, params: Array, random: Words) -> int:
     """The leader, then the challenger; stopping is checked after the pair."""
     pulls, means = state[PULLS], state[MEANS]
     bonuses, pair = state[_BONUS], state[_PAIR]

@@ -44,14 +44,7 @@ def next_active(out: Array, after: int) -> int:
 
 
 @kernel(SELECT)
-def select(
-    t: float,
-    last: int,
-    leader: int,
-    state: Array,
-    params: Array,
-    random: Words,
-) -> int:
+def select(t: float, last: int, leader: int, state: Array, params: Array, random: Words) -> int:
     """At the end of a round the worst active arm alone is tested, by the pairwise form of the rule."""
     pulls, means, out = state[PULLS], state[MEANS], state[_OUT]
     if last >= 0:

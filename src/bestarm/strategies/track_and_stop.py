@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.random import Words
-from ..kernels.tracking import TIE, furthest_behind, least_pulled
+from ..kernels.tracking import TIE, least_pulled, track
 from ..kernels.weights import scaled_squares, solve_scaled
 from ..theory import _door
 from ._base import MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SELECT, Select, Strategy
@@ -42,14 +42,7 @@ def estimated_weights(means: Array, best: int, warm: float, w: Array) -> float:
 
 
 @kernel(SELECT)
-def select(
-    t: float,
-    last: int,
-    leader: int,
-    state: Array,
-    params: Array,
-    random: Words,
-) -> int:
+def select(t: float, last: int, leader: int, state: Array, params: Array, random: Words) -> int:
     """Algorithm 3; on a forced step no weights are computed, and none are added to the sums."""
     pulls, means, target = state[PULLS], state[MEANS], state[_TARGET]
     arm = least_pulled(pulls)
@@ -60,12 +53,7 @@ def select(
         target[arm] = 1.0
         return arm
     state[_WARM, 0] = estimated_weights(means, leader, state[_WARM, 0], target)
-    if params[OWN_PARAMS] != 0.0:
-        return furthest_behind(pulls, target, t)
-    sums = state[_SUM]
-    for a in range(pulls.size):
-        sums[a] += target[a]
-    return furthest_behind(pulls, sums, 1.0)
+    return track(pulls, target, state[_SUM], t, params[OWN_PARAMS] != 0.0)
 
 
 @dataclass(frozen=True)
