@@ -8,10 +8,12 @@ import json
 import math
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bestarm.paper import figures, published, stability, table1
+import bestarm as bestarm_package
+from bestarm.paper import claims, figures, published, stability, table1
 from e2e.test_solve_command import bestarm
 
 
@@ -99,6 +101,43 @@ def test_stability_command() -> None:
     rows = json.loads(bestarm("reproduce", "stability", "--runs", "3", "--format", "json").stdout)
     assert [row["strategy"] for row in rows] == ["ebs-c(gamma=0.2)", "ebs-d(gamma=0.2)", "tas-c", "tas-d"]
     assert all(math.isfinite(row["total_variation_error"]) for row in rows)
+
+
+def test_claims_rest_on_their_instances() -> None:
+    """Every numbered statement once, in order; no checked one broken; refuted ones with their numbers."""
+    found = claims.check_claims(100, seed=2)
+    numbers = [int(claim.number.split()[1]) for claim in found]
+    assert numbers == [n for n in range(1, 34) if n != 23]  # 23 is a remark
+    assert sum(claim.broken for claim in found) == 0
+    assert all(claim.instances > 0 or claim.note for claim in found)
+    assert all(claim.note for claim in found if claim.verdict != "holds")
+    numbers_of = claims.counter_examples()
+    assert numbers_of["lemma_28_min_weight"] < 0.01
+    assert numbers_of["proposition_15_value"] < numbers_of["proposition_15_claim"]
+    assert numbers_of["lemma_25_tas_deviation"] > 4
+
+
+def test_claims_can_be_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Negative control: with weights that are not optimal the checks find broken instances."""
+    real = bestarm_package.optimal_weights
+
+    def wrong(*given: Any, **named: Any) -> Any:
+        found = real(*given, **named)
+        bent = found.weights**1.2
+        bent /= bent.sum(axis=-1, keepdims=True)
+        return type(found)(bent, found.time, found.log_time, found.ratio)
+
+    monkeypatch.setattr(claims, "optimal_weights", wrong)
+    broken = {claim.number for claim in claims.check_claims(100) if claim.broken}
+    assert {"Proposition 8", "Lemma 28"} <= broken
+
+
+def test_claims_command() -> None:
+    """A table for people, and the notes under it."""
+    run = bestarm("reproduce", "claims", "--runs", "20")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "Lemma 28" in run.stdout
+    assert "0.00972 < 0.01" in run.stdout
 
 
 @pytest.mark.parametrize(

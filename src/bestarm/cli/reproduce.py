@@ -30,6 +30,7 @@ class Target(StrEnum):
     figure4 = "figure4"
     figure5 = "figure5"
     stability = "stability"
+    claims = "claims"
 
 
 def reproduce(
@@ -59,6 +60,8 @@ def reproduce(
         _table_1(count or 1000, key, folder, format)
     elif target is Target.stability:
         _stability(count or 1000, key, folder, format)
+    elif target is Target.claims:
+        _claims(count or 1000, key, folder, format)
     else:
         assert folder is not None
         _figure(target, count, key, folder)
@@ -160,17 +163,12 @@ def _print_table_1(cells: list[TableCell]) -> None:
 
 def _stability(runs: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
     from ..paper import stability
-    from ..simulation.results import write_whole
 
     found = stability.measure(runs, seed, _countdown("Stability"))
     rows = stability.to_dict(found)
-    if folder is not None:
-        write_whole(folder / "stability.csv", _csv(rows))
-        write_whole(folder / "stability.json", json.dumps(plain(rows), indent=1) + "\n")
-    if format is ListingFormat.json:
-        print_json(rows)
-    elif format is ListingFormat.csv:
-        print(_csv(rows), end="")
+    _keep(folder, "stability", rows)
+    if format is not ListingFormat.table:
+        _print_rows(rows, format)
     else:
         names = ("total_variation", "leader_changes", "uniform_rounds")
         print_table(
@@ -185,6 +183,41 @@ def _stability(runs: int, seed: int, folder: Path | None, format: ListingFormat)
             ],
             "Target weights over the first 1200 rounds",
         )
+
+
+def _claims(instances: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
+    from ..paper.claims import check_claims
+
+    found = check_claims(instances, seed)
+    rows = [vars(claim) for claim in found]
+    _keep(folder, "claims", rows)
+    if format is not ListingFormat.table:
+        _print_rows(rows, format)
+        return
+    print_table(
+        ["statement", "verdict", "instances", "broken"],
+        [[claim.number, claim.verdict, str(claim.instances), str(claim.broken)] for claim in found],
+    )
+    print()
+    for claim in found:
+        if claim.note:
+            print(f"{claim.number}. {claim.statement} {claim.note}")
+
+
+def _keep(folder: Path | None, name: str, rows: list[dict[str, Any]]) -> None:
+    """The rows as CSV and JSON, if there is a folder for them."""
+    from ..simulation.results import write_whole
+
+    if folder is not None:
+        write_whole(folder / f"{name}.csv", _csv(rows))
+        write_whole(folder / f"{name}.json", json.dumps(plain(rows), indent=1) + "\n")
+
+
+def _print_rows(rows: list[dict[str, Any]], format: ListingFormat) -> None:
+    if format is ListingFormat.json:
+        print_json(rows)
+    else:
+        print(_csv(rows), end="")
 
 
 def _figure(target: Target, runs: int | None, seed: int, folder: Path) -> None:
