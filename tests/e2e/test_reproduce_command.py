@@ -7,6 +7,7 @@ import io
 import json
 import math
 import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,21 @@ def test_claims_command() -> None:
     assert (run.returncode, run.stderr) == (0, "")
     assert "Lemma 28" in run.stdout
     assert "0.00972 < 0.01" in run.stdout
+
+
+def test_the_report_is_one_page_that_needs_no_network(tmp_path: Path) -> None:
+    """All parts are in it, and nothing is loaded from elsewhere."""
+    run = bestarm("reproduce", "all", "--runs", "5", "--output", str(tmp_path))
+    assert (run.returncode, run.stderr) == (0, "")
+    page = (tmp_path / "index.html").read_text()
+    HTMLParser().feed(page)
+    assert page.count("<svg") == 5
+    for part in ("Table 1", "Figure 5", "total variation", "Lemma 28", "published 4727"):
+        assert part in page
+    for loading in ("<script", "<link", "<img", "url(http", "@import", 'src="'):
+        assert loading not in page
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"table1.csv", "table1.json", "claims.json", "stability.csv", "figure3.png"} <= names
 
 
 @pytest.mark.parametrize(

@@ -135,16 +135,35 @@ def test_memory_stays_small() -> None:
     assert (cell.samples.nbytes + cell.recommended.nbytes) / cell.runs <= 32
 
 
+TRACE_INTERRUPTED = """
+import os, signal, threading, bestarm
+bestarm.trace("tas-d", (9.0, 0.0), 0.1)
+threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    bestarm.trace("tas-d", (0.5, 0.4999), 1e-9)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_a_trace_can_be_interrupted() -> None:
+    """Ctrl-C during a run that would take for ever."""
+    command = [sys.executable, "-c", TRACE_INTERRUPTED]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert run.stdout == "stopped\n", run.stderr
+
+
 INTERRUPTED = """
 import os, signal, threading, bestarm
 bestarm.simulate("tas-d", (9.0, 0.0), 0.1, runs=2)  # loads or compiles the kernels
 threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-found = bestarm.simulate("tas-d", (0.5, 0.49), 0.1, runs=2000, seed=6, max_samples=10**6)
-cell = found.cells[0]
+found = bestarm.simulate("tas-d", (0.5, 0.49), [0.1, 0.9], runs=2000, seed=6, max_samples=10**6)
+for cell in reversed(found.cells):
+    assert abs(cell.mean_pulls.sum() - cell.mean_samples) < 1e-9 * cell.mean_samples
 few = min(cell.runs, 20)
 short = bestarm.simulate("tas-d", (0.5, 0.49), 0.1, runs=few, seed=6, max_samples=10**6).cells[0]
 assert (short.samples == cell.samples[:20]).all()
-assert abs(cell.mean_pulls.sum() - cell.mean_samples) < 1e-6 * cell.mean_samples
+assert (cell.samples > 0).all()
 print(cell.runs, cell.complete, "Interrupted" in repr(found))
 """
 
@@ -194,7 +213,50 @@ def no_number(t, last, leader, pulls, means, delta, params, memory, random):  # 
     return "first"
 
 
+def half(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
+    """A strategy that returns a float."""
+    return t / 2
+
+
+def too_far(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
+    """A strategy that uses a row it did not ask for."""
+    memory[0, leader] += 1.0
+    return leader
+
+
+def complaint(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
+    """A strategy that raises."""
+    if t > 9:
+        raise ValueError("no more")
+    return leader
+
+
+def broken_report(done: int, total: int) -> None:
+    """A progress function that fails."""
+    raise RuntimeError("report failed")
+
+
 BAD: list[tuple[str, Callable[[], object]]] = [
+    ("raised IndexError", lambda: bestarm.simulate(bestarm.strategy(too_far), MEANS, 0.1)),
+    ("raised ValueError", lambda: bestarm.simulate(bestarm.strategy(complaint), MEANS, 1e-9)),
+    ("returns float64", lambda: bestarm.strategy(half)),
+    ("rows must be", lambda: bestarm.strategy(rows="target")),
+    ("rows must be", lambda: bestarm.strategy(params=("a",))),  # type: ignore[arg-type]
+    ("plain function", lambda: bestarm.strategy(int)),
+    ("a name or a Strategy", lambda: bestarm.simulate(5, MEANS, 0.1)),  # type: ignore[arg-type]
+    ("a name or a Strategy", lambda: bestarm.simulate(bestarm.EBS, MEANS, 0.1)),  # type: ignore[arg-type]
+    ("clip must be", lambda: bestarm.EBS(clip=(0.0,))),  # type: ignore[arg-type]
+    ("units of sigma", lambda: bestarm.simulate("tas-d", (1e300, 0.0), 0.1, sigma=1e-10)),
+    ("units of sigma", lambda: bestarm.simulate("tas-d", (1.0, 0.0), 0.1, noise=1e-320)),
+    ("must be unique", lambda: bestarm.simulate("tas-d", (0.5, 0.5 + 1e-12), 0.1)),
+    ("may never end", lambda: bestarm.simulate("lucb++", (0.5, 0.49, -1.0), 0.5)),
+    ("progress must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, progress="yes")),  # type: ignore[arg-type]
+    ("runs must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, runs=10**12)),
+    ("the key must name", lambda: bestarm.simulate("tas-d", MEANS, 0.1, runs=5)[0]),  # type: ignore[index]
+    (
+        "confidence must lie",
+        lambda: bestarm.simulate("tas-d", MEANS, 0.1, runs=5).cells[0].error_interval(95),
+    ),
     ("must be unique", lambda: bestarm.simulate("tas-d", (1.0, 1.0, 0.0), 0.1)),
     ("runs must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, runs=0)),
     ("runs must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, runs=2.5)),  # type: ignore[arg-type]
@@ -223,7 +285,7 @@ BAD: list[tuple[str, Callable[[], object]]] = [
     ("returned 77 in run", lambda: bestarm.simulate(bestarm.strategy(bad_arm), MEANS, 0.01)),
     ("returned 77 in run 3", lambda: bestarm.trace(bestarm.strategy(bad_arm), MEANS, 1e-9, run=3)),
     ("does not compile", lambda: bestarm.strategy(no_number)),
-    ("must be a function of", lambda: bestarm.strategy(lambda t: 0)),
+    ("must be a plain function of", lambda: bestarm.strategy(lambda t: 0)),
     ("the key must name one cell", lambda: bestarm.simulate("tas-d", MEANS, [0.1, 0.2], runs=5)["tas-d"]),
 ]
 
@@ -237,6 +299,79 @@ def test_bad_input_gets_one_sentence(part: str, call: Callable[[], object]) -> N
     assert part in message
     assert "\n" not in message
     assert ";" in message
+
+
+def test_a_failing_progress_function_stops_the_work() -> None:
+    """The error comes out, and the other threads end."""
+    with pytest.raises(RuntimeError, match="report failed"):
+        bestarm.simulate("tas-d", (0.5, 0.49), 0.1, runs=10_000, progress=broken_report)
+
+
+@bestarm.strategy(params=(3.0, 2.0), uses_delta=True)  # type: ignore[untyped-decorator,unused-ignore]
+def arm_by_params(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
+    """Arm 2 for a small delta and arm 3 for a large one, from the parameters."""
+    return int(params[1]) if delta < 0.05 else int(params[0])
+
+
+@bestarm.strategy(stops_itself=True)  # type: ignore[untyped-decorator,unused-ignore]
+def stop_at_fifty(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
+    """Stop after fifty samples, and recommend arm 1 whatever was seen."""
+    return pulls.size + 1 if t == 50 else int(t) % pulls.size
+
+
+def test_user_strategies_get_params_and_delta_and_may_stop() -> None:
+    """Parameters, the risk of each run, and a decision of their own."""
+    for delta, arm in ((0.01, 2), (0.1, 3)):
+        path = bestarm.trace(arm_by_params, MEANS, delta, max_samples=30)
+        assert set(path.arm[:-1].tolist()) == {arm}
+    both = bestarm.simulate(arm_by_params, MEANS, [0.01, 0.1], runs=3, max_samples=30)
+    assert both["arm_by_params", 0.01].mean_pulls.argmax() == 2
+    assert both["arm_by_params", 0.1].mean_pulls.argmax() == 3
+    stopped = bestarm.simulate(stop_at_fifty, MEANS, [0.2, 0.1], runs=4)
+    for cell in stopped:
+        assert cell.samples.tolist() == [50] * 4
+        assert cell.recommended.tolist() == [1] * 4
+        assert cell.errors == 4
+
+
+def test_a_trace_is_in_the_units_of_the_rewards() -> None:
+    """Means and intervals scale with the rewards; statistic and threshold are the rule's own."""
+    one = bestarm.trace("ebs-d", MEANS, 0.1, seed=1)
+    two = bestarm.trace("ebs-d", [4 * m for m in MEANS], 0.1, seed=1, noise=4.0)
+    np.testing.assert_array_equal(4 * one.means, two.means)
+    assert one.lower is not None
+    assert two.lower is not None
+    np.testing.assert_array_equal(4 * one.lower, two.lower)
+    width = bestarm.confidence_width(one.pulls[-2], 0.05, 4, "experiments")
+    np.testing.assert_allclose(one.lower[-2], one.means[-2] - width, rtol=1e-12)
+    rule = bestarm.Practical()
+    for row in (0, 50, -1):
+        found = rule.evaluate(two.pulls[row], two.means[row], 0.1, sigma=4.0)
+        np.testing.assert_allclose(two.statistic[row], found.statistic, rtol=1e-12)
+        np.testing.assert_allclose(two.threshold[row], found.threshold, rtol=1e-12)
+
+
+def test_confidence_of_the_error_interval() -> None:
+    """A higher confidence gives a wider interval."""
+    cell = bestarm.simulate("uniform", MEANS, 0.3, runs=200, seed=2).cells[0]
+    low, high = cell.error_interval(0.99)
+    assert low < cell.error_interval(0.9)[0]
+    assert high > cell.error_interval(0.9)[1]
+
+
+def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    """A link keeps its target, and what is no regular file stays what it is."""
+    from bestarm.simulation.results import write_whole
+
+    real = tmp_path / "real.csv"
+    real.write_text("old")
+    link = tmp_path / "link.csv"
+    link.symlink_to(real)
+    write_whole(link, "new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    write_whole("/dev/null", "gone")
+    assert not Path("/dev/null").is_file()
 
 
 def test_names_show_what_is_not_default() -> None:

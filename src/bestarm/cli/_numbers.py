@@ -66,7 +66,10 @@ def to_number(word: str, what: str) -> float:
 
 def to_whole(word: str, what: str) -> int:
     """One whole number, or a refusal that quotes the word; 1e6 is a whole number too."""
-    number = to_number(word, what)
+    try:
+        number = to_number(word, what)
+    except InvalidInputError:
+        number = float("nan")
     if number != number or number in (float("inf"), float("-inf")) or number != int(number):
         raise InvalidInputError(f"{what} must be a whole number, got {word[:40]!r}; write it like 1000.")
     return int(word) if word.lstrip("+-").isdigit() else int(number)

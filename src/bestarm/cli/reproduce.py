@@ -31,6 +31,7 @@ class Target(StrEnum):
     figure5 = "figure5"
     stability = "stability"
     claims = "claims"
+    all = "all"
 
 
 def reproduce(
@@ -55,22 +56,26 @@ def reproduce(
     key = to_whole(seed, "seed")
     if not 0 <= key < 2**53:
         raise InvalidInputError(f"seed must be a whole number from 0 to 2**53, got {key}; any will do.")
-    folder = _folder(output, needed=target.value.startswith("figure"))
+    folder = _folder(output, needed=target is Target.all or target.value.startswith("figure"))
     if target is Target.table1:
         _table_1(count or 1000, key, folder, format)
     elif target is Target.stability:
         _stability(count or 1000, key, folder, format)
     elif target is Target.claims:
         _claims(count or 1000, key, folder, format)
-    else:
-        assert folder is not None
-        _figure(target, count, key, folder)
+    elif folder is not None and target is Target.all:
+        _report(count, key, folder)
+    elif folder is not None:
+        for path in _figure(target, count, key, folder):
+            print(path)
 
 
 def _folder(output: str | None, needed: bool) -> Path | None:
     if output is None:
         if needed:
-            raise InvalidInputError("a figure needs a folder to be written to; give --output DIR.")
+            raise InvalidInputError(
+                "figures and the report need a folder to be written to; give --output DIR."
+            )
         return None
     folder = Path(output)
     try:
@@ -100,7 +105,8 @@ def _countdown(what: str) -> Callable[[int, int], None]:
     return report
 
 
-def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
+def _make_table(runs: int, seed: int, folder: Path | None) -> list[TableCell]:
+    """The cells of Table 1; those that are finished are kept in the folder, and not made again."""
     from ..paper import table1
     from ..simulation.results import write_whole
 
@@ -116,20 +122,44 @@ def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -
         report(done, total)
 
     cells = table1.make_table(runs, seed, finished=dict(finished), on_cell=keep)
-    joint = table1.joint_test(cells)
-    rows = table1.to_dict(cells)
     if folder is not None:
-        write_whole(folder / "table1.csv", _csv(rows))
+        write_whole(folder / "table1.csv", _csv(table1.to_dict(cells)))
+    return cells
+
+
+def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
+    from ..paper import table1
+
+    cells = _make_table(runs, seed, folder)
+    joint = table1.joint_test(cells)
     if format is ListingFormat.json:
-        print_json({"cells": rows, "joint": vars(joint)})
+        print_json({"cells": table1.to_dict(cells), "joint": vars(joint)})
     elif format is ListingFormat.csv:
-        print(_csv(rows), end="")
+        print(_csv(table1.to_dict(cells)), end="")
     else:
         _print_table_1(cells)
         print(
             f"\nAll {joint.cells} distinct cells together: chi-square {joint.chi_square:.1f}, "
             f"p = {joint.p_value:.3f}; largest |z| {joint.largest_z:.2f}."
         )
+
+
+def _report(runs: int | None, seed: int, folder: Path) -> None:
+    """Everything, into one page beside its data."""
+    from ..paper import claims, report, stability, table1
+    from ..simulation.results import write_whole
+
+    cells = _make_table(runs or 1000, seed, folder)
+    names = [target for target in Target if target.value.startswith("figure")]
+    pictures = {target.value: _figure(target, runs, seed, folder)[0].read_text() for target in names}
+    steady = stability.measure(runs or 1000, seed, _countdown("Stability"))
+    checked = claims.check_claims(runs or 1000, seed)
+    _keep(folder, "stability", stability.to_dict(steady))
+    _keep(folder, "claims", [vars(claim) for claim in checked])
+    settings = {"runs": runs or "as many as the paper", "seed": seed}
+    text = report.page(cells, table1.joint_test(cells), pictures, steady, checked, settings)
+    write_whole(folder / "index.html", text)
+    print(folder / "index.html")
 
 
 def _finished(store: Path | None, settings: dict[str, int]) -> dict[str, dict[str, Any]]:
@@ -220,7 +250,7 @@ def _print_rows(rows: list[dict[str, Any]], format: ListingFormat) -> None:
         print(_csv(rows), end="")
 
 
-def _figure(target: Target, runs: int | None, seed: int, folder: Path) -> None:
+def _figure(target: Target, runs: int | None, seed: int, folder: Path) -> list[Path]:
     from ..paper import figures
     from ..plots import paper as plots
     from ..plots import save
@@ -235,8 +265,7 @@ def _figure(target: Target, runs: int | None, seed: int, folder: Path) -> None:
         picture = plots.figure_4(figures.proof_steps())
     else:
         picture = plots.figure_5(figures.draws_against_delta(runs, seed))
-    for path in save(picture, folder / target.value):
-        print(path)
+    return save(picture, folder / target.value)
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:

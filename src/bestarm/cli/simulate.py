@@ -95,4 +95,5 @@ def _show(result: Simulation, format: ListingFormat, output: str | None) -> None
     if output:
         write_whole(output, text.getvalue())
     for note in result.notes():
-        print(f"bestarm: {note}", file=sys.stderr)
+        if sys.stderr is not None:
+            print(f"bestarm: {note}", file=sys.stderr)

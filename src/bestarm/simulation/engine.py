@@ -65,12 +65,15 @@ def note_stop(
     arms: Indices,
     total_pulls: Array,
 ) -> None:
-    """Write down that risk levels start to stop-1 end now and recommend `arm` (-1: censored)."""
+    """Write down that risk levels start to stop-1 end now and recommend `arm` (-1: censored).
+
+    The second half of `total_pulls` holds the pulls of this run until it is complete.
+    """
     for k in range(start, stop):
         samples[run, k] = int(t)
         arms[run, k] = arm
         for a in range(pulls.size):
-            total_pulls[k, a] += pulls[a]
+            total_pulls[samples.shape[1] + k, a] = pulls[a]
 
 
 @kernel(
@@ -104,6 +107,7 @@ def simulate_runs(
 
     levels   of the stopping rule, one per risk level, ascending; the strategy sees the first in `params`
     state, work, streams   room for one run
+    total_pulls   (2 levels, K): per level the pulls of all complete runs; then room for one run
     cancel   a flag that another thread may raise
     record   room for a trace of the run, or nothing
     Returns  a status, the number of runs done, and with BAD_ACTION the action that was none
@@ -112,6 +116,10 @@ def simulate_runs(
     code, scale = int(params[CODE]), params[SCALE]
     pulls, means, penalty = state[PULLS], state[MEANS], work[PENALTY]
     recording = record.shape[0] > 0
+    rarely = 1  # about every 65536 arm updates, a power of two less one
+    while rarely * K < 65536:
+        rarely *= 2
+    rarely -= 1
     for run in range(num_runs):
         state[:] = 0.0
         work[:] = 0.0
@@ -159,8 +167,11 @@ def simulate_runs(
             value = reward(family, mu[last], noise[last], streams[last])
             take(last, value / sigma, code, scale, state, work)
             t += 1.0
-            if (int(t) & 0xFFFF) == 0 and cancel[0] != 0:
+            if (int(t) & rarely) == 0 and cancel[0] != 0:
                 return CANCELLED, run, 0
+        for k in range(num_levels):
+            for a in range(K):
+                total_pulls[k, a] += total_pulls[num_levels + k, a]
         if cancel[0] != 0:
             return CANCELLED, run + 1, 0
     return DONE, num_runs, 0

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidInputError
 from ..kernels.random import BERNOULLI, GAUSSIAN, UNIFORM
+from ..kernels.tracking import TIE
 from ..theory import _door
 from ..theory._door import Array
 from ..theory.stopping import StoppingRule, stopping_rule
@@ -75,20 +76,30 @@ def make_problem(
             raise InvalidInputError(
                 "noise must be positive for some arm, got 0 for all; or give the sigma to assume."
             )
+    unit = _door.sigma(sigma)
+    with np.errstate(over="ignore"):
+        largest = max(np.abs(mu).max(), spread.max()) / unit
+    if largest > 1e100:
+        raise InvalidInputError(
+            f"means and noise must be below 1e100 in units of sigma, got {largest:g}; rescale "
+            f"them, or give the "
+            f"right sigma."
+        )
     limit = np.inf if max_samples is None else _limit(max_samples, mu.size)
     best = frozenset(np.flatnonzero(mu == mu.max()).tolist())
-    if len(best) > 1 and not np.isfinite(limit):
+    near = int((mu >= mu.max() - TIE * unit).sum())
+    if near > 1 and not np.isfinite(limit):
         raise InvalidInputError(
-            f"the largest mean must be unique, got {mu.max()} for {len(best)} arms, so that a run would "
-            f"never end; give max_samples."
+            f"the largest mean must be unique, got {mu.max()} for {near} arms (within 1e-9 sigma), so that "
+            f"a run would never end; give max_samples."
         )
-    deltas = tuple(_door.delta(x) for x in (delta if isinstance(delta, Sequence | np.ndarray) else [delta]))
+    deltas = tuple(_door.delta(x) for x in np.atleast_1d(_door.numbers("delta", delta)).ravel())
     if not deltas or len(set(deltas)) != len(deltas):
         raise InvalidInputError(
             f"delta must be one or more different risks, got {list(deltas)}; 0.05 is common."
         )
     rule = stopping_rule(stopping)
-    return Problem(mu, spread, family, _door.sigma(sigma), deltas, rule, limit, best)
+    return Problem(mu, spread, family, unit, deltas, rule, limit, best)
 
 
 def _noise(value: npt.ArrayLike, num_arms: int) -> Array:

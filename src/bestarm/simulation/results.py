@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidInputError
+from ..theory import _door
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Cell:
     """One strategy at one risk.
 
@@ -75,6 +76,9 @@ class Cell:
         """The exact (Clopper-Pearson) interval for the error rate."""
         from scipy.special import betaincinv
 
+        _door.probability(
+            "confidence", confidence, "how often such intervals contain the true rate, 0.95 is common"
+        )
         n, k, tail = self.runs, self.errors, (1.0 - confidence) / 2.0
         low = float(betaincinv(k, n - k + 1, tail)) if k > 0 else 0.0
         high = float(betaincinv(k + 1, n - k, 1.0 - tail)) if k < n else 1.0
@@ -119,7 +123,7 @@ class Cell:
         return text + (")" if self.complete else ", interrupted)")
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Simulation:
     """What `simulate` returns: one cell per strategy and risk, in the order given."""
 
@@ -133,7 +137,7 @@ class Simulation:
 
     def __getitem__(self, key: str | tuple[str, float]) -> Cell:
         """The cell of a strategy's name, or of (name, delta) where there are several deltas."""
-        name, delta = (key, None) if isinstance(key, str) else key
+        name, delta = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
         found = [c for c in self.cells if c.strategy == name and delta in (None, c.delta)]
         if len(found) != 1:
             have = ", ".join(f"({c.strategy!r}, {c.delta:g})" for c in self.cells)
@@ -233,7 +237,10 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
     """Write a file so that it is there whole or not at all."""
-    target = Path(path)
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():  # a device or a pipe is written to, not replaced
+        target.write_text(text, encoding="utf-8")
+        return
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

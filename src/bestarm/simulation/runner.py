@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -64,7 +64,7 @@ def simulate(
     chosen = _strategies(strategies)
     for one in chosen:
         refuse_stalling(one, problem)
-    num_runs = whole("runs", runs, 1, 2**40, "more runs give a smaller standard error")
+    num_runs = whole("runs", runs, 1, 10**9, "more runs give a smaller standard error")
     key = whole("seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result")
     workers = _threads(threads)
     jobs = [job for one in chosen for job in _jobs(one, problem, num_runs, key)]
@@ -103,20 +103,7 @@ class Job:
 
     def run(self, workers: int, report: Progress) -> bool:
         """Do all runs; False if interrupted."""
-        with ThreadPoolExecutor(workers) as pool:
-            futures = [pool.submit(self._work, report) for _ in range(workers)]
-            try:
-                for future in futures:
-                    while not future.done():
-                        wait([future], timeout=0.2)  # result() alone may keep Ctrl-C waiting
-                    future.result()
-            except KeyboardInterrupt:
-                self.cancel[0] = 1
-                return False
-            except BaseException:
-                self.cancel[0] = 1
-                raise
-        return True
+        return interruptible([lambda: self._work(report)] * workers, self.cancel)
 
     def room(self) -> Room:
         """Space for one run at a time, and for the pulls of the runs together."""
@@ -125,7 +112,7 @@ class Job:
             np.empty((OWN_ROWS + len(self.strategy.rows), K)),
             np.empty((engine.WORK_ROWS, K)),
             np.empty((K + 1, 2), dtype=np.uint64),
-            np.zeros((len(self.deltas), K)),
+            np.zeros((2 * len(self.deltas), K)),
         )
 
     def simulate(
@@ -133,7 +120,7 @@ class Job:
     ) -> tuple[int, int, int]:
         """Runs first to first+size-1 in this thread; see `engine.simulate_runs`."""
         p, (state, work, streams, pulls) = self.problem, room
-        return engine.simulate_runs(
+        arguments = (
             self.strategy.select,
             self.strategy.stops_itself,
             first,
@@ -155,6 +142,14 @@ class Job:
             self.cancel,
             record,
         )
+        try:
+            return engine.simulate_runs(*arguments)
+        except Exception as error:  # only a user's function raises
+            raise InvalidInputError(
+                f"the strategy {self.strategy.name!r} raised {type(error).__name__}: {error}; an "
+                f"index out of "
+                f"range often means that rows= or params= of the decorator is too short."
+            ) from error
 
     def _work(self, report: Progress) -> None:
         """One thread: take the next runs, until there are none."""
@@ -167,7 +162,7 @@ class Job:
                 self.next_run += size
             if size <= 0 or self.cancel[0]:
                 return
-            pulls = np.zeros((len(self.deltas), self.problem.num_arms))
+            pulls = np.zeros((2 * len(self.deltas), self.problem.num_arms))
             part = slice(first, first + size)
             start = time.perf_counter()
             status, done, action = self.simulate(
@@ -196,8 +191,7 @@ class Job:
             if first != runs:
                 break
             runs += done
-            pulls += part
-        # A cancelled chunk adds the pulls of exactly the runs it finished.
+            pulls += part[: len(self.deltas)]
         return [
             (
                 delta,
@@ -217,6 +211,25 @@ class Job:
         ]
 
 
+def interruptible(tasks: Sequence[Callable[[], None]], cancel: Indices) -> bool:
+    """Run tasks in threads of their own; Ctrl-C or an error raises the flag, then returns False or raises."""
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        try:
+            futures = [pool.submit(task) for task in tasks]
+            pending: set[Future[None]] = set(futures)
+            while pending:  # with a timeout, since a plain wait may keep Ctrl-C waiting
+                done, pending = wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+        except KeyboardInterrupt:
+            cancel[0] = 1
+            return False
+        except BaseException:
+            cancel[0] = 1
+            raise
+    return True
+
+
 def _jobs(strategy: Strategy, problem: Problem, runs: int, seed: int) -> list[Job]:
     groups = [(delta,) for delta in problem.deltas] if strategy.uses_delta else [problem.deltas]
     return [Job(strategy, problem, group, runs, seed) for group in groups]
@@ -231,18 +244,27 @@ def bad_action(strategy: Strategy, action: int, run: int, num_arms: int) -> Inva
 
 
 def refuse_stalling(strategy: Strategy, problem: Problem) -> None:
-    """Refuse what may run for ever."""
-    if strategy.may_stall and problem.rule.name != "practical" and not np.isfinite(problem.max_samples):
+    """Refuse what may run for ever.
+
+    LUCB++ leaves an arm alone with evidence of about 1.5 log(2K log(N)/δ) against it. Under the practical
+    rule that is enough up to a billion samples unless delta is large; under the others it is not.
+    """
+    K = problem.num_arms
+    if not strategy.may_stall or K == 2 or np.isfinite(problem.max_samples):
+        return
+    largest = max(problem.deltas)
+    evidence = 1.5 * np.log(2 * K * np.log(2.0) / largest)
+    if problem.rule.name != "practical" or evidence < np.log((1 + np.log(1e9)) / largest):
         raise InvalidInputError(
             f"{strategy.name} can leave an arm alone for good while the threshold of "
-            f"{problem.rule.name} goes on growing, so a run may never end; give max_samples, or use the "
-            f"practical rule."
+            f"{problem.rule.name} goes "
+            f"on growing, so at delta {largest:g} a run may never end; give max_samples."
         )
 
 
 def _strategies(given: str | Strategy | Sequence[str | Strategy]) -> list[Strategy]:
-    items = [given] if isinstance(given, str | Strategy) else list(given)
-    chosen = [find_strategy(item) for item in items]
+    items = list(given) if isinstance(given, list | tuple) else [given]
+    chosen = [find_strategy(item) for item in items]  # type: ignore[arg-type]
     names = [one.name for one in chosen]
     if not chosen or len(set(names)) != len(names):
         raise InvalidInputError(
@@ -273,13 +295,26 @@ def _threads(given: int | None) -> int:
     return os.cpu_count() or 1
 
 
+def _is_terminal() -> bool:
+    try:
+        return sys.stderr is not None and sys.stderr.isatty()
+    except ValueError:  # closed
+        return False
+
+
 class _reporter:  # noqa: N801
     """A bar on a terminal, a function of (done, total), or nothing."""
 
     def __init__(self, progress: bool | Progress | None, total: int) -> None:
         self.total, self.done = total, 0
+        if not (progress is None or isinstance(progress, bool) or callable(progress)):
+            raise InvalidInputError(
+                f"progress must be True, False or a function of (done, total), got {progress!r}; "
+                f"leave it out "
+                f"for a bar on a terminal."
+            )
         self.call = progress if callable(progress) else None
-        shown = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress is True
+        shown = _is_terminal() if progress is None else progress is True
         self.bar: object = None
         if shown:
             from rich.console import Console

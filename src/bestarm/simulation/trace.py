@@ -13,10 +13,10 @@ from ..theory._door import Array
 from ..theory.stopping import StoppingRule
 from . import engine
 from .problem import make_problem
-from .runner import Job, bad_action, refuse_stalling, whole
+from .runner import Job, bad_action, interruptible, refuse_stalling, whole
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trace:
     """One run; row i of every array is the moment before sample number time[i] + 1.
 
@@ -27,7 +27,8 @@ class Trace:
     statistic    (n,) of the stopping rule
     threshold    (n,)
     target       (n, K) target weights, or None for a strategy without; a forced step targets one arm
-    lower, upper (n, K) ends of the strategy's intervals, or None
+    lower, upper (n, K) ends of the strategy's intervals, or None; in the last row, where nothing is chosen
+                 any more, these and the target are still those of the choice before
     recommended  the arm recommended in the end, None if the run was cut off
     """
 
@@ -106,6 +107,10 @@ def trace(
 
 
 def _once(job: Job, run: int, record: Array) -> None:
-    status, _, action = job.simulate(run, 1, job.room(), job.samples, job.recommended, record)
-    if status == engine.BAD_ACTION:
-        raise bad_action(job.strategy, action, run, job.problem.num_arms)
+    def task() -> None:
+        status, _, action = job.simulate(run, 1, job.room(), job.samples, job.recommended, record)
+        if status == engine.BAD_ACTION:
+            raise bad_action(job.strategy, action, run, job.problem.num_arms)
+
+    if not interruptible([task], job.cancel):
+        raise KeyboardInterrupt

@@ -57,9 +57,22 @@ def find_strategy(given: str | Strategy) -> Strategy:
         return given
     if isinstance(given, str) and given in _TABLE:
         return _TABLE[given]()
+    if not isinstance(given, str):
+        raise InvalidInputError(
+            f"a strategy must be a name or a Strategy, got {given!r:.60}; construct a class, and "
+            f"make one of your "
+            f"own function with @bestarm.strategy."
+        )
     name = _door.choice("strategy", given, strategy_names())
-    loaded = next(iter(entry_points(group=ENTRY_POINTS, name=name))).load()
-    found = loaded() if isinstance(loaded, type) else loaded
+    try:
+        loaded = next(iter(entry_points(group=ENTRY_POINTS, name=name))).load()
+        found = loaded() if isinstance(loaded, type) else loaded
+    except Exception as error:
+        raise InvalidInputError(
+            f"the strategy {name!r} of an installed package cannot be loaded: "
+            f"{type(error).__name__}: {error}; "
+            f"mend or remove that package."
+        ) from error
     if not isinstance(found, Strategy):
         raise InvalidInputError(
             f"the entry point {name!r} must give a bestarm Strategy, got {type(found).__name__}; "

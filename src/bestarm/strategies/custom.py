@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -67,56 +68,63 @@ def strategy(
     stops_itself  say True if the function decides when to stop, in place of the stopping rule
     Raises      InvalidInputError if the arguments are others, or if it does not compile
     """
+    label = str(name or getattr(function, "__name__", "custom"))
+    try:
+        numbers = tuple(float(x) for x in params)
+        words = tuple(rows)
+    except (TypeError, ValueError):
+        numbers, words = (), (0,)  # type: ignore[assignment]
+    if isinstance(rows, str) or not all(isinstance(word, str) for word in words):
+        raise InvalidInputError(
+            f"rows must be a list of names and params a list of numbers, got {rows!r} and {params!r}; write "
+            f"rows=('target',), params=(0.5,)."
+        )
 
     def decorate(plain: Callable[..., int]) -> CustomStrategy:
         _check(plain)
-        label = str(name or getattr(plain, "__name__", "custom"))
-        numbers = tuple(float(x) for x in params)
+        own = str(name or getattr(plain, "__name__", label))
         return CustomStrategy(
-            label, _compile(plain, label), numbers, tuple(rows), uses_delta or stops_itself, stops_itself
+            own, _compile(plain, own), numbers, words, uses_delta or stops_itself, stops_itself
         )
 
     return decorate if function is None else decorate(function)
 
 
 def _check(plain: Callable[..., int]) -> None:
-    given = tuple(inspect.signature(plain).parameters) if callable(plain) else ()
+    given = tuple(inspect.signature(plain).parameters) if inspect.isfunction(plain) else (f"{plain!r:.40}",)
     if given != ARGUMENTS:
         raise InvalidInputError(
-            f"a strategy must be a function of ({', '.join(ARGUMENTS)}), got "
+            f"a strategy must be a plain function of ({', '.join(ARGUMENTS)}), got "
             f"({', '.join(given)}); give it these arguments in this order."
         )
 
 
 def _compile(plain: Callable[..., int], label: str) -> Select:
-    """The function as a kernel of the engine's signature."""
+    """The function as a kernel of the engine's signature; it alone is compiled with bounds checks."""
     inner: Any = plain
+    numba: Any = None
     if ENABLED:
-        numba: Any = import_module("numba")
-        inner = numba.njit(nogil=True, error_model="numpy")(plain)
+        numba = import_module("numba")
+        inner = numba.njit(nogil=True, error_model="numpy", boundscheck=True)(plain)
 
     def select(t, last, leader, state, params, random):  # type: ignore[no-untyped-def]
-        return inner(
-            t,
-            last,
-            leader,
-            state[PULLS],
-            state[MEANS],
-            params[DELTA],
-            params[OWN_PARAMS:],
-            state[OWN_ROWS:],
-            random,
-        )
+        own, memory = params[OWN_PARAMS:], state[OWN_ROWS:]
+        return inner(t, last, leader, state[PULLS], state[MEANS], params[DELTA], own, memory, random)
 
     if not ENABLED:
         return select
     try:
-        compiled: Select = numba.njit(SELECT, nogil=True, error_model="numpy")(select)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compiled: Select = numba.njit(SELECT, nogil=True, error_model="numpy")(select)
+        answer = inner.nopython_signatures[0].return_type
+        if not isinstance(answer, numba.types.Integer | numba.types.Boolean):
+            raise TypeError(f"it returns {answer}")
     except Exception as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         reason = next((line for line in lines if not line.startswith("Failed in nopython")), "unknown")
         raise InvalidInputError(
             f"the strategy {label!r} does not compile: {reason[:200]}; use only numbers, loops, arrays "
-            f"and math, and return a whole number."
+            f"and math, and return a whole number on every path."
         ) from error
     return compiled

@@ -62,7 +62,8 @@ class EBS(Strategy):
         object.__setattr__(self, "gamma", _door.gamma(self.gamma))
         _door.choice("width", self.width, tuple(WIDTHS))
         if self.clip is not None:
-            low, high = (_door.scalar("clip", end) for end in self.clip)
+            ends = np.atleast_1d(_door.numbers("clip", self.clip)).ravel()
+            low, high = (float(ends[0]), float(ends[1])) if ends.size == 2 else (0.0, 0.0)
             if not low < high:
                 raise InvalidInputError(
                     f"clip must be (low, high) with low < high, got {self.clip}; it is an interval "
