@@ -151,3 +151,24 @@ def test_a_damaged_cache_is_not_the_end(tmp_path: Path) -> None:
     for path in files:
         path.write_bytes(b"")
     assert run() == "0.5"
+
+
+def test_a_simulation_is_the_same_uncompiled() -> None:
+    """Every strategy takes the same number of samples and recommends the same arm, without a warning."""
+    code = """
+import json, bestarm
+from bestarm.strategies import strategy_names
+found = bestarm.simulate(strategy_names(), [1.5, 0.5, 0.2], [0.1, 0.01], runs=4, seed=3)
+print(json.dumps([[c.samples.tolist(), c.recommended.tolist()] for c in found]))
+"""
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "BESTARM_JIT": jit},
+        ).stdout
+        for jit in ("0", "1")
+    ]
+    assert outputs[0] == outputs[1]

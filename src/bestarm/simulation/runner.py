@@ -143,7 +143,8 @@ class Job:
             record,
         )
         try:
-            return engine.simulate_runs(*arguments)
+            with np.errstate(all="ignore"):  # uncompiled, the generator's arithmetic modulo 2**64 would warn
+                return engine.simulate_runs(*arguments)
         except Exception as error:  # only a user's function raises
             raise InvalidInputError(
                 f"the strategy {self.strategy.name!r} raised {type(error).__name__}: {error}; an "
