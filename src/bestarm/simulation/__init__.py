@@ -2,7 +2,8 @@
 
 engine    the compiled loop
 problem   what is simulated: means, rewards, noise, stopping rule, checked
-runner    threads, progress, interruption
+runner    threads and interruption
+progress  how far it is
 results   estimates with their errors
 trace     one run step by step
 """

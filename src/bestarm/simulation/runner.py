@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -20,9 +19,9 @@ from ..theory._door import Array
 from ..theory.stopping import StoppingRule
 from . import engine
 from .problem import Problem, make_problem
+from .progress import Progress, Reporter
 from .results import Cell, Simulation
 
-Progress = Callable[[int, int], None]
 Indices = npt.NDArray[np.int64]
 Room = tuple[Array, Array, npt.NDArray[np.uint64], Array]
 
@@ -68,9 +67,9 @@ def simulate(
     key = whole("seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result")
     workers = _threads(threads)
     jobs = [job for one in chosen for job in _jobs(one, problem, num_runs, key)]
-    with _reporter(progress, sum(job.num_runs for job in jobs)) as report:
+    with Reporter(progress, sum(job.num_runs for job in jobs)) as reporter:
         for job in jobs:
-            if not job.run(workers, report):
+            if not job.run(workers, reporter):
                 break
     cells = {(id(job.strategy), delta): cell for job in jobs for delta, cell in job.cells()}
     return Simulation(tuple(cells[id(one), delta] for one in chosen for delta in problem.deltas))
@@ -101,9 +100,9 @@ class Job:
         self.lock = threading.Lock()
         self.next_run, self.chunk = 0, 1
 
-    def run(self, workers: int, report: Progress) -> bool:
+    def run(self, workers: int, reporter: Reporter) -> bool:
         """Do all runs; False if interrupted."""
-        return interruptible([lambda: self._work(report)] * workers, self.cancel)
+        return interruptible([lambda: self._work(reporter)] * workers, self.cancel)
 
     def room(self) -> Room:
         """Space for one run at a time, and for the pulls of the runs together."""
@@ -152,7 +151,7 @@ class Job:
                 f"range often means that rows= or params= of the decorator is too short."
             ) from error
 
-    def _work(self, report: Progress) -> None:
+    def _work(self, reporter: Reporter) -> None:
         """One thread: take the next runs, until there are none."""
         state, work, streams, _ = self.room()
         nothing = np.empty((0, 0))
@@ -182,7 +181,7 @@ class Job:
                 self.chunks.append((first, done, pulls))
                 wanted = int(size * CHUNK_SECONDS / max(taken, 1e-6)) + 1
                 self.chunk = max(1, min(wanted, 2 * self.chunk, 1 + self.num_runs // 16))
-                report(done, 0)
+                reporter.add(done)
 
     def cells(self) -> list[tuple[float, Cell]]:
         """What the complete runs found, up to the first run that is missing."""
@@ -294,56 +293,3 @@ def _threads(given: int | None) -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _is_terminal() -> bool:
-    try:
-        return sys.stderr is not None and sys.stderr.isatty()
-    except ValueError:  # closed
-        return False
-
-
-class _reporter:  # noqa: N801
-    """A bar on a terminal, a function of (done, total), or nothing."""
-
-    def __init__(self, progress: bool | Progress | None, total: int) -> None:
-        self.total, self.done = total, 0
-        if not (progress is None or isinstance(progress, bool) or callable(progress)):
-            raise InvalidInputError(
-                f"progress must be True, False or a function of (done, total), got {progress!r}; "
-                f"leave it out "
-                f"for a bar on a terminal."
-            )
-        self.call = progress if callable(progress) else None
-        shown = _is_terminal() if progress is None else progress is True
-        self.bar: object = None
-        if shown:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-            self.bar = Progress(
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-                refresh_per_second=4,
-            )
-
-    def __enter__(self) -> Progress:
-        if self.bar is not None:
-            self.bar.start()  # type: ignore[attr-defined]
-            self.task = self.bar.add_task("runs", total=self.total)  # type: ignore[attr-defined]
-        return self.add
-
-    def add(self, done: int, _: int) -> None:
-        """Called with the lock held, so one at a time."""
-        self.done += done
-        if self.bar is not None:
-            self.bar.update(self.task, completed=self.done)  # type: ignore[attr-defined]
-        if self.call is not None:
-            self.call(self.done, self.total)
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()  # type: ignore[attr-defined]
