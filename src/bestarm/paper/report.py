@@ -108,10 +108,8 @@ def _stability(found: list[Stability]) -> str:
 
 
 def _claims(claims: list[Claim]) -> str:
-    lines = [
-        ""
-        "<tr><th>statement</th><th>says</th><th>verdict</th><th>instances</th><th>broken</th><th>note</th></tr>"
-    ]
+    names = ("statement", "says", "verdict", "instances", "broken", "note")
+    lines = ["<tr>" + "".join(f"<th>{name}</th>" for name in names) + "</tr>"]
     for claim in claims:
         lines.append(
             f"<tr><td>{escape(claim.number)}</td><td class='text'>{escape(claim.statement)}</td>"

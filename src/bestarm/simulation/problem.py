@@ -82,8 +82,7 @@ def make_problem(
     if largest > 1e100:
         raise InvalidInputError(
             f"means and noise must be below 1e100 in units of sigma, got {largest:g}; rescale "
-            f"them, or give the "
-            f"right sigma."
+            f"them, or give the right sigma."
         )
     limit = np.inf if max_samples is None else _limit(max_samples, mu.size)
     best = frozenset(np.flatnonzero(mu == mu.max()).tolist())

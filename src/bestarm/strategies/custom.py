@@ -68,26 +68,28 @@ def strategy(
     stops_itself  say True if the function decides when to stop, in place of the stopping rule
     Raises      InvalidInputError if the arguments are others, or if it does not compile
     """
-    label = str(name or getattr(function, "__name__", "custom"))
-    try:
-        numbers = tuple(float(x) for x in params)
-        words = tuple(rows)
-    except (TypeError, ValueError):
-        numbers, words = (), (0,)  # type: ignore[assignment]
-    if isinstance(rows, str) or not all(isinstance(word, str) for word in words):
-        raise InvalidInputError(
-            f"rows must be a list of names and params a list of numbers, got {rows!r} and {params!r}; write "
-            f"rows=('target',), params=(0.5,)."
-        )
+    numbers, words = _lists(params, rows)
 
     def decorate(plain: Callable[..., int]) -> CustomStrategy:
         _check(plain)
-        own = str(name or getattr(plain, "__name__", label))
-        return CustomStrategy(
-            own, _compile(plain, own), numbers, words, uses_delta or stops_itself, stops_itself
-        )
+        label = name or plain.__name__
+        select = _compile(plain, label)
+        return CustomStrategy(label, select, numbers, words, uses_delta or stops_itself, stops_itself)
 
     return decorate if function is None else decorate(function)
+
+
+def _lists(params: Sequence[float], rows: Sequence[str]) -> tuple[tuple[float, ...], tuple[str, ...]]:
+    try:
+        numbers, words = tuple(float(x) for x in params), tuple(rows)
+        if isinstance(rows, str) or not all(isinstance(word, str) for word in words):
+            raise TypeError
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"rows must be a list of names and params a list of numbers, got {rows!r} and {params!r}; write "
+            f"rows=('target',), params=(0.5,)."
+        ) from None
+    return numbers, words
 
 
 def _check(plain: Callable[..., int]) -> None:
