@@ -26,6 +26,7 @@ body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 1rem 0; font-size: .9rem; }
 th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: right; vertical-align: top; }
 th:first-child, td:first-child, td.text { text-align: left; }
+td:first-child, td small { white-space: nowrap; }
 small { color: #666; }
 figure { margin: 2rem 0; } figure svg { max-width: 100%; height: auto; }
 """
@@ -52,6 +53,8 @@ def page(
         *(_figure(name, svg) for name, svg in figures.items()),
         "<h2>Stability of the target weights, first 1200 rounds</h2>",
         _stability(stability),
+        "<p>Total variation is half the sum of all changes of the target weights: 1 moves the whole weight "
+        "once. A forced step of Track-and-Stop targets one arm alone, and counts.</p>",
         "<h2>Claims</h2>",
         _claims(claims),
         "<h2>Settings</h2>",
@@ -83,11 +86,9 @@ def _table_1(cells: list[TableCell]) -> str:
             f"<tr><td>{row.bandit}</td><td>{row.delta:g}</td><td>{row.gamma:g}</td><td>{row.lower_bound}</td>"
         )
         for c in (cell for cell in cells if cell.row == i):
-            lines.append(
-                f"<td>{c.mean_samples:.0f} ± {c.standard_error:.0f}<br><small>published "
-                f"{c.published}, z {c.z:+.2f}"
-                f"<br>error rate {c.error_rate:.4f}</small></td>"
-            )
+            ours = f"{c.mean_samples:.0f} ± {c.standard_error:.0f}"
+            notes = (f"published {c.published}", f"z {c.z:+.2f}", f"error rate {c.error_rate:.4f}")
+            lines.append(f"<td>{ours}<br><small>{'<br>'.join(notes)}</small></td>")
         lines.append("</tr>")
     return "<table>" + "".join(lines) + "</table>"
 

@@ -21,7 +21,8 @@ from .published import FIGURE_3_ROUNDS, FIGURES_2_AND_3
 class Stability:
     """Means over runs, each with its standard error.
 
-    total_variation  ½ Σ_t Σ_a |w_a(t+1) - w_a(t)|: how many times the whole weight is moved about
+    total_variation  ½ Σ_t Σ_a |w_a(t+1) - w_a(t)|: how many times the whole weight is moved about; a forced
+                     step of Track-and-Stop targets one arm alone, and counts
     leader_changes   how often the most-targeted arm changes
     uniform_rounds   rounds until the targets first differ from uniform
     """
