@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
+from .._text import aligned, column_widths
 from ..errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def plain(value: Any) -> Any:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
     """Columns aligned to the right, all but the first; rich on a terminal wide enough for them."""
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    widths = column_widths(header, rows)
     if sys.stdout.isatty():
         from rich.console import Console
 
@@ -74,10 +75,8 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str
             return
     if title:
         print(title)
-    for row in [header, *rows]:
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        print("  ".join(cells).rstrip())
+    for line in aligned(header, rows):
+        print(line)
 
 
 def _print_rich(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> None:

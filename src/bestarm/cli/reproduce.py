@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._text import csv_text
 from ..errors import InvalidInputError
 from ._numbers import to_whole
 from ._output import ListingFormat, number, plain, print_json, print_table
@@ -123,7 +124,7 @@ def _make_table(runs: int, seed: int, folder: Path | None) -> list[TableCell]:
 
     cells = table1.make_table(runs, seed, finished=dict(finished), on_cell=keep)
     if folder is not None:
-        write_whole(folder / "table1.csv", _csv(table1.to_dict(cells)))
+        write_whole(folder / "table1.csv", csv_text(table1.to_dict(cells)))
     return cells
 
 
@@ -135,7 +136,7 @@ def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -
     if format is ListingFormat.json:
         print_json({"cells": table1.to_dict(cells), "joint": vars(joint)})
     elif format is ListingFormat.csv:
-        print(_csv(table1.to_dict(cells)), end="")
+        print(csv_text(table1.to_dict(cells)), end="")
     else:
         _print_table_1(cells)
         print(
@@ -239,7 +240,7 @@ def _keep(folder: Path | None, name: str, rows: list[dict[str, Any]]) -> None:
     from ..simulation.results import write_whole
 
     if folder is not None:
-        write_whole(folder / f"{name}.csv", _csv(rows))
+        write_whole(folder / f"{name}.csv", csv_text(rows))
         write_whole(folder / f"{name}.json", json.dumps(plain(rows), indent=1) + "\n")
 
 
@@ -247,7 +248,7 @@ def _print_rows(rows: list[dict[str, Any]], format: ListingFormat) -> None:
     if format is ListingFormat.json:
         print_json(rows)
     else:
-        print(_csv(rows), end="")
+        print(csv_text(rows), end="")
 
 
 def _figure(target: Target, runs: int | None, seed: int, folder: Path) -> list[Path]:
@@ -266,14 +267,3 @@ def _figure(target: Target, runs: int | None, seed: int, folder: Path) -> list[P
     else:
         picture = plots.figure_5(figures.draws_against_delta(runs, seed))
     return save(picture, folder / target.value)
-
-
-def _csv(rows: list[dict[str, Any]]) -> str:
-    import csv
-    import io
-
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

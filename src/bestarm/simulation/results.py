@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._text import aligned, csv_text
 from ..errors import InvalidInputError
 from ..theory import _door
 
@@ -155,14 +154,10 @@ class Simulation:
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """Comma-separated values, one line per cell; also into a file, whole or not at all."""
-        rows = [_flat(row) for row in self.to_dict()]
-        text = io.StringIO()
-        writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        text = csv_text([_flat(row) for row in self.to_dict()])
         if path is not None:
-            write_whole(path, text.getvalue())
-        return text.getvalue()
+            write_whole(path, text)
+        return text
 
     def to_frame(self) -> Any:
         """A pandas DataFrame, one row per cell; needs pandas."""
@@ -197,16 +192,7 @@ class Simulation:
         return header, rows
 
     def __repr__(self) -> str:
-        header, rows = self.table()
-        widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-        lines = [
-            "  ".join(
-                cell.ljust(w) if i == 0 else cell.rjust(w)
-                for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in [header, *rows]
-        ]
-        return "\n".join([*lines, *self.notes()])
+        return "\n".join([*aligned(*self.table()), *self.notes()])
 
     def notes(self) -> list[str]:
         """What a reader of the table must know."""

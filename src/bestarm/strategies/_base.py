@@ -19,9 +19,8 @@ with K + arm to stop and recommend that arm. (Few arrays, because each costs two
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import fields
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -61,12 +60,3 @@ class Strategy(ABC):
     def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
         """The strategy's own numbers, which the kernel finds at the end of `params`."""
         return np.zeros(0)
-
-    def _name(self, base: str, hidden: Mapping[str, Any]) -> str:
-        """The base name, and in brackets the parameters that are neither default nor `hidden`."""
-        shown = [
-            f"{f.name}={getattr(self, f.name)}"
-            for f in fields(self)  # type: ignore[arg-type]
-            if f.name not in hidden and getattr(self, f.name) != f.default
-        ]
-        return base + (f"({', '.join(shown)})" if shown else "")

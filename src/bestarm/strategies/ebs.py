@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
@@ -73,7 +73,12 @@ class EBS(Strategy):
 
     @property
     def name(self) -> str:
-        return self._name(f"ebs-{self.tracking.lower()}", {"tracking": None})
+        shown = [
+            f"{f.name}={getattr(self, f.name)}"
+            for f in fields(self)
+            if f.name != "tracking" and getattr(self, f.name) != f.default
+        ]
+        return f"ebs-{self.tracking.lower()}" + (f"({', '.join(shown)})" if shown else "")
 
     @property
     def select(self) -> Select:
