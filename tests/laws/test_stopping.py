@@ -55,18 +55,26 @@ def test_scaling_means_and_sigma_changes_nothing(observed: Data, exponent: int) 
         assert one.decided == other.decided
 
 
+@given(data(), st.sampled_from([0.3, 0.05, 1e-4]), st.floats(0.5, 100.0), st.floats(0.1, 10.0))
+def test_the_intervals_imply_the_decision(observed: Data, delta: float, c: float, sigma: float) -> None:
+    """For every rule: decided exactly when every interval for leader minus other lies above zero."""
+    pulls, means = observed
+    for rule in (*RULES.values(), bestarm.Mixture(c)):
+        found = rule.evaluate(pulls, means, delta, sigma)
+        lower, upper = rule.intervals(pulls, means, delta, sigma)
+        others = np.arange(len(pulls)) != found.leader
+        margin = abs(found.statistic - found.threshold)
+        if margin > 1e-9 * found.threshold:
+            assert bool(found.decided) == bool((lower[others] > 0).all())
+        assert lower[found.leader] == upper[found.leader] == 0.0
+
+
 @given(data(), st.floats(1e-6, 0.5), st.floats(0.5, 100.0), st.floats(0.1, 10.0))
-def test_mixture_intervals_imply_the_decision(observed: Data, delta: float, c: float, sigma: float) -> None:
-    """Decided exactly when every interval for leader minus other lies above zero."""
+def test_intervals_for_all_pairs_are_wider(observed: Data, delta: float, c: float, sigma: float) -> None:
+    """What holds for all K(K-1)/2 pairs at once is never shorter."""
     pulls, means = observed
     rule = bestarm.Mixture(c)
-    found = rule.evaluate(pulls, means, delta, sigma)
     lower, upper = rule.intervals(pulls, means, delta, sigma)
-    others = np.arange(len(pulls)) != found.leader
-    margin = abs(found.statistic - found.threshold)
-    if margin > 1e-9 * found.threshold:
-        assert bool(found.decided) == bool((lower[others] > 0).all())
-    assert lower[found.leader] == upper[found.leader] == 0.0
     wide_lower, wide_upper = rule.intervals(pulls, means, delta, sigma, all_pairs=True)
     assert (wide_lower <= lower).all()
     assert (wide_upper >= upper).all()

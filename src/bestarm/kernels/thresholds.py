@@ -56,20 +56,22 @@ def pair_statistic(code: int, scale: float, n_b: float, n_a: float, gap: float) 
     return pair_cost(m_b, m_a, gap) - mixture_penalty(n_b, n_a, scale)
 
 
-@kernel("f8(f8, f8, f8, f8)")
-def mixture_half_width(n_b: float, n_a: float, c: float, level: float) -> float:
-    """Half-width of the interval for μ_b - μ_a that excludes 0 exactly when the rule would decide."""
+@kernel("f8(i8, f8, f8, f8, f8)")
+def pair_half_width(code: int, scale: float, bound: float, n_b: float, n_a: float) -> float:
+    """Half-width of the interval for μ_b - μ_a that excludes 0 exactly when the pair exceeds `bound`."""
     if n_b == 0.0 or n_a == 0.0:
         return math.inf
-    inverse = (1.0 + c / n_b) / n_b + (1.0 + c / n_a) / n_a  # 1/N'_b + 1/N'_a
-    return math.sqrt(2.0 * inverse * (level + mixture_penalty(n_b, n_a, c)))
+    if code != MIXTURE:
+        return math.sqrt(2.0 * bound * (1.0 / n_b + 1.0 / n_a))
+    inverse = (1.0 + scale / n_b) / n_b + (1.0 + scale / n_a) / n_a  # 1/N'_b + 1/N'_a
+    return math.sqrt(2.0 * inverse * (bound + mixture_penalty(n_b, n_a, scale)))
 
 
-@kernel("void(f8[::1], f8[::1], f8, f8, f8[::1])")
-def mixture_half_width_rows(n_b: Array, n_a: Array, c: float, level: float, half: Array) -> None:
-    """`mixture_half_width` for every entry."""
+@kernel("void(i8, f8, f8[::1], f8[::1], f8[::1], f8[::1])")
+def pair_half_width_rows(code: int, scale: float, bound: Array, n_b: Array, n_a: Array, half: Array) -> None:
+    """`pair_half_width` for every entry."""
     for i in range(n_b.size):
-        half[i] = mixture_half_width(n_b[i], n_a[i], c, level)
+        half[i] = pair_half_width(code, scale, bound[i], n_b[i], n_a[i])
 
 
 @kernel("Tuple((f8, i8))(i8, f8, f8[::1], f8[::1])")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..errors import InvalidInputError
 from ..strategies import Strategy, find_strategy
 from ..strategies._base import OWN_ROWS
+from ..theory import _door
 from ..theory._door import Array
 from ..theory.stopping import StoppingRule
 from . import engine
@@ -63,8 +64,10 @@ def simulate(
     chosen = _strategies(strategies)
     for one in chosen:
         refuse_stalling(one, problem)
-    num_runs = whole("runs", runs, 1, 10**9, "more runs give a smaller standard error")
-    key = whole("seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result")
+    num_runs = _door.whole("runs", runs, 1, 10**9, "more runs give a smaller standard error")
+    key = _door.whole(
+        "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
+    )
     workers = _threads(threads)
     jobs = [job for one in chosen for job in _jobs(one, problem, num_runs, key)]
     with Reporter(progress, sum(job.num_runs for job in jobs)) as reporter:
@@ -274,22 +277,9 @@ def _strategies(given: str | Strategy | Sequence[str | Strategy]) -> list[Strate
     return chosen
 
 
-def whole(name: str, value: int, low: int, high: int, advice: str) -> int:
-    """A whole number in a range."""
-    if (
-        isinstance(value, bool | np.bool_)
-        or not isinstance(value, int | np.integer)
-        or not low <= value <= high
-    ):
-        raise InvalidInputError(
-            f"{name} must be a whole number from {low} to {high}, got {value!r}; {advice}."
-        )
-    return int(value)
-
-
 def _threads(given: int | None) -> int:
     if given is not None:
-        return whole("threads", given, 1, 4096, "leave it out to use every available core")
+        return _door.whole("threads", given, 1, 4096, "leave it out to use every available core")
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -9,11 +9,12 @@ import numpy.typing as npt
 
 from ..strategies import Strategy, find_strategy
 from ..strategies._base import MEANS, OWN_ROWS, PULLS
+from ..theory import _door
 from ..theory._door import Array
 from ..theory.stopping import StoppingRule
 from . import engine
 from .problem import make_problem
-from .runner import Job, bad_action, interruptible, refuse_stalling, whole
+from .runner import Job, bad_action, interruptible, refuse_stalling
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +74,10 @@ def trace(
     problem = make_problem(means, [delta], rewards, noise, sigma, stopping, max_samples)
     chosen = find_strategy(strategy)
     refuse_stalling(chosen, problem)
-    number = whole("run", run, 0, 2**40, "runs are counted from 0")
-    key = whole("seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result")
+    number = _door.whole("run", run, 0, 2**40, "runs are counted from 0")
+    key = _door.whole(
+        "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
+    )
     job = Job(chosen, problem, problem.deltas, 1, key)
     K, rows = problem.num_arms, OWN_ROWS + len(chosen.rows)
     nothing = np.empty((0, 0))

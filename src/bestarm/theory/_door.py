@@ -30,7 +30,7 @@ def numbers(name: str, value: npt.ArrayLike) -> Array:
     except (TypeError, ValueError, OverflowError):
         raise InvalidInputError(
             f"{name} must be real numbers in an array with the arms on the last axis, got "
-            f"{_short(value)}; give a list such as [0.9, 0.8, 0.6]."
+            f"{short(value)}; give a list such as [0.9, 0.8, 0.6]."
         ) from None
 
 
@@ -180,6 +180,19 @@ def num_arms(value: int) -> int:
     return int(number)
 
 
+def whole(name: str, value: int, low: int, high: int, advice: str) -> int:
+    """A whole number in a range."""
+    if (
+        isinstance(value, bool | np.bool_)
+        or not isinstance(value, int | np.integer)
+        or not low <= value <= high
+    ):
+        raise InvalidInputError(
+            f"{name} must be a whole number from {low} to {high}, got {value!r}; {advice}."
+        )
+    return int(value)
+
+
 def scalar(name: str, value: float) -> float:
     """One real number, not NaN."""
     try:
@@ -188,7 +201,7 @@ def scalar(name: str, value: float) -> float:
             raise ValueError
     except (TypeError, ValueError, OverflowError):
         raise InvalidInputError(
-            f"{name} must be one real number, got {_short(value)}; give a single number."
+            f"{name} must be one real number, got {short(value)}; give a single number."
         ) from None
     return number
 
@@ -202,7 +215,7 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     near = difflib.get_close_matches(str(value), allowed, n=1, cutoff=0.5)
     advice = f"did you mean {near[0]!r}?" if near else "choose one of them."
     words = ", ".join(repr(word) for word in allowed)
-    raise InvalidInputError(f"{name} must be one of {words}, got {_short(value)}; {advice}")
+    raise InvalidInputError(f"{name} must be one of {words}, got {short(value)}; {advice}")
 
 
 def rows(array: Array) -> Array:
@@ -215,6 +228,6 @@ def _first(bad: npt.NDArray[np.bool_]) -> str:
     return str(index[0]) if len(index) == 1 else str(index)
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."

@@ -107,6 +107,38 @@ class StoppingRule(ABC):
         z = statistic.reshape(shape)[()]
         return Stopping(z, threshold, leader.reshape(shape)[()], z > threshold)
 
+    def intervals(
+        self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, sigma: float = 1.0
+    ) -> tuple[Array, Array]:
+        """Intervals for μ_b - μ_i, the leader b against every arm i, which imply the decision.
+
+        The rule decides exactly when every lower end, but the leader's own, is above 0. For a proven rule
+        all intervals that contain the truly best arm hold at all times, with probability at least 1-δ.
+        pulls, means, delta, sigma  as in `evaluate`
+        Returns  lower (..., K), upper (..., K); 0 at the leader, infinite where an arm has no pulls
+        Raises   InvalidInputError
+        """
+        seen = self.evaluate(pulls, means, delta, sigma)
+        return self._intervals(pulls, means, sigma, seen, seen.threshold)
+
+    def _intervals(
+        self, pulls: npt.ArrayLike, means: npt.ArrayLike, sigma: float, seen: Stopping, bound: Array
+    ) -> tuple[Array, Array]:
+        """Where the pair statistics reach `bound` (...)."""
+        count, mu = _door.observations(pulls, means)
+        unit, leader = _door.sigma(sigma), np.asarray(seen.leader)[..., None]
+        n_b = np.broadcast_to(np.take_along_axis(count, leader, axis=-1), count.shape)
+        bounds = np.broadcast_to(np.asarray(bound)[..., None], count.shape)
+        half = np.empty(count.size)
+        with np.errstate(over="ignore"):
+            kernels.pair_half_width_rows(
+                self.code, self.scale, bounds.ravel(), n_b.ravel(), count.ravel(), half
+            )
+            own = np.arange(count.shape[-1]) == leader
+            half = np.where(own, 0.0, unit * half.reshape(count.shape))
+            difference = np.take_along_axis(mu, leader, axis=-1) - mu
+            return difference - half, difference + half
+
 
 @dataclass(frozen=True)
 class Practical(StoppingRule):
@@ -234,29 +266,12 @@ class Mixture(StoppingRule):
         *,
         all_pairs: bool = False,
     ) -> tuple[Array, Array]:
-        """Intervals for μ_b - μ_i, the leader b against every arm i, which imply the decision.
-
-        The rule decides exactly when every lower end, but the leader's own, is above 0. With probability
-        at least 1-δ, at all times, all intervals that contain the truly best arm hold; `all_pairs` widens
-        them so that all hold.
-        pulls, means, delta, sigma  as in `evaluate`
-        Returns  lower (..., K), upper (..., K); 0 at the leader, infinite where an arm has no pulls
-        Raises   InvalidInputError
-        """
-        risk, unit = _door.delta(delta), _door.sigma(sigma)
-        count, mu = _door.observations(pulls, means)
-        num_arms = count.shape[-1]
-        leader = np.asarray(self.evaluate(count, mu, risk, unit).leader)[..., None]
-        pairs = num_arms * (num_arms - 1.0) / 2.0 if all_pairs else num_arms - 1.0
-        n_b = np.broadcast_to(np.take_along_axis(count, leader, axis=-1), count.shape)
-        half = np.empty(count.size)
-        with np.errstate(over="ignore"):
-            kernels.mixture_half_width_rows(
-                n_b.ravel(), count.ravel(), self.c, float(np.log(pairs) - np.log(risk)), half
-            )
-            half = np.where(np.arange(num_arms) == leader, 0.0, unit * half.reshape(count.shape))
-            difference = np.take_along_axis(mu, leader, axis=-1) - mu
-            return difference - half, difference + half
+        """As for every rule; `all_pairs` widens the intervals so that all K(K-1)/2 hold at once."""
+        if not all_pairs:
+            return super().intervals(pulls, means, delta, sigma)
+        seen = self.evaluate(pulls, means, delta, sigma)
+        num_arms = np.shape(pulls)[-1]
+        return self._intervals(pulls, means, sigma, seen, seen.threshold + np.log(num_arms / 2.0))
 
 
 RULES: dict[str, StoppingRule] = {
