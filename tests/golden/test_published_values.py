@@ -150,7 +150,7 @@ def test_the_constant_of_gk16_solves_its_equation() -> None:
 
 
 def test_theorem_5_cannot_be_exercised() -> None:
-    """log(1/δ_0) of the second bandit is about 1e11: far beyond anything that can be simulated."""
+    """log(1/δ_0) of the second bandit is about 1e11 as printed: far beyond anything that can be simulated."""
     printed = bestarm.non_asymptotic_bound(MU_2, version="printed")
     assert 3e10 < printed.log_inverse_delta_0 < 3e11
     assert bestarm.non_asymptotic_bound(MU_2).log_inverse_delta_0 > 16 * printed.log_inverse_delta_0

@@ -30,7 +30,7 @@ class NonAsymptoticBound:
     time, min_weight       T(μ) and w_min(μ); all these have the shape (...)
     num_arms, eta          K and η of the statement
 
-    δ_0 is far below the smallest double (log(1/δ_0) is about 1e11 for an easy bandit), which is why
+    δ_0 is far below the smallest double (log(1/δ_0) is about 5e12 for an easy bandit), which is why
     everything here takes and gives log(1/δ).
     """
 
