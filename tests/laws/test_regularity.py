@@ -45,6 +45,45 @@ def test_sharper_bounds_are_sharper(epsilon: float) -> None:
     assert ours.weight_upper < printed.weight_upper
 
 
+@given(gap_vectors(min_arms=2), st.floats(0.0, 0.999), st.integers(0, 2**32 - 1))
+def test_the_weight_of_the_best_arm_moves_less(gaps: Array, epsilon: float, seed: int) -> None:
+    """w'_1/w_1 lies within ((1+ε)/(1-ε))^(±1)."""
+    one = bestarm.optimal_weights(gaps=gaps).weights[0]
+    two = bestarm.optimal_weights(gaps=perturbed(gaps, epsilon, seed)).weights[0]
+    factor = (1 + epsilon) / (1 - epsilon)
+    assert 1 / factor * (1 - 1e-11) <= two / one <= factor * (1 + 1e-11)
+
+
+@given(gap_vectors(min_arms=3), st.integers(0, 2**32 - 1))
+def test_the_derivatives_behind_the_exponent(gaps: Array, seed: int) -> None:
+    """d log w = Σ ν h + q Σ π h - (1+q) h (Σ ν h - Σ π h for the best arm) when d log Δ² = h."""
+    h = np.random.default_rng(seed).uniform(0.0, 1.0, gaps.size - 1)
+    q = 1.0 / (bestarm.optimal_weights(gaps=gaps).ratio * gaps[1:] ** 2 - 1.0)
+    nu, pi = (q + q**2) / (1 + q.sum()), (q**2 + q**3) / (1 + (q**3).sum())
+    expected = np.append((nu - pi) @ h, nu @ h + q * (pi @ h) - (1 + q) * h)
+    step = 1e-5
+    ends = [bestarm.optimal_weights(gaps=np.append(0.0, gaps[1:] * np.exp(x * h / 2))) for x in (-step, step)]
+    found = (np.log(ends[1].weights) - np.log(ends[0].weights)) / (2 * step)
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+    assert (1 - nu + q * (1 - pi)).max() < 1.403
+
+
+def test_the_exponent_bounds_its_maximum() -> None:
+    """x(y²+y³)/(1+x³+y³) < 0.403 on the unit circle, by cells; an exponent of 1.40297 would be too small."""
+    angle = np.linspace(0.0, np.pi / 2, 200_001)
+    x, y = np.sin(angle), np.cos(angle)
+    top = x[1:] * (y[:-1] ** 2 + y[:-1] ** 3) / (1 + x[:-1] ** 3 + y[1:] ** 3)
+    assert top.max() < 0.403
+    inside = x * (y**2 + y**3) / (1 + x**3 + y**3)
+    assert inside.max() > 0.40297
+    # One arm with q = x, one with nearly y, 1e30 arms with a tiny share of Σ q²: C is that near.
+    best, tiny = float(x[inside.argmax()]), 1e-6
+    q, s_1 = np.array([best, np.sqrt(1 - best**2 - tiny**2)]), tiny * 1e15
+    nu = (best + best**2) / (1 + q.sum() + s_1)
+    pi = (best**2 + best**3) / (1 + (q**3).sum())
+    assert 1 - nu + best * (1 - pi) > 1.40297
+
+
 def test_the_time_bounds_are_attained() -> None:
     """Scaling all squared gaps by 1 ± ε moves T by exactly 1/(1 ± ε): no sharper bound exists."""
     gaps = np.array([0.0, 0.1, 0.3, 0.5])
@@ -93,6 +132,19 @@ def test_control_of_g(gaps: Array, size: float, spread: float, seed: int) -> Non
     assume(eta <= 1.0)
     bound = (1 - eta) ** 2 / (1 + eta) * (float(bestarm.g(mu, w)) - epsilon / 2)
     assert bestarm.g(other, v) >= bound - 1e-15
+
+
+@given(gap_vectors(min_arms=2), st.floats(0.0, 0.3), st.integers(0, 2**32 - 1))
+def test_corrected_control_of_g(gaps: Array, size: float, seed: int) -> None:
+    """Proposition 15 for every η, with max(1-η, 0) in place of 1-η, and Lemma 17 for every v."""
+    rng = np.random.default_rng(seed)
+    mu = 1.0 - gaps
+    other = np.clip(mu + rng.uniform(-size, size, mu.size), 0.0, 1.0)
+    w, v = bestarm.optimal_weights(mu).weights, rng.dirichlet(np.ones(mu.size))
+    epsilon, eta = float(np.abs(mu - other).max()), float((np.abs(w - v) / w).max())
+    bound = max(1 - eta, 0.0) ** 2 / (1 + eta) * (float(bestarm.g(mu, w)) - epsilon / 2)
+    assert bestarm.g(other, v) >= bound - 1e-15
+    assert bestarm.g(other, v) >= bestarm.g(mu, v) - epsilon / 2 - 1e-15
 
 
 def test_control_of_g_fails_for_large_eta() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import bestarm
 from bestarm.theory.stopping import RULES
+from support.bandits import Array
 
 Data = tuple[list[int], list[float]]
 
@@ -78,6 +79,38 @@ def test_intervals_for_all_pairs_are_wider(observed: Data, delta: float, c: floa
     wide_lower, wide_upper = rule.intervals(pulls, means, delta, sigma, all_pairs=True)
     assert (wide_lower <= lower).all()
     assert (wide_upper >= upper).all()
+
+
+def log_martingale(pulls: Array, errors: Array, c: float) -> Array:
+    """The part of one arm in log M: N²(m-μ)²/(2(N+c)) - ½ log(1+N/c)."""
+    value: Array = pulls**2 * errors**2 / (2 * (pulls + c)) - 0.5 * np.log1p(pulls / c)
+    return value
+
+
+@given(data(), st.floats(1e-6, 0.5), st.floats(0.5, 100.0), st.integers(0, 2**32 - 1))
+def test_a_wrong_answer_or_a_miss_needs_a_large_martingale(
+    observed: Data, delta: float, c: float, seed: int
+) -> None:
+    """What the proof of the mixture rule rests on, for any true means.
+
+    If the rule answers b and some arm is at least as good, or if the interval of the pair (b, i) misses,
+    then M of that pair exceeds (K-1)/δ; Ville's inequality does the rest.
+    """
+    pulls, means = np.array(observed[0], dtype=float), np.array(observed[1])
+    truth = means + np.random.default_rng(seed).normal(0.0, 3.0, means.size) / np.sqrt(pulls)
+    rule = bestarm.Mixture(c)
+    found = rule.evaluate(pulls, means, delta)
+    lower, upper = rule.intervals(pulls, means, delta)
+    b, level = int(found.leader), float(found.threshold)
+    part = log_martingale(pulls, means - truth, c)
+    for i in range(means.size):
+        if i == b:
+            continue
+        difference = truth[b] - truth[i]
+        wrong = bool(found.decided) and difference <= 0
+        missed = not lower[i] <= difference <= upper[i]
+        if wrong or missed:
+            assert part[b] + part[i] > level - 1e-9 * (1 + level)
 
 
 @pytest.mark.parametrize("n", [1, 10, 1000])

@@ -55,6 +55,16 @@ def test_ebs_stays_within_k_minus_one_of_its_target(drawn: tuple[bestarm.Trace, 
     assert largest_deviation(path, target) <= path.pulls.shape[1] - 1 + 1e-6
 
 
+@given(paths(("paper", "experiments", "mixture"), max_samples=3_000))
+def test_ebs_is_never_a_whole_pull_ahead(drawn: tuple[bestarm.Trace, float]) -> None:
+    """Lemma 25, sharper: N_a(t) - Σ_{s<t} w_a(s) lies between -(K-1)²/K and (K-1)/K."""
+    path, _ = drawn
+    num_arms = path.pulls.shape[1]
+    ahead = path.pulls[1:] - (1.0 + np.cumsum(targets(path)[:-1], axis=0))
+    assert ahead.max(initial=0.0) <= (num_arms - 1) / num_arms + 1e-6
+    assert ahead.min(initial=0.0) >= -((num_arms - 1) ** 2) / num_arms - 1e-6
+
+
 def test_ebs_stays_within_k_minus_one_on_long_ties() -> None:
     """Lemma 25 on 200000 steps with two best arms: errors do not build up."""
     for noise in (0.0, 1.0):

@@ -5,6 +5,8 @@ Proposition 15 without η <= 1 is in test_regularity, Algorithm 1 as printed in 
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 
 import bestarm
@@ -62,6 +64,13 @@ def test_sums_of_inverse_roots_exceed_the_root() -> None:
     t = 10_000
     total = (1 / np.sqrt(np.arange(1, t))).sum()
     assert 1.9 * np.sqrt(t) < total <= 2 * np.sqrt(t)
+
+
+def test_the_experiments_intervals_miss_at_the_first_sample() -> None:
+    """K = 5, γ = 0.05: some interval misses its mean at N = 1 with probability 0.15, three times γ."""
+    width = float(bestarm.confidence_width(1, 0.05, 5, "experiments"))
+    one = 2 * NormalDist().cdf(-width)
+    assert round(1 - (1 - one) ** 5, 2) == 0.15
 
 
 def test_the_practical_threshold_is_crossed_sooner_or_later() -> None:
