@@ -14,7 +14,7 @@ import numpy as np
 import bestarm
 
 SOURCE = Path(bestarm.__file__).parent
-LAYERS = ["errors", "kernels", "theory", "strategies", "simulation", "paper", "plots", "cli"]
+LAYERS = ["errors", "kernels", "theory", "strategies", "simulation", "paper", "plots", "experiment", "cli"]
 
 
 def imported_modules(path: Path) -> set[str]:

@@ -1,0 +1,59 @@
+"""Where the logs of experiments live. A store is chosen by a URL.
+
+    memory:                     in this process; a new and empty one each time
+    sqlite:///runs.db           a file, relative to the current folder; several processes may use it
+    sqlite:////home/me/runs.db  the same, absolute
+    postgresql://host/database  a server, for many machines; any URL that libpq understands
+
+A file's name is everything after `sqlite:///`, letter for letter: `%20` and `?` mean themselves.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...errors import InvalidInputError
+from ._base import Log, Store
+
+__all__ = ["Log", "Store", "open_store"]
+
+
+def open_store(url: str | Store) -> Store:
+    """The store at a URL; a store itself is handed back.
+
+    A SQLite file is made when the first experiment is created, not before.
+    Raises  InvalidInputError if that is no such URL, StoreError if the store cannot be opened
+    """
+    if isinstance(url, Store):
+        return url
+    if not isinstance(url, str):
+        raise _not_a_url(repr(url))
+    if url == "memory:":
+        from .memory import MemoryStore
+
+        return MemoryStore(url)
+    if url.startswith("sqlite:///") and url.removeprefix("sqlite:///").strip("/") and "\0" not in url:
+        from .sqlite import SqliteStore
+
+        return SqliteStore(url)
+    if url.startswith(("postgresql://", "postgres://")):
+        return _open_postgres(url)
+    raise _not_a_url(repr(re.sub(r"(//[^/@]*):[^/@]*@", r"\1:***@", url)))
+
+
+def _open_postgres(url: str) -> Store:
+    try:
+        from .postgres import PostgresStore
+    except ImportError as error:
+        raise InvalidInputError(
+            "a store on PostgreSQL needs the package psycopg, which cannot be imported"
+            f" ({error}); install it with `pip install 'bestarm[postgres]'`"
+        ) from error
+    return PostgresStore(url)
+
+
+def _not_a_url(given: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"a store must be memory:, sqlite:///FILE or postgresql://HOST/DATABASE, got {given};"
+        " for a file in the current folder write for example sqlite:///runs.db"
+    )

@@ -1,0 +1,119 @@
+"""What a store is: a place for the logs of experiments. It keeps lines and understands none of them.
+
+    with store.writing(name) as log:      # alone: other writers of this experiment wait
+        new = log.entries(after=seen)     # what others have appended
+        log.append([Entry(TOLD, pull=7, value=0.5)])
+    # here the lines are durable; an exception inside, or a crash, leaves nothing behind
+
+All implementations run under the same contract tests. Everything that goes wrong underneath is raised
+as `StoreError`, after which the store may be used again. When a connection breaks just as a block is
+left, its lines are either all stored or none: read the log before repeating them.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+
+from ...errors import InvalidInputError, StoreError
+from ..events import Entry
+
+
+class Log(ABC):
+    """The log of one experiment, inside `Store.reading` or `Store.writing` and not after it."""
+
+    @abstractmethod
+    def now(self) -> float:
+        """Seconds since 1970 by the store's clock, the same for all who use the store."""
+
+    @abstractmethod
+    def entries(self, after: int = 0, *, pull: int | None = None) -> list[Entry]:
+        """The lines with seq > after in order; with `pull`, those of that pull alone."""
+
+    @abstractmethod
+    def first(self) -> Entry:
+        """The line that the log began with."""
+
+    @abstractmethod
+    def append(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Add lines at the end; returns them as `entries` will, with the seq and the time they were given."""
+
+    @abstractmethod
+    def snapshot(self) -> tuple[int, str] | None:
+        """The last saved snapshot: the seq of the last line that it contains, and its text."""
+
+    @abstractmethod
+    def save_snapshot(self, seq: int, text: str) -> None:
+        """Replace the snapshot. It is a cache: the log alone must be enough."""
+
+
+class Store(ABC):
+    """The logs of many experiments, by name. May be used by many threads, and after a fork.
+
+    url       where it is, as given
+    patience  seconds to wait for other writers before giving up
+    """
+
+    url: str
+    patience: float = 60.0
+
+    @abstractmethod
+    def create(self, name: str, first: Entry) -> bool:
+        """Begin a log with its first line, durably; False, and nothing stored, if the name is taken.
+
+        Raises  InvalidInputError if the name is empty or has control characters
+        """
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """All experiments, in the order of their creation."""
+
+    @abstractmethod
+    def reading(self, name: str) -> AbstractContextManager[Log]:
+        """A consistent view of one log, which keeps no writer waiting.
+
+        Raises  InvalidInputError if there is no such experiment
+        """
+
+    @abstractmethod
+    def writing(self, name: str) -> AbstractContextManager[Log]:
+        """The log, for one writer at a time; durable when left, unchanged when left by an exception.
+
+        Keep the block short, for others wait; a thread may be inside one such block of a store only.
+        Raises  InvalidInputError if there is no such experiment
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of connections; the store opens them again if it is used again."""
+
+
+class Turn(threading.local):
+    """Refuses a second writing block in the thread that is inside one: it would wait for itself."""
+
+    taken = False
+
+    @contextmanager
+    def take(self) -> Iterator[None]:
+        """Hold the thread's turn for a block."""
+        if self.taken:
+            raise StoreError(
+                "this thread is already inside a writing block of this store and would wait for itself;"
+                " leave that block first"
+            )
+        self.taken = True
+        try:
+            yield
+        finally:
+            self.taken = False
+
+
+def no_such_experiment(name: str, place: str, names: Sequence[str]) -> InvalidInputError:
+    """The error for a name that a store does not have."""
+    some = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+    there = f"it has {some}" if names else "it has none yet"
+    return InvalidInputError(
+        f"there is no experiment {name!r} in {place}; {there}: create it first, or give another name"
+    )

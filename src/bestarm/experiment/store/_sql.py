@@ -1,0 +1,315 @@
+"""What the SQL stores share: the tables, the statements, and the life of a connection.
+
+A connection serves one block at a time and only the process that opened it. Between blocks it waits in
+the store's list of idle ones, so that threads, nested reads and forks need no care elsewhere.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from ...errors import StoreError
+from ..events import Entry
+from ..names import check_name
+from ._base import Log, Store, Turn, no_such_experiment
+from ._rows import COLUMNS, Row, to_entry, to_rows
+
+# Version n of the schema is what the first n steps make. Steps are only ever added at the end.
+# {id}: a number given by the database; {real}: a float that keeps every bit; {clustered}: stored by its key.
+STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE experiments (id {id}, name TEXT NOT NULL UNIQUE, last BIGINT NOT NULL)",
+        "CREATE TABLE events (experiment BIGINT NOT NULL, seq BIGINT NOT NULL, time {real} NOT NULL,"
+        " kind TEXT NOT NULL, pull BIGINT, arm BIGINT, value {real}, data TEXT,"
+        " PRIMARY KEY (experiment, seq)){clustered}",
+        "CREATE INDEX events_by_pull ON events (experiment, pull)",
+    ),
+    ("CREATE TABLE snapshots (experiment BIGINT PRIMARY KEY, seq BIGINT NOT NULL, text TEXT NOT NULL)",),
+)
+VERSION = len(STEPS)
+
+NAMES = "SELECT name FROM experiments ORDER BY id"
+CREATE = "INSERT INTO experiments (name, last) VALUES (%s, 0) ON CONFLICT (name) DO NOTHING"
+ENTRIES = f"SELECT {COLUMNS} FROM events WHERE experiment = %s AND seq > %s ORDER BY seq"
+ENTRIES_OF_PULL = (
+    f"SELECT {COLUMNS} FROM events WHERE experiment = %s AND pull = %s AND seq > %s ORDER BY seq"
+)
+FIRST = f"SELECT {COLUMNS} FROM events WHERE experiment = %s AND seq = 1"
+SNAPSHOT = "SELECT seq, text FROM snapshots WHERE experiment = %s"
+SAVE_SNAPSHOT = (
+    "INSERT INTO snapshots (experiment, seq, text) VALUES (%s, %s, %s)"
+    " ON CONFLICT (experiment) DO UPDATE SET seq = excluded.seq, text = excluded.text"
+)
+
+LARGEST = 2**63 - 1  # of a BIGINT
+
+
+def steps_from(version: int, place: str) -> tuple[tuple[str, ...], ...]:
+    """The steps that bring a schema of that version up to date.
+
+    Raises  StoreError if the schema is newer than this package
+    """
+    if version > VERSION:
+        raise StoreError(
+            f"{place} was written by a newer bestarm (version {version} of its tables, this one knows"
+            f" {VERSION}); upgrade with `pip install --upgrade bestarm`"
+        )
+    return STEPS[version:]
+
+
+class Session(ABC):
+    """One connection. Whatever its driver raises comes out as `StoreError`, and spoils the block."""
+
+    errors: ClassVar[tuple[type[Exception], ...]]  # what the driver raises
+
+    def __init__(self, raw: Any, place: str) -> None:
+        self.raw = raw
+        self.place = place
+        self.failed = False
+        self._pid = os.getpid()
+
+    @abstractmethod
+    def explain(self, error: Exception) -> str:
+        """One sentence: what went wrong, and what to do."""
+
+    @abstractmethod
+    def begin(self, *, write: bool) -> None:
+        """Start a transaction."""
+
+    @abstractmethod
+    def find(self, name: str, *, write: bool) -> tuple[int, int, Callable[[], float]] | None:
+        """An experiment's id, the seq of its last line, and the clock; with `write`, lock it."""
+
+    @abstractmethod
+    def insert(self, experiment: int, rows: Sequence[Row]) -> None:
+        """Add lines at the end of a log, and note the last one's seq."""
+
+    def lost(self) -> bool:
+        """Whether the connection broke, so that another one may do better."""
+        return False
+
+    def usable(self) -> bool:
+        """Whether an idle connection may serve a block of this process."""
+        return self._pid == os.getpid()
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Run a query and fetch all of its rows."""
+        return self._try(lambda: self.raw.execute(sql, values).fetchall())  # type: ignore[no-any-return]
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Run a statement; returns the number of rows that it changed."""
+        return self._try(lambda: self.raw.execute(sql, values).rowcount)  # type: ignore[no-any-return]
+
+    def _try(self, call: Callable[[], Any]) -> Any:
+        if self._pid != os.getpid():
+            raise StoreError("this block was begun in another process; begin a new one after the fork")
+        try:
+            return call()
+        except self.errors as error:
+            self.failed = True
+            raise StoreError(self.explain(error)) from error
+
+    def commit(self) -> None:
+        """Make the block durable."""
+        if self.failed:  # and the caller went on: half a block must not be stored
+            raise StoreError(
+                f"a step of this block on {self.place} failed, so none of it was stored; repeat it"
+            )
+        self.run("COMMIT")
+
+    def abandon(self) -> None:
+        """Undo the block; a connection that cannot is closed, which undoes it too."""
+        if self.failed or self._pid != os.getpid():
+            return self.close()
+        try:
+            self.run("ROLLBACK")
+        except StoreError:
+            self.close()
+
+    def close(self) -> None:
+        """Close the connection, unless it is a parent process's."""
+        self.failed = True
+        if self._pid == os.getpid():
+            self.raw.close()
+        else:  # never delete it, not even at exit: that would talk to the database, too
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.raw))
+
+
+class _SqlLog(Log):
+    """A log inside one transaction."""
+
+    def __init__(
+        self, session: Session, experiment: int, last: int, clock: Callable[[], float], *, write: bool
+    ) -> None:
+        self._session = session
+        self._experiment = experiment
+        self._last = last
+        self._clock = clock
+        self._write = write
+        self.open = True
+
+    def _check(self, *, write: bool = False) -> Session:
+        if not self.open:
+            raise StoreError("this log's block has ended; open a new one with reading() or writing()")
+        if write and not self._write:
+            raise StoreError("this log is open for reading; use writing() to change it")
+        return self._session
+
+    def now(self) -> float:
+        self._check()
+        return self._clock()
+
+    def entries(self, after: int = 0, *, pull: int | None = None) -> list[Entry]:
+        session, after = self._check(), max(after, 0)
+        if after >= self._last or (pull is not None and abs(pull) > LARGEST):
+            return []
+        if pull is not None:
+            return [to_entry(row) for row in session.rows(ENTRIES_OF_PULL, (self._experiment, pull, after))]
+        found = [to_entry(row) for row in session.rows(ENTRIES, (self._experiment, after))]
+        if len(found) != self._last - after or found[-1].seq != self._last:
+            raise StoreError(
+                f"{session.place} is damaged: of the lines {after + 1} to {self._last} of a log it has"
+                f" {len(found)}; restore it from a backup"
+            )
+        return found
+
+    def first(self) -> Entry:
+        rows = self._check().rows(FIRST, (self._experiment,))
+        if not rows:
+            raise StoreError(f"{self._session.place} is damaged: a log has no first line; restore a backup")
+        return to_entry(rows[0])
+
+    def append(self, entries: Sequence[Entry]) -> list[Entry]:
+        session = self._check(write=True)
+        rows = to_rows(entries, self._last, self._clock())
+        if rows:
+            session.insert(self._experiment, rows)
+            self._last += len(rows)
+        return [to_entry(row) for row in rows]
+
+    def snapshot(self) -> tuple[int, str] | None:
+        rows = self._check().rows(SNAPSHOT, (self._experiment,))
+        return (rows[0][0], rows[0][1]) if rows else None
+
+    def save_snapshot(self, seq: int, text: str) -> None:
+        self._check(write=True).run(SAVE_SNAPSHOT, (self._experiment, seq, text))
+
+
+class SqlStore(Store):
+    """Logs in a database."""
+
+    def __init__(self, url: str, place: str) -> None:
+        self.url = url
+        self._place = place  # for messages: without a password
+        self._idle: list[Session] = []  # list.append and list.pop need no lock
+        self._turn = Turn()
+        weakref.finalize(self, _close_all, self._idle)
+
+    @abstractmethod
+    def _connect(self) -> Session:
+        """A new connection to tables of the current version."""
+
+    def _exists(self) -> bool:
+        """Whether there is anything to connect to."""
+        return True
+
+    def create(self, name: str, first: Entry) -> bool:
+        check_name("the name of an experiment", name)
+        with self._turn.take(), self._block(write=True) as session:
+            if not session.run(CREATE, (name,)):
+                return False
+            with self._log(session, name, write=True) as log:
+                log.append([first])
+            return True
+
+    def names(self) -> list[str]:
+        if not self._exists():
+            return []
+        with self._block(write=False) as session:
+            return [name for (name,) in session.rows(NAMES)]
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[Log]:
+        self._check_exists(name)
+        with self._block(write=False) as session, self._log(session, name, write=False) as log:
+            yield log
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Log]:
+        self._check_exists(name)
+        with (
+            self._turn.take(),
+            self._block(write=True) as session,
+            self._log(session, name, write=True) as log,
+        ):
+            yield log
+
+    def close(self) -> None:
+        _close_all(self._idle)
+
+    def _check_exists(self, name: str) -> None:
+        check_name("the name of an experiment", name)
+        if not self._exists():
+            raise no_such_experiment(name, self._place, [])
+
+    @contextmanager
+    def _log(self, session: Session, name: str, *, write: bool) -> Iterator[Log]:
+        found = session.find(name, write=write)
+        if found is None:
+            raise no_such_experiment(name, self._place, [row[0] for row in session.rows(NAMES)])
+        log = _SqlLog(session, *found, write=write)
+        try:
+            yield log
+        finally:
+            log.open = False
+
+    @contextmanager
+    def _block(self, *, write: bool) -> Iterator[Session]:
+        session = self._begin(write=write)
+        try:
+            yield session
+            session.commit()
+        except BaseException:
+            session.abandon()
+            raise
+        finally:
+            if not session.failed:
+                self._idle.append(session)
+
+    def _begin(self, *, write: bool) -> Session:
+        """A connection inside a new transaction; an idle one that turns out to be lost is replaced."""
+        while True:
+            idle = self._pop()
+            session = idle or self._connect()
+            try:
+                session.begin(write=write)
+                return session
+            except BaseException as error:
+                session.close()
+                if idle is None or not isinstance(error, StoreError) or not session.lost():
+                    raise
+
+    def _pop(self) -> Session | None:
+        while self._idle:
+            try:
+                session = self._idle.pop()
+            except IndexError:  # another thread was quicker
+                break
+            if session.usable():
+                return session
+            session.close()
+        return None
+
+
+def _close_all(sessions: list[Session]) -> None:
+    while sessions:
+        try:
+            sessions.pop().close()
+        except IndexError:
+            break

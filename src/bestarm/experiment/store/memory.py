@@ -1,0 +1,136 @@
+"""A store in memory: for tests, and for runs that nobody wants to keep."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from ...errors import StoreError
+from ..events import Entry
+from ..names import check_name
+from ._base import Log, Store, Turn, no_such_experiment
+from ._rows import Row, to_entry, to_row, to_rows
+
+
+class _Book:
+    """One experiment: its lines and its snapshot, as far as they are committed."""
+
+    def __init__(self, first: Row) -> None:
+        self.rows = [first]
+        self.snapshot: tuple[int, str] | None = None
+        self.writer = threading.Lock()
+
+
+class _MemoryLog(Log):
+    """A view of a book as it was, plus what this block adds."""
+
+    def __init__(self, book: _Book, *, write: bool) -> None:
+        self._book = book
+        self._snapshot = book.snapshot  # before the length: a snapshot never has more lines than the log
+        self._length = len(book.rows)
+        self._new: list[Row] = []
+        self._write = write
+        self._open = True
+
+    def _check(self, *, write: bool = False) -> None:
+        if not self._open:
+            raise StoreError("this log's block has ended; open a new one with reading() or writing()")
+        if write and not self._write:
+            raise StoreError("this log is open for reading; use writing() to change it")
+
+    def now(self) -> float:
+        self._check()
+        return time.time()
+
+    def entries(self, after: int = 0, *, pull: int | None = None) -> list[Entry]:
+        self._check()
+        after = max(after, 0)
+        rows = self._book.rows[after : self._length] + self._new[max(after - self._length, 0) :]
+        return [to_entry(row) for row in rows if pull is None or row[1] == pull]
+
+    def first(self) -> Entry:
+        self._check()
+        return to_entry(self._book.rows[0])
+
+    def append(self, entries: Sequence[Entry]) -> list[Entry]:
+        self._check(write=True)
+        rows = to_rows(entries, self._length + len(self._new), time.time())
+        self._new += rows
+        return [to_entry(row) for row in rows]
+
+    def snapshot(self) -> tuple[int, str] | None:
+        self._check()
+        return self._snapshot
+
+    def save_snapshot(self, seq: int, text: str) -> None:
+        self._check(write=True)
+        self._snapshot = (seq, text)
+
+    def end(self, *, keep: bool) -> None:
+        """Publish what the block added, or forget it."""
+        self._open = False
+        if keep and self._write:
+            self._book.rows += self._new
+            self._book.snapshot = self._snapshot
+
+
+class MemoryStore(Store):
+    """Logs in this process, gone with it."""
+
+    def __init__(self, url: str = "memory:") -> None:
+        self.url = url
+        self._books: dict[str, _Book] = {}
+        self._turn = Turn()
+
+    def create(self, name: str, first: Entry) -> bool:
+        check_name("the name of an experiment", name)
+        book = _Book(to_row(first, 1, time.time()))
+        with self._turn.take():
+            return self._books.setdefault(name, book) is book
+
+    def names(self) -> list[str]:
+        return list(self._books)
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[Log]:
+        log = _MemoryLog(self._book(name), write=False)
+        try:
+            yield log
+        finally:
+            log.end(keep=False)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Log]:
+        book = self._book(name)
+        with self._turn.take(), self._alone(book, name):
+            log = _MemoryLog(book, write=True)
+            try:
+                yield log
+            except BaseException:
+                log.end(keep=False)
+                raise
+            log.end(keep=True)
+
+    def close(self) -> None:
+        """Nothing to let go of; the logs stay as long as the store."""
+
+    def _book(self, name: str) -> _Book:
+        check_name("the name of an experiment", name)
+        try:
+            return self._books[name]
+        except KeyError:
+            raise no_such_experiment(name, "this store in memory", self.names()) from None
+
+    @contextmanager
+    def _alone(self, book: _Book, name: str) -> Iterator[None]:
+        if not book.writer.acquire(timeout=self.patience):
+            raise StoreError(
+                f"another thread has been writing to {name!r} for {self.patience:g} s;"
+                " let it end, then repeat the call"
+            )
+        try:
+            yield
+        finally:
+            book.writer.release()

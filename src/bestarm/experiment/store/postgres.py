@@ -1,0 +1,161 @@
+"""A store on a PostgreSQL server, for many machines.
+
+The tables lie in a schema of their own, `bestarm`. Writers of one experiment wait for each other at its
+row, those of other experiments do not. A commit returns when the server's disk has it, and the server's
+clock is the only one. Connect to the server itself or to a session pool: a pool that changes the
+connection between transactions would lose the settings made here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.types.numeric import Int8Dumper
+
+from ...errors import InvalidInputError, StoreError
+from ._rows import COLUMNS, Row
+from ._sql import VERSION, Session, SqlStore, steps_from
+
+TYPES = {
+    "id": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "real": "DOUBLE PRECISION",
+    "clustered": "",
+}
+# A lost machine is noticed within a minute and a half instead of hours; the URL may say otherwise.
+DEFAULTS: dict[str, Any] = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+    "application_name": "bestarm",
+}
+CLOCK = "extract(epoch FROM clock_timestamp())::float8"
+FIND = f"SELECT id, last, {CLOCK} FROM experiments WHERE name = %s"
+# The inner query waits for the lock, the outer one looks at the clock afterwards.
+LOCK = f"SELECT id, last, {CLOCK} FROM (SELECT id, last FROM experiments WHERE name = %s FOR UPDATE) AS found"
+INSERT = (
+    "WITH grown AS (UPDATE experiments SET last = %s WHERE id = %s)"
+    f" INSERT INTO events (experiment, {COLUMNS})"
+    " SELECT %s, * FROM unnest(%s::text[], %s::bigint[], %s::bigint[], %s::float8[], %s::text[],"
+    " %s::bigint[], %s::float8[])"
+)
+MIGRATION_LOCK = int.from_bytes(b"bestarm", "big")
+
+
+class PostgresSession(Session):
+    """One connection to the server."""
+
+    errors = (psycopg.Error,)
+
+    def explain(self, error: Exception) -> str:
+        text = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            return f"another writer held an experiment on {self.place} for too long; repeat the call ({text})"
+        if self.lost():
+            return (
+                f"the connection to {self.place} was lost; repeat the call when the server is back ({text})"
+            )
+        return f"{self.place} refused a statement; see the server's message ({text})"
+
+    def lost(self) -> bool:
+        return bool(self.raw.closed)
+
+    def usable(self) -> bool:
+        return super().usable() and not self.lost()
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        return self._try(lambda: self.raw.execute(sql, values, binary=True).fetchall())  # type: ignore[no-any-return]
+
+    def begin(self, *, write: bool) -> None:
+        self.run("BEGIN" if write else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def find(self, name: str, *, write: bool) -> tuple[int, int, Callable[[], float]] | None:
+        rows = self.rows(LOCK if write else FIND, (name,))
+        if not rows:
+            return None
+        experiment, last, now = rows[0]
+        offset = now - time.monotonic()  # saves asking again: a block is short
+        return experiment, last, lambda: time.monotonic() + offset
+
+    def insert(self, experiment: int, rows: Sequence[Row]) -> None:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        self.run(INSERT, (rows[-1][5], experiment, experiment, *columns))
+
+
+class PostgresStore(SqlStore):
+    """Logs in a database of a server."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            given = conninfo_to_dict(url)
+        except psycopg.Error as error:
+            raise InvalidInputError(
+                "a PostgreSQL store must be postgresql://USER@HOST:PORT/DATABASE, got one that cannot be"
+                f" read: {' '.join(str(error).split())}"
+            ) from None
+        self._options = {**DEFAULTS, **given, "client_encoding": "utf8"}
+        super().__init__(url, f"postgresql://{given.get('host', '')}/{given.get('dbname', '')}")
+        self._idle.append(self._connect())
+
+    def _connect(self) -> Session:
+        try:
+            raw = psycopg.connect(autocommit=True, prepare_threshold=0, **self._options)
+        except psycopg.Error as error:
+            raise StoreError(
+                f"cannot connect to {self._place}; check that the server runs and lets you in"
+                f" ({' '.join(str(error).split())})"
+            ) from error
+        raw.adapters.register_dumper(int, Int8Dumper)  # one prepared statement, however large the numbers
+        session = PostgresSession(raw, self._place)
+        try:
+            prepare(session, self.patience)
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+
+def prepare(session: PostgresSession, patience: float) -> None:
+    """Make sure that commits are durable and waits end, and bring the tables up to date."""
+    settings = {
+        "synchronous_commit": "on",
+        "search_path": "bestarm",
+        "lock_timeout": f"{patience * 1000:.0f}ms",
+        "idle_in_transaction_session_timeout": f"{patience * 500:.0f}ms",  # a lost machine must not block
+    }
+    calls = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in settings.items())
+    found = session.rows(f"SELECT {calls}")[0][0]
+    if found != "on":
+        raise StoreError(
+            f"{session.place} cannot be made durable: it keeps synchronous_commit={found}, not on"
+        )
+    if steps_from(version_of(session), session.place):
+        migrate(session)
+
+
+def version_of(session: PostgresSession) -> int:
+    """The version of the tables; 0 where there are none."""
+    if session.rows("SELECT to_regclass('bestarm.version')::text")[0][0] is None:
+        return 0
+    return int(session.rows("SELECT number FROM bestarm.version")[0][0])
+
+
+def migrate(session: PostgresSession) -> None:
+    """Run the missing steps in one transaction, one client after the other."""
+    session.run("BEGIN")
+    session.rows("SELECT 1 FROM pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
+    version = version_of(session)
+    if version == 0:
+        session.run("CREATE SCHEMA IF NOT EXISTS bestarm")
+        session.run("CREATE TABLE bestarm.version (number BIGINT NOT NULL)")
+        session.run("INSERT INTO bestarm.version VALUES (0)")
+    for step in steps_from(version, session.place):
+        for sql in step:
+            session.run(sql.format(**TYPES))
+    session.run("UPDATE bestarm.version SET number = %s", (VERSION,))
+    session.commit()

@@ -1,0 +1,252 @@
+"""What can happen to a PostgreSQL server and the way to it, and that it costs one sentence and no line."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from bestarm.errors import InvalidInputError, StoreError
+from bestarm.experiment.events import CREATED, TOLD, Entry
+from bestarm.experiment.store import Store, _sql, open_store
+from support.postgres import PostgresServer
+
+psycopg = pytest.importorskip("psycopg", reason="the extra bestarm[postgres] is not installed")
+from bestarm.experiment.store import postgres  # noqa: E402
+
+FIRST = Entry(CREATED, data={})
+
+
+@pytest.fixture
+def store(postgres_url: str) -> Iterator[postgres.PostgresStore]:
+    """A store with an experiment `one` of one line."""
+    store = open_store(postgres_url)
+    assert isinstance(store, postgres.PostgresStore)
+    store.create("one", FIRST)
+    yield store
+    store.close()
+
+
+def add(store: Store, name: str = "one") -> None:
+    with store.writing(name) as log:
+        log.append([Entry(TOLD, pull=1, value=0.5)])
+
+
+def count(store: Store) -> int:
+    with store.reading("one") as log:
+        return len(log.entries())
+
+
+def sql(url: str, *statements: str) -> list[tuple[object, ...]]:
+    """Run statements as another client; the rows of the last one, if it has any."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        for statement in statements:
+            cursor = connection.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+def end_connections(url: str) -> None:
+    """What a failing network or an administrator does."""
+    sql(
+        url, "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'bestarm'"
+    )
+
+
+def test_commits_are_durable(store: postgres.PostgresStore) -> None:
+    """Every connection has synchronous_commit=on, also when the server's default is off."""
+    sql(store.url, "ALTER ROLE test SET synchronous_commit = off")
+    try:
+        store.close()
+        with store.reading("one"), store.reading("one"):
+            pass
+    finally:
+        sql(store.url, "ALTER ROLE test RESET synchronous_commit")
+    assert len(store._idle) == 2
+    for session in store._idle:
+        assert session.rows("SELECT current_setting('synchronous_commit')") == [("on",)]
+
+
+def test_tables_lie_in_their_own_schema(store: postgres.PostgresStore) -> None:
+    """Nothing is put among the tables of others."""
+    found = sql(
+        store.url,
+        "SELECT schemaname, tablename FROM pg_tables"
+        " WHERE schemaname NOT IN ('pg_catalog', 'information_schema')",
+    )
+    tables = {"experiments", "events", "snapshots", "version"}
+    assert set(found) == {("bestarm", table) for table in tables}
+
+
+def test_experiments_do_not_hinder_each_other(store: postgres.PostgresStore) -> None:
+    """While one experiment is being written, another one is written."""
+    store.create("two", FIRST)
+    with store.writing("one") as log:
+        log.append([Entry(TOLD, pull=1)])
+        thread = threading.Thread(target=add, args=(store, "two"))
+        thread.start()
+        thread.join(20)
+        assert not thread.is_alive()
+    with store.reading("two") as log:
+        assert len(log.entries()) == 2
+
+
+def test_an_idle_connection_that_was_lost_is_replaced(store: postgres.PostgresStore) -> None:
+    """Nothing was under way, so nobody needs to know; also with several idle ones."""
+    with store.reading("one"), store.reading("one"), store.reading("one"):
+        pass
+    end_connections(store.url)
+    add(store)
+    assert count(store) == 2
+    assert len(store._idle) == 1
+
+
+def test_a_connection_lost_inside_a_block_is_one_sentence(store: postgres.PostgresStore) -> None:
+    """StoreError, the block is undone, and the next call connects anew."""
+
+    def cut() -> None:
+        with store.writing("one") as log:
+            log.append([Entry(TOLD, pull=1)])
+            end_connections(store.url)
+
+    with pytest.raises(StoreError, match=r"connection to .* was lost; repeat the call") as caught:
+        cut()
+    assert "\n" not in str(caught.value)
+    assert count(store) == 1
+    add(store)
+    assert count(store) == 2
+
+
+def test_a_writer_that_falls_asleep_loses_its_turn(store: postgres.PostgresStore) -> None:
+    """After half the patience of others the server undoes its block, so that they need not give up."""
+
+    def sleep() -> None:
+        with store.writing("one") as log:
+            log.append([Entry(TOLD, pull=1)])
+            time.sleep(0.3)
+
+    store.close()
+    store.patience = 0.2
+    with pytest.raises(StoreError, match="was lost"):
+        sleep()
+    add(store)
+    assert count(store) == 2
+
+
+def test_a_killed_server_loses_nothing(
+    store: postgres.PostgresStore, postgres_server: PostgresServer
+) -> None:
+    """SIGKILL inside a block: StoreError then and while it is down; after recovery what was acknowledged."""
+
+    def crash() -> None:
+        with store.writing("one") as log:
+            log.append([Entry(TOLD, pull=2)])
+            postgres_server.kill()
+
+    add(store)
+    try:
+        with pytest.raises(StoreError, match="was lost"):
+            crash()
+        with pytest.raises(StoreError, match="check that the server runs") as caught:
+            add(store)
+        assert "\n" not in str(caught.value)
+        with pytest.raises(StoreError, match="check that the server runs"):
+            open_store(store.url)
+    finally:
+        postgres_server.start()
+    assert count(store) == 2
+    add(store)
+    assert count(store) == 3
+
+
+def test_a_newer_store_is_refused(store: postgres.PostgresStore) -> None:
+    """One sentence that says to upgrade; nothing is changed, and put right it works."""
+    store.close()
+    sql(store.url, f"UPDATE bestarm.version SET number = {_sql.VERSION + 1}")
+    for call in (lambda: open_store(store.url), lambda: count(store), lambda: add(store)):
+        with pytest.raises(StoreError, match=r"newer bestarm .*pip install --upgrade bestarm"):
+            call()
+    sql(store.url, f"UPDATE bestarm.version SET number = {_sql.VERSION}")
+    assert count(store) == 1
+
+
+def test_an_older_store_is_migrated(postgres_url: str) -> None:
+    """Tables of version 1, without snapshots, get what is missing and keep their lines."""
+    sql(
+        postgres_url,
+        "CREATE SCHEMA bestarm",
+        "SET search_path = bestarm",
+        "CREATE TABLE version (number BIGINT NOT NULL)",
+        "INSERT INTO version VALUES (1)",
+        *(statement.format(**postgres.TYPES) for statement in _sql.STEPS[0]),
+        "INSERT INTO experiments (name, last) VALUES ('one', 2)",
+        "INSERT INTO events VALUES (1, 1, 5.0, 'created', NULL, NULL, NULL, '{}')",
+        "INSERT INTO events VALUES (1, 2, 6.0, 'told', 1, 0, 0.5, NULL)",
+    )
+    store = open_store(postgres_url)
+    with store.writing("one") as log:
+        assert log.entries() == [
+            Entry("created", data={}, seq=1, time=5.0),
+            Entry("told", 1, 0, 0.5, None, 2, 6.0),
+        ]
+        log.save_snapshot(2, "text")
+        assert log.snapshot() == (2, "text")
+    store.close()
+    assert sql(postgres_url, "SELECT number FROM bestarm.version") == [(2,)]
+
+
+def test_a_migration_that_fails_changes_nothing(
+    store: postgres.PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All steps or none: the old version stays, and works with the old package."""
+    store.close()
+    monkeypatch.setattr(_sql, "STEPS", (*_sql.STEPS, ("CREATE TABLE more (x BIGINT)", "NONSENSE")))
+    monkeypatch.setattr(_sql, "VERSION", 3)
+    monkeypatch.setattr(postgres, "VERSION", 3)
+    with pytest.raises(StoreError, match="syntax error"):
+        open_store(store.url)
+    monkeypatch.undo()
+    assert sql(store.url, "SELECT number FROM bestarm.version") == [(2,)]
+    assert sql(store.url, "SELECT to_regclass('bestarm.more')") == [(None,)]
+    assert count(store) == 1
+
+
+def test_who_may_not_create_tables_is_told(postgres_server: PostgresServer, postgres_url: str) -> None:
+    """One sentence with the server's reason."""
+    sql(postgres_url, "DROP ROLE IF EXISTS guest", "CREATE ROLE guest LOGIN")
+    with pytest.raises(StoreError, match="permission denied") as caught:
+        open_store(postgres_server.url().replace("test@", "guest@"))
+    assert "\n" not in str(caught.value)
+
+
+def test_the_clock_is_the_servers(store: postgres.PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine whose own clock is wrong writes the server's time."""
+    before = sql(store.url, "SELECT extract(epoch FROM clock_timestamp())::float8")[0][0]
+    monkeypatch.setattr("time.time", lambda: 0.0)
+    with store.writing("one") as log:
+        now, (line,) = log.now(), log.append([Entry(TOLD)])
+    monkeypatch.undo()
+    after = sql(store.url, "SELECT extract(epoch FROM clock_timestamp())::float8")[0][0]
+    assert isinstance(before, float)
+    assert isinstance(after, float)
+    assert before <= now <= line.time <= after
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://host:port/x", "postgresql://h/x?nonsense=1", "postgres://[::1/x"]
+)
+def test_a_url_that_libpq_cannot_read_is_refused(url: str) -> None:
+    """One sentence with libpq's reason."""
+    with pytest.raises((InvalidInputError, StoreError), match="postgresql://") as caught:
+        open_store(url)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_password_is_not_shown() -> None:
+    """No message repeats it."""
+    for url in ("postgresql://me:secret@127.0.0.1:1/x", "postgresql://127.0.0.1:1/x?password=secret"):
+        with pytest.raises(StoreError) as caught:
+            open_store(url)
+        assert "secret" not in str(caught.value)
+        assert "127.0.0.1" in str(caught.value)
