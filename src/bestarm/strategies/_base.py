@@ -5,7 +5,8 @@ The kernel is called before every pull, once each arm has been pulled once:
     action = select(t, last, leader, state, params, random)
 
     t        number of samples so far
-    last     the arm pulled last, -1 at the first call of a run
+    last     the arm pulled last; -1 at the first call of a run, and in a live experiment whenever other
+             arms changed too, so that everything that was derived from pulls and means must be renewed
     leader   the arm of largest mean, the lowest index among ties
     state    (2 + rows, K): the pulls, the means in units of sigma, then the strategy's own rows, which
              are zero at the first call of a run and hold all that it remembers

@@ -48,7 +48,8 @@ def strategy(
     The function is called before every pull, once each arm has been pulled once, with
 
         t        number of samples so far, a float
-        last     the arm pulled last, -1 at the first call of a run
+        last     the arm pulled last; -1 at the first call of a run, and in a live experiment whenever
+                 results of other arms came in too
         leader   the arm of largest mean, the lowest index among ties
         pulls    (K,) how often each arm was pulled, floats
         means    (K,) empirical means in units of sigma

@@ -1,0 +1,497 @@
+"""`Experiment`: ask, tell and the rest, on a store; many processes may work on one experiment.
+
+Every call that changes something is one transaction: read what others have appended, decide, append, make
+durable, and only then answer. What is answered cannot be lost.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from .. import __version__
+from ..errors import InvalidInputError, SuspendedError
+from ..strategies import Strategy
+from ..theory import _door
+from ..theory.stopping import StoppingRule
+from . import events
+from .events import Entry, Event
+from .names import check_name
+from .result import Result
+from .settings import (
+    DEFAULT_LEASE,
+    DEFAULT_STRATEGY,
+    Settings,
+    make_settings,
+    read_settings,
+    refuse_difference,
+)
+from .state import State
+from .status import Forecast, Status, forecast, status_fields, suspension, uniform_samples
+from .store import open_store
+from .store._base import Log, Store
+
+SNAPSHOT_EVERY = 100  # lines of the log; what a new process has to replay at most
+MOST_PULLS = 100_000  # in one call of ask
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """One sample to take: pull `arm`, with randomness from `seed` if it has any, and tell its `id`.
+
+    deadline  seconds since 1970 by the store's clock, when the pull will be issued again; None for never
+    """
+
+    id: int
+    arm: str
+    seed: int
+    deadline: float | None = None
+
+
+class Experiment:
+    """A running identification. Make one with `create`, or take one up with `open`."""
+
+    def __init__(self, store: Store, name: str, settings: Settings) -> None:
+        self.name, self.settings = name, settings
+        self._store = store
+        self._index = {arm: i for i, arm in enumerate(settings.arms)}
+        self._state: State | None = None
+        self._saved = 0  # the line of the last snapshot that is known
+        self._lock = threading.RLock()
+
+    @classmethod
+    def create(
+        cls,
+        store: str | Store,
+        name: str,
+        arms: Iterable[str],
+        delta: float = 0.05,
+        *,
+        sigma: float | None = None,
+        bounds: tuple[float, float] | None = None,
+        strategy: str | Strategy = DEFAULT_STRATEGY,
+        stopping: str | StoppingRule = "mixture",
+        minimize: bool = False,
+        order: str = "ask",
+        seed: int | None = None,
+        lease: float | None = DEFAULT_LEASE,
+    ) -> Experiment:
+        """A new experiment; or the one of that name, if it has the same settings.
+
+        store     "memory:", "sqlite:///file.db", "postgresql://...", or a store
+        arms      the names of the options
+        delta     the accepted probability of a wrong answer
+        sigma     the known standard deviation (sub-Gaussian scale) of one value; or else
+        bounds    (lo, hi) that every value respects
+        strategy  what to sample next, by name or as an object
+        stopping  when to stop; "mixture" is proven
+        minimize  whether the smallest mean is the best
+        order     "ask": results count in the order of asking; "arrival": as they come, for those who state
+                  that durations do not depend on values
+        seed      the same seed and results give the same asks; by default a new one
+        lease     seconds after which an unanswered pull is issued again; None for never
+        Raises    InvalidInputError, StoreError
+        """
+        check_name("the name of an experiment", name)
+        place = open_store(store)
+        made = make_settings(arms, delta, sigma, bounds, strategy, stopping, minimize, order, seed, lease)
+        record = made.to_record()
+        if place.create(name, Entry(events.CREATED, data={**record, "bestarm": __version__})):
+            return cls(place, name, made)
+        stored = _stored_record(place, name)
+        if seed is None:
+            record["seed"] = stored["seed"]
+        own = {key: stored.get(key) for key in record}
+        refuse_difference(name, own, json.loads(json.dumps(record)))
+        return cls(place, name, read_settings(stored, made.strategy))
+
+    @classmethod
+    def open(cls, store: str | Store, name: str, *, strategy: Strategy | None = None) -> Experiment:
+        """An experiment that exists; a strategy of your own must be handed in again.
+
+        Raises  InvalidInputError if there is none, StoreError
+        """
+        place = open_store(store)
+        check_name("the name of an experiment", name)
+        return cls(place, name, read_settings(_stored_record(place, name), strategy))
+
+    # -- ask and tell ----------------------------------------------------------------------------------
+
+    def ask(self, n: int = 1) -> list[Pull]:
+        """The next pulls: first those that failed or lapsed, then what the strategy chooses.
+
+        Fewer than n, or none, when the experiment is decided, or when a strategy that stops by itself must
+        see the result that is out first.
+        Raises  SuspendedError after a value outside the bounds
+        """
+        return self.ask_within(n, None)[0]
+
+    def ask_within(self, n: int, max_samples: int | None) -> tuple[list[Pull], bool]:
+        """`ask` for at most n pulls, and none that would be number max_samples + 1.
+
+        Returns  the pulls, and whether there will be no more: all are settled, and undecided
+        """
+        count = _door.whole("n", n, 1, MOST_PULLS, "it is how many pulls to hand out at once")
+        most = 2**53 if max_samples is None else max_samples
+        with self._writing() as turn:
+            state = turn.state
+            if state.decision is not None:
+                return [], False
+            if state.suspended:
+                raise SuspendedError(f"experiment {self.name!r} is suspended: {suspension(state)}.")
+            now = turn.log.now()
+            deadline = None if self.settings.lease is None else now + self.settings.lease
+            for pull in state.expired(now):
+                turn.record(Entry(events.LAPSED, pull, state.open[pull].arm))
+            issued = []
+            for pull in state.to_issue()[:count]:
+                turn.record(Entry(events.ASKED, pull, state.open[pull].arm, data={"deadline": deadline}))
+                issued.append(self._pull(pull, state.open[pull].arm, deadline))
+            while len(issued) < count and state.decision is None and state.next_pull <= most:
+                action = state.choose()
+                if action is None:
+                    turn.take_stop()
+                    break
+                arm, pull = (action if action >= 0 else ~action), state.next_pull
+                data = {"deadline": deadline} if action >= 0 else {"deadline": deadline, "check": False}
+                turn.record(Entry(events.ASKED, pull, arm, data=data))
+                issued.append(self._pull(pull, arm, deadline))
+            spent = state.next_pull > most and not state.open
+        return issued, spent
+
+    @overload
+    def tell(self, pull: int | Pull, value: float) -> str: ...
+    @overload
+    def tell(self, pull: Iterable[tuple[int | Pull, float]]) -> list[str]: ...
+    def tell(self, pull: Any, value: Any = None) -> str | list[str]:
+        """What a pull gave; or a list of (pull, value), in one commit.
+
+        Returns  per pull: "told" if it counts, "repeated" if it was told before, "late" if it was settled
+                 before with another value, which is kept and not counted
+        Raises   SuspendedError for a value outside the bounds, after recording it (and all others);
+                 InvalidInputError for what is no finite number or no pull, with nothing stored
+        """
+        single = value is not None or isinstance(pull, int | np.integer | Pull)
+        pairs = [(pull, value)] if single else _pairs(pull)
+        checked = [(self._number(p), self.check_value(v)) for p, v in pairs]
+        with self._writing() as turn:
+            kinds = [self._tell(turn, p, v) for p, v in checked]
+        self._refuse_violation(kinds)
+        return kinds[0] if single else kinds
+
+    def observe(self, arm: str, value: float | Iterable[float]) -> None:
+        """Values of an arm that existed before, in one commit; they must not have been chosen by value.
+
+        Raises  as `tell`
+        """
+        index = self._arm(arm)
+        given: Iterable[Any] = value if isinstance(value, Iterable) else [value]
+        values = [self.check_value(v) for v in given]
+        with self._writing() as turn:
+            kinds = []
+            for number in values:
+                pull = turn.state.next_pull
+                turn.record(Entry(events.ASKED, pull, index, data={"observed": True}))
+                kinds.append(self._tell(turn, pull, number))
+        self._refuse_violation(kinds)
+
+    def fail(self, pull: int | Pull, reason: str) -> str:
+        """A pull gave no value; it will be issued again first.
+
+        Returns  "failed", or "late" if the pull was settled before
+        """
+        number, why = self._number(pull), _reason(reason)
+        with self._writing() as turn:
+            item = turn.state.open.get(number)
+            arm = self._arm_of(turn, number)
+            kind = events.FAILED if item is not None and number not in turn.state.violated else events.LATE
+            turn.record(Entry(kind, number, arm, data={"reason": why}))
+        return kind
+
+    def retract(self, pull: int | Pull, reason: str, value: float | None = None) -> None:
+        """Take a pull's value back, or put the right one in its place, for a clerical error.
+
+        Whether to do so must be decided without regard to the value. After a decision the experiment is
+        reopened, and the rule decides again.
+        """
+        number, why = self._number(pull), _reason(reason)
+        new = None if value is None else self.check_value(value)
+        if new is not None and not self._inside(new):
+            low, high = self.settings.bounds or (0.0, 0.0)
+            raise InvalidInputError(
+                f"the right value must lie within the bounds [{low:g}, {high:g}], got {new:g}; nothing was "
+                f"changed."
+            )
+        with self._writing() as turn:
+            arm = self._arm_of(turn, number)
+            was = turn.counted_value(number)
+            data = {"reason": why, "was": was}
+            decided = turn.state.decision is not None
+            turn.record(Entry(events.RETRACTED, number, arm, new, data))
+            if decided:
+                turn.record(Entry(events.REOPENED))
+
+    def reclaim(self) -> int:
+        """Let every pull that is out lapse now, so that it is issued again first; returns how many.
+
+        For a process that takes over from one that died. If the other one lives after all, a pull is
+        evaluated twice, and the first value counts.
+        """
+        with self._writing() as turn:
+            out = [pull for pull, item in turn.state.open.items() if item.out]
+            out = [pull for pull in out if pull not in turn.state.violated]
+            for pull in out:
+                turn.record(Entry(events.LAPSED, pull, turn.state.open[pull].arm))
+        return len(out)
+
+    @property
+    def decided(self) -> bool:
+        """Whether this process knows of a decision; `status` asks the store."""
+        return self._state is not None and self._state.decision is not None
+
+    # -- look ------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """Where the experiment stands."""
+        with self._reading() as state:
+            return Status(**status_fields(self.name, state))
+
+    def result(self, ended: str = "", seconds: float = 0.0) -> Result:
+        """The status as a `Result`, with how the run ended."""
+        with self._reading() as state:
+            fields = status_fields(self.name, state)
+            return Result(**fields, ended=ended, seconds=seconds, uniform=uniform_samples(state))
+
+    def forecast(self) -> Forecast:
+        """How many more samples, and of which arms, if the estimated means are the true ones."""
+        with self._reading() as state:
+            return forecast(state)
+
+    def history(self, after: int = 0) -> list[Event]:
+        """The log, from its first line or from behind line `after`."""
+        with self._store.reading(self.name) as log:
+            entries = log.entries(_door.whole("after", after, 0, 2**53, "it is the seq of an event"))
+        arms = self.settings.arms
+        return [
+            Event(e.seq, e.time, e.kind, e.pull, None if e.arm is None else arms[e.arm], e.value, e.data)
+            for e in entries
+        ]
+
+    def close(self) -> None:
+        """Let go of the store's connections."""
+        self._store.close()
+
+    def __enter__(self) -> Experiment:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Experiment({self._store.url!r}, {self.name!r}, {len(self.settings.arms)} arms)"
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _writing(self) -> Iterator[_Turn]:
+        with self._lock:
+            try:
+                with self._store.writing(self.name) as log:
+                    turn = _Turn(log, self._catch_up(log))
+                    yield turn
+                    turn.append()
+                    self._maybe_snapshot(turn)
+            except BaseException:
+                self._state = None  # it may hold what is not in the log
+                raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[State]:
+        with self._lock:
+            try:
+                with self._store.reading(self.name) as log:
+                    state = self._catch_up(log)
+            except BaseException:
+                self._state = None
+                raise
+            yield state
+
+    def _catch_up(self, log: Log) -> State:
+        """The state of the log as it is now."""
+        if self._state is None:
+            self._state = self._load(log)
+        for entry in log.entries(self._state.seq):
+            self._state.apply(entry)
+        return self._state
+
+    def _load(self, log: Log) -> State:
+        saved = log.snapshot()
+        if saved is not None:
+            self._saved = saved[0]
+            with suppress(KeyError, ValueError, TypeError):  # a cache: without it the log is replayed
+                return State.from_dict(self.settings, json.loads(saved[1]))
+        return State(self.settings)
+
+    def _maybe_snapshot(self, turn: _Turn) -> None:
+        state = turn.state
+        due = SNAPSHOT_EVERY + len(state.beyond) + 4 * state.view.size
+        if state.seq - self._saved >= due and self.settings.strategy is not None:
+            turn.log.save_snapshot(state.seq, json.dumps(state.to_dict()))
+            self._saved = state.seq
+
+    def _pull(self, number: int, arm: int, deadline: float | None) -> Pull:
+        return Pull(number, self.settings.arms[arm], pull_seed(self.settings.seed, number), deadline)
+
+    def _tell(self, turn: _Turn, pull: int, value: float) -> str:
+        arm = self._arm_of(turn, pull)
+        if pull in turn.state.open and pull not in turn.state.violated:
+            kind = events.TOLD if self._inside(value) else events.VIOLATED
+            turn.record(Entry(kind, pull, arm, value))
+            return kind
+        if value in turn.told_values(pull):
+            return "repeated"
+        turn.record(Entry(events.LATE, pull, arm, value))
+        return events.LATE
+
+    def _arm_of(self, turn: _Turn, pull: int) -> int:
+        item = turn.state.open.get(pull)
+        if item is not None:
+            return item.arm
+        if not 1 <= pull < turn.state.next_pull:
+            raise InvalidInputError(
+                f"there is no pull {pull} in experiment {self.name!r}, which has issued "
+                f"{turn.state.next_pull - 1}; tell the id of a pull that ask gave."
+            )
+        return next(int(e.arm) for e in turn.entries(pull) if e.arm is not None)
+
+    def _number(self, pull: int | Pull) -> int:
+        if isinstance(pull, Pull):
+            if pull.seed != pull_seed(self.settings.seed, pull.id):
+                raise InvalidInputError(
+                    f"pull {pull.id} belongs to another experiment than {self.name!r}; tell it there."
+                )
+            return pull.id
+        return _door.whole("a pull", pull, 1, 2**53, "give the id of a pull that ask gave")
+
+    def _arm(self, arm: str) -> int:
+        if arm not in self._index:
+            shown = ", ".join(repr(name) for name in self.settings.arms[:8])
+            raise InvalidInputError(
+                f"there is no arm {_door.short(arm)} in experiment {self.name!r}; its arms are {shown}"
+                f"{' ...' if len(self._index) > 8 else ''}."
+            )
+        return self._index[arm]
+
+    def check_value(self, value: float) -> float:
+        """A value that could be told, or a refusal."""
+        try:
+            if isinstance(value, str | bytes | bool | np.bool_):
+                raise TypeError
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number) or abs(number) > 1e100 * self.settings.sigma:
+            raise InvalidInputError(
+                f"a value must be a finite number below 1e100 sigma, got {_door.short(value)}; if the pull "
+                f"gave none, say so with fail; nothing was stored."
+            )
+        return number
+
+    def _inside(self, value: float) -> bool:
+        bounds = self.settings.bounds
+        return bounds is None or bounds[0] <= value <= bounds[1]
+
+    def _refuse_violation(self, kinds: list[str]) -> None:
+        if events.VIOLATED in kinds:
+            with self._reading() as state:
+                raise SuspendedError(
+                    f"experiment {self.name!r} is suspended: {suspension(state)}; what was told is recorded."
+                )
+
+
+class _Turn:
+    """One transaction: the state, and the lines that will be appended at its end."""
+
+    def __init__(self, log: Log, state: State) -> None:
+        self.log, self.state = log, state
+        self.new: list[Entry] = []
+
+    def record(self, entry: Entry) -> None:
+        """Apply a line, and what follows from it."""
+        self.state.apply(entry)
+        self.new.append(entry)
+        if self.state.crossed is not None and entry.kind != events.RETRACTED:
+            self._decide()
+
+    def take_stop(self) -> None:
+        """The strategy has nothing to ask: it waits, or it has answered with a stop."""
+        chosen, K = self.state.chosen, len(self.state.settings.arms)
+        if chosen is not None and chosen >= K:
+            self.state.crossed = self.state.findings(chosen - K)
+            self._decide()
+
+    def _decide(self) -> None:
+        found = self.state.crossed
+        assert found is not None
+        named = {**found, "best": self.state.settings.arms[found["arm"]]}
+        self.state.apply(Entry(events.DECIDED, arm=found["arm"], data=named))
+        self.new.append(Entry(events.DECIDED, arm=found["arm"], data=named))
+
+    def append(self) -> None:
+        if self.new:
+            self.state.seq = self.log.append(self.new)[-1].seq
+
+    def entries(self, pull: int) -> list[Entry]:
+        """All lines of a pull, also those of this turn."""
+        return [*self.log.entries(pull=pull), *(e for e in self.new if e.pull == pull)]
+
+    def told_values(self, pull: int) -> list[float]:
+        """Every value that was ever given for a pull."""
+        return [e.value for e in self.entries(pull) if e.value is not None]
+
+    def counted_value(self, pull: int) -> float | None:
+        """The value of a pull that counts now."""
+        value = None
+        for entry in self.entries(pull):
+            if entry.kind in (events.TOLD, events.RETRACTED):
+                value = entry.value
+        return value
+
+
+def pull_seed(seed: int, pull: int) -> int:
+    """32 bits that look random and differ between all pulls of an experiment, so between its arms too."""
+    x = ((seed ^ (seed >> 32)) + pull * 0x9E3779B1) & 0xFFFFFFFF
+    for multiplier in (0x85EBCA6B, 0xC2B2AE35):  # odd: each step is a bijection of 32 bits
+        x ^= x >> 16
+        x = (x * multiplier) & 0xFFFFFFFF
+    return x ^ (x >> 16)
+
+
+def _stored_record(store: Store, name: str) -> dict[str, Any]:
+    with store.reading(name) as log:
+        return dict(log.first().data or {})
+
+
+def _pairs(given: Any) -> list[tuple[int | Pull, float]]:
+    try:
+        return [(pull, value) for pull, value in given]
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"tell takes a pull and its value, or a list of such pairs, got {_door.short(given)}; write "
+            f"tell(pull, 0.5) or tell([(pull, 0.5), ...])."
+        ) from None
+
+
+def _reason(given: str) -> str:
+    if not isinstance(given, str) or not given.strip():
+        raise InvalidInputError(
+            f"a reason must be a text, got {_door.short(given)}; it is kept in the log, so say what happened."
+        )
+    return given[:10_000]

@@ -1,0 +1,78 @@
+"""What `identify` returns."""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from .status import Status
+
+
+@dataclass(frozen=True)
+class Result(Status):
+    """What was found; everything a `Status` says, and how the run ended.
+
+    ended    "decided", "max_samples" or "timeout"
+    seconds  how long this run took
+    uniform  how many samples uniform sampling would take in all at the estimated means, None if unknown
+    """
+
+    ended: str = ""
+    seconds: float = 0.0
+    uniform: int | None = None
+
+    @property
+    def best(self) -> str | None:
+        """The best arm; None when undecided, never a guess (that is `leader`)."""
+        return self.decision
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"best": self.best, **super().to_dict()}
+
+    def __str__(self) -> str:
+        if self.best is None:
+            why = {"max_samples": "the samples ran out", "timeout": "the time ran out"}.get(self.ended, "")
+            text = super().__str__() + (f" ({why})" if why and not self.suspended else "")
+        else:
+            about = f" (uniform: about {_round(self.uniform)})" if self.uniform else ""
+            text = super().__str__() + about
+        return text + "".join(f"; note: {caveat}" for caveat in self.caveats)
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows: the leader first, then the others by mean."""
+        header = ["arm", "samples", "mean", f"{self.leader or 'leader'} is better by"]
+        sign = -1.0 if self.minimize else 1.0
+        order = sorted(self.arms, key=lambda arm: (arm != self.leader, -sign * (self.means[arm] or 0.0)))
+        return header, [
+            [arm, str(self.pulls[arm]), _shown(self.means[arm]), self._better(arm)] for arm in order
+        ]
+
+    def plot(self) -> Any:
+        """A picture of the means' differences and of where the samples went: a Matplotlib figure."""
+        from ..plots.identification import draw
+
+        return draw(self)
+
+    def _better(self, arm: str) -> str:
+        low, high = self.intervals.get(arm, (math.nan, math.nan))
+        return "" if math.isnan(low) or math.isinf(low) else f"{_shown(low)} to {_shown(high)}"
+
+    def _repr_html_(self) -> str:
+        header, rows = self.table()
+        cells = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
+        lines = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+        )
+        sentence = html.escape(str(self))
+        return f"<p>{sentence}</p><table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def _round(number: int) -> int:
+    """To two digits: it is an estimate."""
+    return round(number, 1 - int(math.log10(number))) if number >= 100 else number
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"

@@ -1,0 +1,404 @@
+"""What follows from the log of an experiment, without I/O: what to sample next, and the decision.
+
+Two bodies of evidence are kept, both in units of sigma:
+
+    steering   all results, and the pulls that are still out; the strategy chooses from it
+    evidence   the results in the order of asking, up to the first pull that is not settled yet; the
+               stopping rule sees this alone, so that fast results cannot get ahead of slow ones
+
+`apply` takes in one line of the log. A state is a function of the lines alone: every process that reads
+the same log has the same state, and would choose the same arm next.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInputError
+from ..kernels import decision
+from ..kernels.moments import forget, observe
+from ..kernels.random import open_stream
+from ..kernels.tracking import first_largest, least_pulled
+from ..strategies._base import CODE, DELTA, LEVEL, MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SCALE
+from .events import Entry
+from .settings import Settings
+
+COUNTS = ("failed", "lapsed", "retried", "retracted", "late", "observed")
+SNAPSHOT = 1  # raised whenever the form of `to_dict` changes; other snapshots are not read
+
+
+@dataclass
+class Open:
+    """A pull without a value: out in the world, or waiting to be issued again."""
+
+    arm: int
+    check: bool
+    deadline: float | None
+    out: bool
+
+
+class State:
+    """See the module. `seq` is the last line of the log that it contains."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        K = len(settings.arms)
+        strategy = settings.strategy
+        rows = len(strategy.rows) if strategy else 0
+        self.seq = 0
+        self.next_pull = 1
+        self.open: dict[int, Open] = {}
+        self.violated: dict[int, float] = {}
+        # steering
+        self.view = np.zeros((OWN_ROWS + rows, K))  # what the strategy sees; its pulls count those out
+        self.told, self.sums, self.lost = np.zeros((3, K))
+        self.random = np.zeros(2, np.uint64)
+        with np.errstate(over="ignore"):
+            open_stream(np.uint64(settings.seed), np.uint64(0), np.uint64(K), self.random)
+        self.params = np.zeros(OWN_PARAMS)
+        if strategy:
+            self.params = np.concatenate([self.params, strategy.parameters(K, settings.sigma)])
+        rule = settings.stopping
+        self.params[[DELTA, CODE, LEVEL, SCALE]] = settings.delta, rule.code, settings.level, rule.scale
+        self.chosen: int | None = None  # an action of the strategy that has not become a pull yet
+        self.called = False  # whether the strategy was called before
+        self.last = -1
+        self.changed: set[int] = set()  # arms that are not as the strategy saw them last
+        # evidence
+        self.evidence = np.zeros((decision.ROWS, K))
+        self.first = 1  # every pull before this one is in the evidence
+        self.beyond: dict[int, tuple[int, bool, float | None]] = {}  # settled, but behind the first
+        self.offset: float | None = None
+        # outcome
+        self.crossed: dict[str, Any] | None = None  # a decision that is not in the log yet
+        self.decision: dict[str, Any] | None = None
+        self.counts = {name: [0] * K for name in COUNTS}
+
+    # -- the log ---------------------------------------------------------------------------------------
+
+    def apply(self, entry: Entry) -> None:
+        """Take in the next line of the log."""
+        getattr(self, f"_{entry.kind}")(entry)
+        self.seq = entry.seq or self.seq
+
+    def _created(self, entry: Entry) -> None:
+        pass
+
+    def _asked(self, entry: Entry) -> None:
+        pull, arm, data = _pull(entry), _arm(entry), entry.data or {}
+        again = self.open.get(pull)
+        if again is not None:
+            again.deadline, again.out = data.get("deadline"), True
+            self.counts["retried"][arm] += 1
+            return
+        self.open[pull] = Open(arm, data.get("check", True), data.get("deadline"), True)
+        self.next_pull = pull + 1
+        self.view[PULLS, arm] += 1.0
+        if data.get("observed"):
+            self.counts["observed"][arm] += 1
+            self.changed.add(arm)
+            return
+        if self.chosen is None and self.settings.strategy is not None:
+            self.choose()  # again, for what the strategy remembers; the log has the arm
+        self.chosen, self.last = None, arm
+        self.changed.add(arm)
+
+    def _told(self, entry: Entry) -> None:
+        assert entry.value is not None
+        pull = _pull(entry)
+        self._settle(pull, self.open.pop(pull), entry.value)
+
+    def _failed(self, entry: Entry) -> None:
+        self.counts["failed"][_arm(entry)] += 1
+        self.open[_pull(entry)].out = False
+
+    def _lapsed(self, entry: Entry) -> None:
+        self.counts["lapsed"][_arm(entry)] += 1
+        self.open[_pull(entry)].out = False
+
+    def _late(self, entry: Entry) -> None:
+        self.counts["late"][_arm(entry)] += 1
+
+    def _violated(self, entry: Entry) -> None:
+        pull = _pull(entry)
+        self.violated[pull] = float(entry.value or 0.0)
+        self.open[pull].deadline, self.open[pull].out = None, True
+
+    def _retracted(self, entry: Entry) -> None:
+        """Take a value back, and perhaps put the right one in its place."""
+        pull, arm = _pull(entry), _arm(entry)
+        self.counts["retracted"][arm] += 1
+        self.violated.pop(pull, None)
+        waiting = self.open.pop(pull, None)
+        if waiting is not None:
+            self._settle(pull, waiting, entry.value)
+        else:
+            self._replace(pull, arm, (entry.data or {}).get("was"), entry.value)
+        strategy = self.settings.strategy
+        if strategy is not None and strategy.stops_itself:
+            self.view[OWN_ROWS:], self.called, self.chosen = 0.0, False, None  # what it dropped may be back
+        if self.decision is None:
+            self._judge()
+
+    def _decided(self, entry: Entry) -> None:
+        self.decision, self.crossed = entry.data, None
+
+    def _reopened(self, entry: Entry) -> None:  # noqa: ARG002
+        self.decision = None
+        self._judge()
+
+    # -- evidence --------------------------------------------------------------------------------------
+
+    def _settle(self, pull: int, opened: Open, raw: float | None) -> None:
+        """A pull has its value, or is void for good (None)."""
+        arm = opened.arm
+        value = None if raw is None else self.scaled(raw)
+        if value is None:
+            self.view[PULLS, arm] -= 1.0
+        else:
+            observe(arm, value, self.told, self.sums, self.lost, self.view[MEANS])
+        self.changed.add(arm)
+        if self.settings.order == "arrival":
+            self.beyond[pull] = (arm, True, value)
+        else:
+            self.beyond[pull] = (arm, opened.check, value)
+        self._advance()
+        self._ask_self_stopper()
+
+    def _replace(self, pull: int, arm: int, was: float | None, now: float | None) -> None:
+        """The value of a settled pull changes."""
+        old = None if was is None else self.scaled(was)
+        new = None if now is None else self.scaled(now)
+        rows = [(self.told, self.sums, self.lost, self.view[MEANS])]
+        if pull in self.beyond:
+            self.beyond[pull] = (arm, self.beyond[pull][1], new)
+        else:
+            e = self.evidence
+            rows.append((e[decision.PULLS], e[decision.SUMS], e[decision.LOST], e[decision.MEANS]))
+        for row in rows:
+            if old is not None:
+                forget(arm, old, *row)
+            if new is not None:
+                observe(arm, new, *row)
+        self.view[PULLS, arm] += (new is not None) - (old is not None)
+        self.changed.add(arm)
+
+    def _judge(self) -> None:
+        """Ask the rule about the evidence as it is, then about what waits behind it."""
+        strategy = self.settings.strategy
+        self.crossed = None
+        if self.suspended or (strategy is not None and strategy.stops_itself):
+            self._advance()
+            self._ask_self_stopper()
+            return
+        z, beta = self.verdict()
+        if z > beta:
+            self.crossed = self.findings()
+        else:
+            self._advance()
+
+    def _advance(self) -> None:
+        """Let the rule see what is settled without a hole before it, up to a decision."""
+        if self.decision is not None or self.crossed is not None or self.suspended:
+            return
+        ready = self._ready()
+        strategy = self.settings.strategy
+        itself = strategy is not None and strategy.stops_itself
+        valued = [pull for pull in ready if self.beyond[pull][2] is not None]
+        arms = np.array([self.beyond[pull][0] for pull in valued], np.int64)
+        checks = np.array([self.beyond[pull][1] and not itself for pull in valued], np.bool_)
+        values = np.array([self.beyond[pull][2] for pull in valued], np.float64)
+        rule = self.settings.stopping
+        at = decision.advance(arms, values, checks, rule.code, self.params[LEVEL], rule.scale, self.evidence)
+        taken = ready if at < 0 else ready[: ready.index(valued[at]) + 1]
+        for pull in taken:
+            del self.beyond[pull]
+        self.first = max(self.first, *(pull + 1 for pull in taken)) if taken else self.first
+        if at >= 0:
+            self.crossed = self.findings()
+
+    def _ready(self) -> list[int]:
+        if self.settings.order == "arrival":
+            return list(self.beyond)
+        ready, pull = [], self.first
+        while pull in self.beyond:
+            ready.append(pull)
+            pull += 1
+        return ready
+
+    def verdict(self) -> tuple[float, float]:
+        """The rule's statistic and threshold on the evidence."""
+        rule = self.settings.stopping
+        return decision.verdict(rule.code, self.params[LEVEL], rule.scale, self.evidence)
+
+    def findings(self, arm: int | None = None) -> dict[str, Any]:
+        """What the rule sees, as it is kept with a decision; means in the user's own units."""
+        settings = self.settings
+        pulls = self.evidence[decision.PULLS]
+        z, beta = self.verdict()
+        mu = self.evidence[decision.MEANS]
+        if pulls.any():
+            lower, upper = settings.stopping.intervals(pulls, mu, settings.delta)
+            leader = first_largest(np.where(pulls > 0, mu, -np.inf))
+        else:
+            lower, upper, leader = np.full(mu.size, -np.inf), np.full(mu.size, np.inf), -1
+        return {
+            "arm": leader if arm is None else arm,
+            "samples": int(pulls.sum()),
+            "pulls": [int(n) for n in pulls],
+            "means": [self.raw(m) if n else None for m, n in zip(mu.tolist(), pulls, strict=True)],
+            "statistic": z if math.isfinite(z) else None,
+            "threshold": beta if math.isfinite(beta) else None,
+            "lower": [x if math.isfinite(x) else None for x in (settings.sigma * lower).tolist()],
+            "upper": [x if math.isfinite(x) else None for x in (settings.sigma * upper).tolist()],
+        }
+
+    @property
+    def suspended(self) -> bool:
+        """Whether some value violated the bounds."""
+        return bool(self.violated)
+
+    def scaled(self, raw: float) -> float:
+        """In units of sigma, larger is better, near 0: the first value fixes a round offset for all."""
+        value = -raw if self.settings.minimize else raw
+        sigma = self.settings.sigma
+        if self.offset is None:
+            self.offset = 1024.0 * sigma * round(value / (1024.0 * sigma))
+        return (value - self.offset) / sigma
+
+    def raw(self, scaled: float) -> float:
+        """The inverse of `scaled`."""
+        value = (self.offset or 0.0) + scaled * self.settings.sigma
+        return -value if self.settings.minimize else value
+
+    # -- what to sample next ---------------------------------------------------------------------------
+
+    @property
+    def serial(self) -> bool:
+        """Whether only one pull may be out: a strategy that stops by itself must have seen everything."""
+        return self.settings.strategy is not None and self.settings.strategy.stops_itself
+
+    def choose(self) -> int | None:
+        """The strategy's next action: an arm, or ~arm for a pull without a check; None to wait.
+
+        Every arm is pulled once at first. Until each has a value, the arm with the fewest pulls is next.
+        """
+        strategy = self.settings.strategy
+        if strategy is None:
+            raise InvalidInputError(
+                f"the experiment was made with the strategy {self.settings.strategy_name!r} of its maker's "
+                f"own; hand it in: Experiment.open(store, name, strategy=...)."
+            )
+        if self.serial and self.open:
+            return None
+        if self.chosen is None:
+            self.chosen = self._initial()
+        if self.chosen is None:
+            pulls, means = self.view[PULLS], self.view[MEANS]
+            alone = self.called and self.changed <= {self.last}
+            last = self.last if alone else -1
+            leader = first_largest(means)
+            with np.errstate(all="ignore"):
+                self.chosen = int(
+                    strategy.select(float(pulls.sum()), last, leader, self.view, self.params, self.random)
+                )
+            self.called, self.changed = True, set()
+            self._refuse_bad(strategy.name, self.chosen)
+        if self.chosen >= len(self.settings.arms):
+            if self.open or self.beyond:
+                self.chosen = None  # it would stop on results that the decision may not use yet
+            return None
+        return self.chosen
+
+    def _initial(self) -> int | None:
+        pulls = self.view[PULLS]
+        rarest = least_pulled(pulls)
+        return rarest if pulls[rarest] == 0.0 or not self.told.all() else None
+
+    def _ask_self_stopper(self) -> None:
+        """Let a strategy that stops by itself say so as soon as it can."""
+        if not self.serial or self.open or self.beyond or self.decision or self.crossed:
+            return
+        self.choose()
+        if self.chosen is not None and self.chosen >= len(self.settings.arms):
+            self.crossed = self.findings(self.chosen - len(self.settings.arms))
+
+    def _refuse_bad(self, name: str, action: int) -> None:
+        K = len(self.settings.arms)
+        if not -K <= action < 2 * K:
+            raise InvalidInputError(
+                f"the strategy {name!r} returned {action}; it must return an arm from 0 to {K - 1}, ~arm to "
+                f"skip the check for stopping, or {K} + arm to stop."
+            )
+
+    def to_issue(self) -> list[int]:
+        """Pulls that failed or lapsed, in the order of asking."""
+        return sorted(pull for pull, item in self.open.items() if not item.out)
+
+    def expired(self, now: float) -> list[int]:
+        """Pulls that are out for longer than their lease."""
+        return [
+            pull
+            for pull, item in self.open.items()
+            if item.out and item.deadline is not None and item.deadline <= now
+        ]
+
+    # -- snapshots -------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as JSON can hold it; `from_dict` gives the same state, bit for bit."""
+        return {
+            "snapshot": SNAPSHOT,
+            "seq": self.seq,
+            "next_pull": self.next_pull,
+            "open": [[pull, *asdict(item).values()] for pull, item in self.open.items()],
+            "violated": list(self.violated.items()),
+            "view": self.view.tolist(),
+            "steering": [self.told.tolist(), self.sums.tolist(), self.lost.tolist()],
+            "random": self.random.tolist(),
+            "chosen": self.chosen,
+            "called": self.called,
+            "last": self.last,
+            "changed": sorted(self.changed),
+            "evidence": self.evidence.tolist(),
+            "first": self.first,
+            "beyond": [[pull, *item] for pull, item in self.beyond.items()],
+            "offset": self.offset,
+            "decision": self.decision,
+            "counts": self.counts,
+        }
+
+    @classmethod
+    def from_dict(cls, settings: Settings, data: dict[str, Any]) -> State:
+        """The inverse of `to_dict`; KeyError or ValueError if it is no snapshot of ours."""
+        if data["snapshot"] != SNAPSHOT:
+            raise ValueError("a snapshot of another version")
+        state = cls(settings)
+        view = np.array(data["view"], np.float64)
+        if settings.strategy is not None and view.shape != state.view.shape:
+            raise ValueError("a snapshot without the strategy's memory")
+        state.view = view
+        state.told, state.sums, state.lost = np.array(data["steering"], np.float64)
+        state.random = np.array(data["random"], np.uint64)
+        state.evidence = np.array(data["evidence"], np.float64)
+        state.open = {pull: Open(*rest) for pull, *rest in data["open"]}
+        state.violated = dict(data["violated"])
+        state.beyond = {pull: (arm, check, value) for pull, arm, check, value in data["beyond"]}
+        state.changed = set(data["changed"])
+        for name in ("seq", "next_pull", "chosen", "called", "last", "first", "offset", "decision", "counts"):
+            setattr(state, name, data[name])
+        return state
+
+
+def _pull(entry: Entry) -> int:
+    assert entry.pull is not None
+    return entry.pull
+
+
+def _arm(entry: Entry) -> int:
+    assert entry.arm is not None
+    return entry.arm

@@ -1,0 +1,133 @@
+"""A simulated run, replayed through a live experiment: one source of decisions, two drivers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bestarm
+from bestarm.experiment.experiment import Experiment
+from bestarm.kernels.random import GAUSSIAN, UNIFORM, open_stream, reward, uniform
+from bestarm.strategies import Strategy, strategy_names
+
+MOST = 1500
+
+
+@bestarm.strategy
+def at_random(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
+    """Any arm, by a draw of its own."""
+    return int(uniform(random) * pulls.size)
+
+
+class Rewards:
+    """The rewards that the engine would draw in run 0."""
+
+    def __init__(self, means: list[float], seed: int, family: int = GAUSSIAN, noise: float = 1.0) -> None:
+        self.means, self.family, self.noise = means, family, noise
+        self.streams = np.zeros((len(means), 2), np.uint64)
+        for a in range(len(means)):
+            open_stream(np.uint64(seed), np.uint64(0), np.uint64(a), self.streams[a])
+
+    def draw(self, arm: int) -> float:
+        return float(reward(self.family, self.means[arm], self.noise, self.streams[arm]))
+
+
+def drive(experiment: Experiment, rewards: Rewards, reopen: int = 0) -> list[int]:
+    """Ask and tell one by one; returns the arms asked. `reopen`: a new process every so many pulls."""
+    arms = experiment.settings.arms
+    asked: list[int] = []
+    strategy = experiment.settings.strategy
+    while len(asked) < MOST:
+        pulls = experiment.ask()
+        if not pulls:
+            break
+        arm = arms.index(pulls[0].arm)
+        asked.append(arm)
+        experiment.tell(pulls[0], rewards.draw(arm))
+        if reopen and len(asked) % reopen == 0:
+            experiment = Experiment.open(experiment._store, experiment.name, strategy=strategy)
+    return asked
+
+
+@pytest.mark.parametrize("stopping", ["mixture", "practical", "kaufmann-koolen"])
+@pytest.mark.parametrize("strategy", [*strategy_names(), at_random], ids=str)
+def test_a_replayed_run_is_the_simulated_one(strategy: str | Strategy, stopping: str) -> None:
+    """Same arms in the same order, same statistic to the last bit, same stop, same recommendation."""
+    means = [1.1, 0.5, 0.2, 0.1]
+    for seed in (1, 2, 3):
+        want = bestarm.trace(strategy, means, 0.1, seed=seed, stopping=stopping, max_samples=MOST)
+        experiment = Experiment.create(
+            "memory:",
+            "twin",
+            ["a", "b", "c", "d"],
+            0.1,
+            sigma=1.0,
+            strategy=strategy,
+            stopping=stopping,
+            seed=seed,
+        )
+        asked = drive(experiment, Rewards(means, seed))
+        assert asked == [0, 1, 2, 3, *want.arm[:-1].tolist()]
+        status = experiment.status()
+        assert status.samples == want.samples
+        assert status.statistic == want.statistic[-1]
+        assert status.threshold == want.threshold[-1]
+        decided = None if want.recommended is None else experiment.settings.arms[want.recommended]
+        assert status.decision == decided
+        assert list(status.pulls.values()) == want.pulls[-1].tolist()
+        np.testing.assert_allclose(np.array([*status.means.values()], float), want.means[-1], rtol=1e-14)
+
+
+@pytest.mark.parametrize("strategy", strategy_names())
+def test_restarts_change_nothing(strategy: str) -> None:
+    """An experiment that is taken up anew after every 7 pulls asks for the same arms and ends the same."""
+    means, seed = [1.3, 0.5, 0.2], 5
+    ends = []
+    for reopen in (0, 7):
+        experiment = Experiment.create(
+            "memory:", "twin", ["a", "b", "c"], 0.1, sigma=1.0, strategy=strategy, seed=seed
+        )
+        asked = drive(experiment, Rewards(means, seed), reopen)
+        again = Experiment.open(experiment._store, "twin")
+        ends.append((asked, again.status()))
+    assert ends[0] == ends[1]
+
+
+def test_scale_and_sign_change_nothing() -> None:
+    """Values times 8, or negated under minimize, give the same asks and the same statistic."""
+    means, seed = [1.2, 0.5, 0.2], 7
+    plain = Experiment.create("memory:", "x", ["a", "b", "c"], sigma=1.0, seed=seed, strategy="ebs-c")
+    asked = drive(plain, Rewards(means, seed))
+    for factor, minimize in ((8.0, False), (-1.0, True)):
+        other = Experiment.create(
+            "memory:",
+            "x",
+            ["a", "b", "c"],
+            sigma=abs(factor),
+            seed=seed,
+            minimize=minimize,
+            strategy="ebs-c",
+        )
+        rewards = Rewards(means, seed)
+        draw = rewards.draw
+        rewards.draw = lambda arm, f=factor, d=draw: f * d(arm)  # type: ignore[method-assign, misc]
+        assert drive(other, rewards) == asked
+        assert other.status().statistic == plain.status().statistic
+        assert other.status().decision == plain.status().decision
+
+
+def test_an_offset_of_a_billion_costs_nothing() -> None:
+    """Uniform values shifted by 2^30 (exactly representable) give the same asks and the same statistic."""
+    means, seed = [0.9, 0.5, 0.2], 3
+    ends = []
+    for shift in (0.0, 2.0**30):
+        experiment = Experiment.create("memory:", "x", ["a", "b", "c"], sigma=1.0, seed=seed)
+        rewards = Rewards(means, seed, UNIFORM)
+        draw = rewards.draw
+        rewards.draw = lambda arm, s=shift, d=draw: s + round(d(arm) * 2**20) / 2**20  # type: ignore[method-assign, misc]
+        asked = drive(experiment, rewards)
+        ends.append((asked, experiment.status().statistic))
+        mean = experiment.status().means["a"]
+        assert mean is not None
+        assert abs(mean - shift - 0.9) < 0.3
+    assert ends[0] == ends[1]

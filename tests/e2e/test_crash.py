@@ -1,0 +1,107 @@
+"""Nothing that was acknowledged is lost: writers and servers killed at random moments."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from bestarm.errors import StoreError
+from bestarm.experiment.store import open_store
+from support.crash import begin, check, killed_worker, outcome, uninterrupted, work
+from support.postgres import PostgresServer, find_postgres
+
+KILLS = {"sqlite": 500, "postgresql": 100}
+CHECKS = 10  # how often the log is read back in between
+
+
+@pytest.mark.parametrize("kind", KILLS)
+def test_a_killed_writer_loses_nothing(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """500 kills on SQLite, 100 on PostgreSQL: every acknowledged value is there once, same decision."""
+    url = (
+        f"sqlite:///{tmp_path / 'crash.db'}" if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    )
+    rng = random.Random(1)
+    want = uninterrupted()
+    acknowledged: set[int] = set()
+    kills, told_in_all, number = 0, 0, 1
+    begin(url, "1").close()
+    while kills < KILLS[kind]:
+        told, done = killed_worker(url, str(number), rng.uniform(0.0, 0.03))
+        acknowledged |= set(told)
+        told_in_all += len(told)
+        kills += not done
+        if done or kills % (KILLS[kind] // CHECKS) == 0:
+            check(url, str(number), acknowledged)
+        if done:  # on to the next experiment
+            assert _outcome(url, str(number)) == want
+            number, acknowledged = number + 1, set()
+            begin(url, str(number)).close()
+    assert told_in_all > 20
+    last = begin(url, str(number))
+    work(last)
+    last.close()
+    check(url, str(number), acknowledged)
+    assert _outcome(url, str(number)) == want
+
+
+def _outcome(url: str, name: str) -> str:
+    store = open_store(url)
+    found = outcome(store, name)
+    store.close()
+    return found
+
+
+def test_a_killed_server_loses_nothing(postgres_server: PostgresServer) -> None:
+    """PostgreSQL with fsync, killed with all its processes five times in the middle of the work."""
+    binaries = find_postgres()
+    assert binaries is not None
+    acknowledged: set[int] = set()
+    with PostgresServer(binaries) as server:
+        url = server.new_database()
+        experiment = begin(url, "x")
+        rng = random.Random(2)
+        for _ in range(5):
+            timer = threading.Timer(rng.uniform(0.05, 0.3), server.kill)
+            timer.start()
+            with pytest.raises(StoreError, match=r"again|repeat|server"):
+                work(experiment, acknowledged.add)
+            timer.join()
+            with pytest.raises(StoreError):
+                experiment.status()
+            server.start()
+            check(url, "x", acknowledged)
+        work(experiment, acknowledged.add)
+        check(url, "x", acknowledged)
+        assert _outcome(url, "x") == uninterrupted()
+        experiment.close()
+    assert len(acknowledged) > 100
+
+
+def test_a_worker_that_stops_answering_is_replaced(tmp_path: Path) -> None:
+    """SIGSTOP in place of SIGKILL: another process takes over, and the old one's late tells do no harm."""
+    url = f"sqlite:///{tmp_path / 'stop.db'}"
+    begin(url, "x").close()
+    child = os.fork()
+    if child == 0:
+        work(begin(url, "x"))
+        os._exit(0)
+    time.sleep(0.2)
+    os.kill(child, signal.SIGSTOP)
+    other = os.fork()
+    if other == 0:
+        work(begin(url, "x"))
+        os._exit(0)
+    time.sleep(0.1)
+    os.kill(child, signal.SIGCONT)
+    for process in (child, other):
+        assert os.waitpid(process, 0)[1] == 0
+    check(url, "x", set())
+    store = open_store(url)
+    assert begin(store, "x").status().decision == "c"
+    store.close()

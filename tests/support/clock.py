@@ -1,0 +1,31 @@
+"""A store in memory whose clock a test moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bestarm.experiment.store.memory import MemoryStore
+
+
+class Clocked(MemoryStore):
+    """A store whose clock stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.time = 1000.0
+
+    def writing(self, name: str) -> Any:
+        return _WithClock(super().writing(name), self)
+
+
+class _WithClock:
+    def __init__(self, inner: Any, store: Clocked) -> None:
+        self.inner, self.store = inner, store
+
+    def __enter__(self) -> Any:
+        log = self.inner.__enter__()
+        log.now = lambda: self.store.time
+        return log
+
+    def __exit__(self, *problem: Any) -> Any:
+        return self.inner.__exit__(*problem)

@@ -1,0 +1,606 @@
+"""Ask, tell, fail, retract: what each does to the log, the status and the decision."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bestarm
+from bestarm.errors import InvalidInputError, StoreError, SuspendedError
+from bestarm.experiment.experiment import Experiment, Pull, pull_seed
+from bestarm.experiment.store.memory import MemoryStore
+from support.clock import Clocked
+
+
+def make(**options: Any) -> Experiment:
+    settings: dict[str, Any] = {"bounds": (0, 1), "seed": 1, "strategy": "uniform", **options}
+    if "sigma" in settings:
+        settings.pop("bounds")
+    return Experiment.create(settings.pop("store", "memory:"), "x", ["a", "b", "c"], 0.05, **settings)
+
+
+def kinds(experiment: Experiment) -> list[str]:
+    return [event.kind for event in experiment.history()]
+
+
+def run(experiment: Experiment, values: dict[str, float], most: int = 10_000) -> None:
+    """Constant arms, one pull at a time, until decided."""
+    for _ in range(most):
+        pulls = experiment.ask()
+        if not pulls:
+            return
+        experiment.tell(pulls[0], values[pulls[0].arm])
+
+
+# -- the plain course ----------------------------------------------------------------------------------
+
+
+def test_a_run_from_the_first_ask_to_the_decision() -> None:
+    """Every arm first, then until the rule decides; then nothing more is asked."""
+    experiment = make()
+    assert experiment.status().leader is None
+    assert experiment.status().decision is None
+    assert [pull.arm for pull in experiment.ask(3)] == ["a", "b", "c"]
+    for pull in (1, 2, 3):
+        experiment.tell(pull, 0.1 * pull)
+    assert experiment.status().leader == "c"
+    assert experiment.status().decision is None
+    run(experiment, {"a": 0.1, "b": 0.2, "c": 0.9})
+    status = experiment.status()
+    assert status.decision == status.leader == "c"
+    assert status.statistic is not None
+    assert status.threshold is not None
+    assert status.statistic > status.threshold
+    assert all(low > 0 for low, _ in status.intervals.values())
+    assert experiment.ask(5) == []
+    assert kinds(experiment)[-1] == "decided"
+    decided = experiment.history()[-1]
+    assert decided.arm == "c"
+    assert decided.data is not None
+    assert decided.data["lower"][0] == pytest.approx(status.intervals["a"][0])
+
+
+def test_before_the_decision_some_interval_holds_zero() -> None:
+    """The intervals imply the decision: while undecided, some arm may still be as good as the leader."""
+    experiment = make()
+    for _ in range(200):
+        pull = experiment.ask()[0]
+        experiment.tell(pull, {"a": 0.3, "b": 0.5, "c": 0.6}[pull.arm])
+        status = experiment.status()
+        if status.statistic is not None:
+            above = all(low > 0 for low, _ in status.intervals.values())
+            assert above == (status.decision is not None)
+            if status.decision:
+                return
+
+
+def test_tells_are_idempotent_and_a_second_value_is_late() -> None:
+    """The same value again changes nothing; another one is kept and not counted."""
+    experiment = make()
+    pulls = experiment.ask(3)
+    assert experiment.tell(pulls[0], 0.25) == "told"
+    before = experiment.status()
+    assert experiment.tell(pulls[0], 0.25) == "repeated"
+    assert len(experiment.history()) == 5
+    assert experiment.tell(pulls[0], 0.75) == "late"
+    assert experiment.tell(pulls[0], 0.75) == "repeated"
+    after = experiment.status()
+    assert after.means == before.means
+    assert after.pulls == before.pulls
+    assert kinds(experiment).count("late") == 1
+    assert after.caveats == ("answers to a pull that was settled before, not counted: 1 (a 1)",)
+
+
+def test_a_list_of_tells_is_one_commit() -> None:
+    """All or nothing: one bad value, and none of the list is stored."""
+    experiment = make()
+    pulls = experiment.ask(3)
+    assert experiment.tell([(pulls[0], 0.5), (2, 0.25), (pulls[0], 0.5)]) == ["told", "told", "repeated"]
+    lines = len(experiment.history())
+    for bad in (math.nan, math.inf, "0.5", None, True, [0.5], 10**400):
+        with pytest.raises(InvalidInputError):
+            experiment.tell([(3, 0.5), (3, bad)])  # type: ignore[list-item]
+    with pytest.raises(InvalidInputError, match="no pull 4"):
+        experiment.tell([(3, 0.5), (4, 0.5)])
+    assert len(experiment.history()) == lines
+    assert experiment.tell(3, np.float32(0.5)) == "told"  # type: ignore[call-overload]
+
+
+def test_unknown_pulls_and_arms_are_refused() -> None:
+    """Nothing is stored for a pull or an arm that does not exist."""
+    experiment = make()
+    experiment.ask()
+    lines = len(experiment.history())
+    for pull in (0, -1, 2, 1.0, True, "1", 2**60):
+        with pytest.raises(InvalidInputError):
+            experiment.tell(pull, 0.5)  # type: ignore[arg-type]
+        with pytest.raises(InvalidInputError):
+            experiment.fail(pull, "x")  # type: ignore[arg-type]
+        with pytest.raises(InvalidInputError):
+            experiment.retract(pull, "x")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="no arm 'd'"):
+        experiment.observe("d", 0.5)
+    with pytest.raises(InvalidInputError, match="another experiment"):
+        experiment.tell(Pull(1, "a", 12345), 0.5)
+    for n in (0, -1, 1.5, True):
+        with pytest.raises(InvalidInputError):
+            experiment.ask(n)  # type: ignore[arg-type]
+    assert len(experiment.history()) == lines
+
+
+# -- order -----------------------------------------------------------------------------------------------
+
+
+def test_results_behind_a_hole_wait() -> None:
+    """The decision sees results in the order of asking, up to the first pull that is not settled."""
+    experiment = make()
+    pulls = experiment.ask(6)
+    for pull in pulls[1:]:
+        experiment.tell(pull, 0.5)
+    status = experiment.status()
+    assert (status.samples, status.waiting) == (0, 5)
+    assert status.leader is None
+    experiment.tell(pulls[0], 0.5)
+    status = experiment.status()
+    assert (status.samples, status.waiting) == (6, 0)
+
+
+def test_a_decision_waits_for_the_slow_result() -> None:
+    """Overwhelming evidence behind an open pull decides nothing, in order of arrival it does."""
+    for order, decided in (("ask", False), ("arrival", True)):
+        experiment = make(order=order)
+        pulls = experiment.ask(600)
+        slow = pulls[1]
+        experiment.tell([(p, float(p.arm == "c")) for p in pulls if p is not slow])
+        assert (experiment.status().decision == "c") == decided
+        experiment.tell(slow, 0.0)
+        assert experiment.status().decision == "c"
+    assert "durations do not depend" in experiment.status().assumes
+
+
+def test_any_order_of_arrival_gives_the_same_decision() -> None:
+    """With the asks fixed, the order of the tells changes neither evidence nor decision."""
+    rng = np.random.default_rng(5)
+    ends = []
+    for _ in range(4):
+        experiment = make()
+        pulls = experiment.ask(300)
+        values = {
+            p.id: float(np.random.default_rng(p.seed).random() < (0.9 if p.arm == "b" else 0.3))
+            for p in pulls
+        }
+        for i in rng.permutation(300):
+            experiment.tell(pulls[i], values[pulls[i].id])
+        status = experiment.status()
+        ends.append((status.decision, status.samples, status.means, status.statistic))
+    assert ends[0][0] == "b"
+    assert all(end == ends[0] for end in ends)
+
+
+def test_pending_pulls_count_in_what_to_sample_next() -> None:
+    """Asks without tells go round all arms; they never change the evidence."""
+    for strategy in ("ebs-c", "ebs-d", "tas-c", "tas-d", "lucb++", "uniform"):
+        experiment = make(strategy=strategy)
+        arms = [p.arm for p in experiment.ask(12)]
+        assert sorted(arms) == sorted(["a", "b", "c"] * 4)
+        assert experiment.status().samples == 0
+        assert experiment.status().pending == {"a": 4, "b": 4, "c": 4}
+
+
+def test_a_batch_is_spread_as_single_asks_would_be() -> None:
+    """With all arms alike a batch of 30 after some results does not go to one arm."""
+    for strategy in ("ebs-d", "tas-d", "ebs-c", "tas-c"):
+        experiment = make(strategy=strategy)
+        experiment.tell([(p, 0.5) for p in experiment.ask(30)])
+        arms = [p.arm for p in experiment.ask(30)]
+        assert max(arms.count(a) for a in "abc") <= 12
+
+
+def test_a_strategy_that_stops_by_itself_has_one_pull_out() -> None:
+    """Racing must have seen every result, so it is asked one at a time."""
+    experiment = make(strategy="racing")
+    assert len(experiment.ask(5)) == 1
+    assert experiment.ask(5) == []
+    experiment.tell(1, 0.5)
+    assert len(experiment.ask(5)) == 1
+    experiment.tell(2, 0.5)
+    run(experiment, {"a": 0.0, "b": 0.2, "c": 1.0})
+    assert experiment.status().decision == "c"
+
+
+# -- failures, leases, violations --------------------------------------------------------------------------
+
+
+def test_a_failed_pull_is_issued_again_with_its_seed() -> None:
+    """Neither dropped nor redrawn: same id, arm and seed, and the decision waits for it."""
+    experiment = make()
+    pulls = experiment.ask(3)
+    experiment.tell([(pulls[0], 0.5), (pulls[2], 0.5)])
+    assert experiment.fail(pulls[1], "the network was down") == "failed"
+    assert experiment.status().samples == 1
+    again = experiment.ask(2)
+    assert (again[0].id, again[0].arm, again[0].seed) == (2, "b", pulls[1].seed)
+    assert again[1].id == 4
+    experiment.tell(again[0], 0.5)
+    assert experiment.status().samples == 3
+    assert any("gave no value" in caveat and "b 1" in caveat for caveat in experiment.status().caveats)
+    assert experiment.fail(pulls[1], "late news") == "late"
+
+
+def test_a_lapsed_pull_is_issued_again_and_the_first_value_counts() -> None:
+    """By the store's clock; the late answer of the first worker is kept and not counted."""
+    store = Clocked()
+    experiment = make(store=store, lease=60.0)
+    first = experiment.ask()[0]
+    assert first.deadline == 1060.0
+    store.time = 1059.0
+    assert experiment.ask()[0].id == 2
+    store.time = 1060.0
+    again = experiment.ask()[0]
+    assert (again.id, again.arm, again.seed) == (first.id, first.arm, first.seed)
+    assert again.deadline == 1120.0
+    assert experiment.tell(again, 0.5) == "told"
+    assert experiment.tell(first, 0.25) == "late"
+    assert kinds(experiment)[1:] == ["asked", "asked", "lapsed", "asked", "told", "late"]
+    assert any("a 1" in caveat for caveat in experiment.status().caveats)
+
+
+def test_the_answer_to_a_lapsed_pull_counts_if_it_is_the_first() -> None:
+    """A worker that was only slow is not turned away."""
+    store = Clocked()
+    experiment = make(store=store, lease=60.0)
+    first = experiment.ask()[0]
+    store.time = 2000.0
+    experiment.ask()
+    assert experiment.tell(first, 0.25) == "told"
+
+
+def test_without_a_lease_nothing_lapses_until_it_is_reclaimed() -> None:
+    """`reclaim` is for whoever takes over from a dead process."""
+    store = Clocked()
+    experiment = make(store=store, lease=None)
+    first = experiment.ask()[0]
+    assert first.deadline is None
+    store.time = 1e12
+    assert experiment.ask()[0].id == 2
+    assert experiment.reclaim() == 2
+    assert [p.id for p in experiment.ask(3)] == [1, 2, 3]
+
+
+def test_a_value_outside_the_bounds_suspends() -> None:
+    """It is recorded, nothing is asked or decided any more, and the message says what to do."""
+    experiment = make()
+    pulls = experiment.ask(3)
+    with pytest.raises(SuspendedError, match=r"pull 2 gave 1.5, outside the bounds \[0, 1\]"):
+        experiment.tell([(pulls[0], 0.5), (pulls[1], 1.5), (pulls[2], 0.5)])
+    assert kinds(experiment)[-3:] == ["told", "violated", "told"]
+    assert "outside the bounds" in experiment.status().suspended
+    with pytest.raises(SuspendedError, match="retract"):
+        experiment.ask()
+    assert experiment.tell(pulls[1], 1.5) == "repeated"
+    assert experiment.tell(pulls[1], 0.5) == "late"
+    experiment.retract(pulls[1], "a decimal point was lost", 0.15)
+    assert experiment.status().suspended == ""
+    assert experiment.status().samples == 3
+    assert experiment.status().means["b"] == 0.15
+    assert experiment.ask()
+
+
+def test_the_bounds_themselves_are_inside() -> None:
+    """0 and 1 are values in [0, 1]."""
+    experiment = make()
+    experiment.tell([(p, v) for p, v in zip(experiment.ask(3), (0.0, 1.0, -0.0), strict=True)])
+    assert experiment.status().samples == 3
+
+
+# -- retracting ---------------------------------------------------------------------------------------
+
+
+def test_a_retraction_leaves_what_the_others_say() -> None:
+    """The status is that of an experiment without the value; the log keeps both."""
+    experiment = make(sigma=1.0)
+    pulls = experiment.ask(9)
+    experiment.tell([(p, float(p.id)) for p in pulls])
+    experiment.retract(pulls[4], "typed twice")
+    status = experiment.status()
+    assert status.pulls == {"a": 3, "b": 2, "c": 3}
+    assert status.means["b"] == pytest.approx((2 + 8) / 2)
+    last = experiment.history()[-1]
+    assert (last.kind, last.pull, last.value) == ("retracted", 5, None)
+    assert last.data == {"reason": "typed twice", "was": 5.0}
+    experiment.retract(pulls[4], "it was right after all", 5.0)
+    assert experiment.status().means["b"] == pytest.approx(5.0)
+    assert experiment.status().pulls == {"a": 3, "b": 3, "c": 3}
+
+
+def test_a_correction_replaces_the_value_exactly() -> None:
+    """Also under an offset of a billion."""
+    experiment = make(sigma=1.0)
+    for offset in (0.0,):
+        pulls = experiment.ask(6)
+        experiment.tell([(p, 1e9 + offset + p.id / 8) for p in pulls])
+    experiment.retract(1, "wrong line", 1e9 + 0.5)
+    assert experiment.status().means["a"] == 1e9 + 0.5
+    assert experiment.status().means["b"] == 1e9 + (2 + 5) / 16
+
+
+def test_a_retraction_after_the_decision_reopens() -> None:
+    """The rule decides again from what is left, at once or with more results."""
+    experiment = make()
+    run(experiment, {"a": 0.1, "b": 0.2, "c": 0.9})
+    samples = experiment.status().samples
+    told = [e for e in experiment.history() if e.kind == "told" and e.arm == "c"]
+    experiment.retract(told[-1].pull, "a clerical error", 0.9)  # type: ignore[arg-type]
+    assert kinds(experiment)[-4:] == ["decided", "retracted", "reopened", "decided"]
+    for event in told:
+        experiment.retract(event.pull, "wrong file")  # type: ignore[arg-type]
+    status = experiment.status()
+    assert status.decision is None
+    assert status.samples == samples - len(told)
+    pull = experiment.ask()[0]
+    assert pull.arm == "c"
+    experiment.tell(pull, 0.9)
+    run(experiment, {"a": 0.1, "b": 0.2, "c": 0.9})
+    assert experiment.status().decision == "c"
+    assert any("by hand" in caveat for caveat in experiment.status().caveats)
+
+
+def test_racing_forgets_what_it_dropped_after_a_retraction() -> None:
+    """An arm that was thrown out by a wrong value is back in the race."""
+    experiment = make(strategy="racing", sigma=1.0)
+    run(experiment, {"a": 0.0, "b": 0.1, "c": 3.0})
+    assert experiment.status().decision == "c"
+    for event in [e for e in experiment.history() if e.kind == "told" and e.arm == "c"]:
+        experiment.retract(event.pull, "wrong unit", -3.0)  # type: ignore[arg-type]
+    run(experiment, {"a": 3.0, "b": 0.1, "c": -3.0})
+    assert experiment.status().decision == "a"
+
+
+def test_results_after_the_decision_are_recorded_and_change_nothing() -> None:
+    """A decision is final; a result that was on its way is kept."""
+    experiment = make()
+    run(experiment, {"a": 0.1, "b": 0.2, "c": 0.9}, most=40)
+    while not experiment.status().decision:
+        pulls = experiment.ask(4)
+        experiment.tell(pulls[0], {"a": 0.1, "b": 0.2, "c": 0.9}[pulls[0].arm])
+        left = pulls[1:]
+        if not experiment.status().decision:
+            experiment.tell([(p, {"a": 0.1, "b": 0.2, "c": 0.9}[p.arm]) for p in left])
+    before = experiment.status()
+    late = [p for p, n in before.pending.items() if n]
+    if late:
+        open_pulls = [e.pull for e in experiment.history() if e.kind == "asked"]
+        told = {e.pull for e in experiment.history() if e.kind == "told"}
+        for pull in [p for p in open_pulls if p not in told]:
+            experiment.tell(pull, 0.0)  # type: ignore[arg-type]
+    experiment.observe("a", [1.0] * 50)
+    after = experiment.status()
+    assert (after.decision, after.samples, after.means) == (before.decision, before.samples, before.means)
+    assert after.intervals == before.intervals
+
+
+def test_a_pull_that_can_never_be_answered_may_be_retracted() -> None:
+    """It is void: the decision goes on without it, and the caveats say so."""
+    experiment = make()
+    pulls = experiment.ask(3)
+    experiment.tell([(pulls[0], 0.5), (pulls[2], 0.5)])
+    experiment.retract(pulls[1], "the sample was spilled")
+    status = experiment.status()
+    assert status.samples == 2
+    assert status.pending == {"a": 0, "b": 0, "c": 0}
+    assert experiment.tell(pulls[1], 0.5) == "late"
+    assert experiment.ask()[0].arm == "b"
+
+
+# -- observing, resuming, seeds ----------------------------------------------------------------------
+
+
+def test_data_that_existed_before_count() -> None:
+    """Arms that have values are not pulled first; the caveats mention them."""
+    experiment = make()
+    experiment.observe("a", 0.25)
+    experiment.observe("b", [0.5, 0.75])
+    assert experiment.status().pulls == {"a": 1, "b": 2, "c": 0}
+    assert experiment.status().means == {"a": 0.25, "b": 0.625, "c": None}
+    assert experiment.ask()[0].arm == "c"
+    assert any("brought along" in caveat for caveat in experiment.status().caveats)
+    with pytest.raises(InvalidInputError):
+        experiment.observe("a", [0.5, math.nan])
+    with pytest.raises(InvalidInputError):
+        experiment.observe("a", "0.5")  # type: ignore[arg-type]
+    assert experiment.status().pulls["a"] == 1
+
+
+def test_a_second_create_must_agree() -> None:
+    """The same settings take it up; any other is refused by name."""
+    store = MemoryStore()
+    first = make(store=store)
+    first.ask(2)
+    again = make(store=store)
+    assert again.ask()[0].id == 3
+    assert make(store=store, seed=None).settings.seed == 1
+    changes: dict[str, Any] = {
+        "bounds": (0, 2),
+        "strategy": "ebs-c",
+        "stopping": "practical",
+        "minimize": True,
+        "order": "arrival",
+        "seed": 2,
+        "lease": 1.0,
+    }
+    for key, value in changes.items():
+        with pytest.raises(InvalidInputError, match=key):
+            make(store=store, **{key: value})
+    with pytest.raises(InvalidInputError, match="arms"):
+        Experiment.create(store, "x", ["a", "b"], bounds=(0, 1), seed=1, strategy="uniform")
+    with pytest.raises(InvalidInputError, match="delta"):
+        Experiment.create(store, "x", ["a", "b", "c"], 0.1, bounds=(0, 1), seed=1, strategy="uniform")
+
+
+def test_parameters_of_strategy_and_rule_come_back() -> None:
+    """What was created with an object is opened with an equal one."""
+    store = MemoryStore()
+    chosen = bestarm.EBS(tracking="C", gamma=0.2, clip=(0.0, 1.0))
+    make(store=store, strategy=chosen, stopping=bestarm.Mixture(c=5.0))
+    again = Experiment.open(store, "x")
+    assert again.settings.strategy == chosen
+    assert again.settings.stopping == bestarm.Mixture(c=5.0)
+
+
+def test_a_strategy_of_ones_own_must_be_handed_in_again() -> None:
+    """Without it one may look but not ask; with another one it is refused."""
+
+    @bestarm.strategy
+    def mine(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
+        return 0
+
+    store = MemoryStore()
+    experiment = make(store=store, strategy=mine)
+    experiment.tell([(p, 0.5) for p in experiment.ask(4)])
+    blind = Experiment.open(store, "x")
+    assert blind.status().samples == 4
+    with pytest.raises(InvalidInputError, match="hand it in"):
+        blind.ask()
+    assert blind.tell(Experiment.open(store, "x", strategy=mine).ask()[0], 0.5) == "told"
+    with pytest.raises(InvalidInputError, match="'mine'"):
+        Experiment.open(store, "x", strategy=bestarm.Uniform())
+
+
+def test_rules_of_another_version_are_refused() -> None:
+    """An experiment that would be judged otherwise than it was begun is not taken up."""
+    from bestarm.experiment.events import CREATED, Entry
+
+    store = MemoryStore()
+    record = make().settings.to_record()
+    store.create("x", Entry(CREATED, data={**record, "decisions": 99}))
+    with pytest.raises(StoreError, match="version 99"):
+        Experiment.open(store, "x")
+
+
+def test_a_damaged_snapshot_is_replayed_over() -> None:
+    """A snapshot is a cache: garbage in its place costs time and nothing else."""
+    store = MemoryStore()
+    experiment = make(store=store, strategy="ebs-c")
+    for _ in range(200):
+        pull = experiment.ask()[0]
+        experiment.tell(pull, 0.5)
+    want = experiment.status(), [p.arm for p in experiment.ask(3)]
+    with store.reading("x") as log:
+        good = log.snapshot()
+    assert good is not None
+    for text in ("", "{}", "[1]", "nonsense", good[1].replace('"snapshot": 1', '"snapshot": 0')):
+        with store.writing("x") as log:
+            log.save_snapshot(good[0], text)
+        assert Experiment.open(store, "x").status().means == want[0].means
+    assert [p.arm for p in Experiment.open(store, "x").ask(0 + 1)]
+
+
+def test_seeds_differ_between_all_pulls() -> None:
+    """A bijection of 32 bits: no two pulls of an experiment share a seed, and experiments differ."""
+    seeds = {pull_seed(7, pull) for pull in range(1, 100_001)}
+    assert len(seeds) == 100_000
+    assert all(0 <= seed < 2**32 for seed in seeds)
+    assert len(seeds & {pull_seed(8, pull) for pull in range(1, 1001)}) < 10
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"arms": ["a"]},
+        {"arms": ["a", "a"]},
+        {"arms": "ab"},
+        {"arms": ["a", ""]},
+        {"arms": ["a", "b\n"]},
+        {"arms": ["a", "\x1b[31m"]},
+        {"arms": ["a", "\ud800"]},
+        {"arms": ["a", 1]},
+        {"delta": 0.0},
+        {"delta": 1.0},
+        {"delta": math.nan},
+        {"bounds": None},
+        {"sigma": 1.0},
+        {"bounds": (1, 0)},
+        {"bounds": (0, math.inf)},
+        {"bounds": "01"},
+        {"bounds": None, "sigma": 0.0},
+        {"bounds": None, "sigma": -1.0},
+        {"strategy": "best"},
+        {"stopping": "never"},
+        {"order": "random"},
+        {"seed": -1},
+        {"seed": 0.5},
+        {"lease": 0.0},
+        {"lease": math.nan},
+        {"minimize": "yes"},
+        {"name": ""},
+        {"name": "a\x00b"},
+        {"store": "file.db"},
+        {"store": "mysql://x"},
+        {"store": ""},
+    ],
+    ids=str,
+)
+def test_bad_settings_are_refused_in_one_sentence(bad: dict[str, Any]) -> None:
+    """With nothing stored."""
+    given: dict[str, Any] = {"store": "memory:", "name": "x", "arms": ["a", "b"], "bounds": (0, 1)} | bad
+    with pytest.raises(InvalidInputError) as caught:
+        Experiment.create(**given)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) > 30
+
+
+@pytest.mark.parametrize("name", ["Robert'); DROP TABLE events;--", "日本語", "a/b c?d=%20", "🦄" * 50, " x"])
+def test_names_are_data(name: str) -> None:
+    """SQL, emoji and blanks in names of experiments and arms come back as they were."""
+    experiment = Experiment.create("memory:", name, [name, "b"], bounds=(0, 1))
+    assert experiment.ask()[0].arm == name
+    assert experiment.status().name == name
+
+
+def test_threads_may_share_an_experiment() -> None:
+    """Eight threads ask and tell at once: every pull is told once."""
+    experiment = make(sigma=100.0)
+
+    def work() -> None:
+        for _ in range(50):
+            for pull in experiment.ask(2):
+                experiment.tell(pull, float(pull.id))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    told = [e.pull for e in experiment.history() if e.kind == "told"]
+    assert sorted(told) == list(range(1, 801))  # type: ignore[type-var]
+    assert experiment.status().samples == 800
+
+
+def test_the_forecast_comes_true_for_constant_arms() -> None:
+    """With values that equal their means the forecast is right to a few per cent, arm by arm."""
+    values = {"a": 0.1, "b": 0.5, "c": 0.8}
+    for strategy in ("tas-d", "uniform"):
+        experiment = make(strategy=strategy)
+        assert experiment.forecast().samples is None
+        run(experiment, values, most=30)
+        forecast = experiment.forecast()
+        assert forecast.samples is not None
+        run(experiment, values)
+        status = experiment.status()
+        assert status.decision == "c"
+        assert status.samples - 30 == pytest.approx(forecast.samples, abs=2)
+        shares = {arm: status.pulls[arm] - 10 for arm in values} if strategy == "uniform" else forecast.pulls
+        assert forecast.pulls == pytest.approx(shares, abs=2)
+        assert experiment.forecast().samples == 0
+
+
+def test_ties_have_no_forecast() -> None:
+    """Two leading arms with equal means: it cannot be said."""
+    experiment = make()
+    run(experiment, {"a": 0.5, "b": 0.5, "c": 0.1}, most=30)
+    assert experiment.forecast().samples is None
+    assert "share the lead" in str(experiment.forecast())
