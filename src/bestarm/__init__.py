@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from .errors import BestarmError, InvalidInputError
+    from .errors import ArmError, BestarmError, InvalidInputError, StoreError, SuspendedError
+    from .experiment.events import Event
+    from .experiment.experiment import Experiment, Pull
+    from .experiment.identify import aidentify, identify
+    from .experiment.result import Result
+    from .experiment.status import Forecast, Status
     from .simulation.results import Cell, Simulation
     from .simulation.runner import simulate
     from .simulation.trace import Trace, trace
@@ -57,7 +62,12 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
-    "errors": ("BestarmError", "InvalidInputError"),
+    "errors": ("ArmError", "BestarmError", "InvalidInputError", "StoreError", "SuspendedError"),
+    "experiment.events": ("Event",),
+    "experiment.experiment": ("Experiment", "Pull"),
+    "experiment.identify": ("aidentify", "identify"),
+    "experiment.result": ("Result",),
+    "experiment.status": ("Forecast", "Status"),
     "simulation.results": ("Cell", "Simulation"),
     "simulation.runner": ("simulate",),
     "simulation.trace": ("Trace", "trace"),
@@ -100,27 +110,37 @@ __all__ = [
     "GK16",
     "GLR",
     "LUCB",
+    "ArmError",
     "BestarmError",
     "Cell",
     "ComplexityBounds",
+    "Event",
+    "Experiment",
     "ExplorationBiasedWeights",
     "ExplorationCandidate",
+    "Forecast",
     "InvalidInputError",
     "KaufmannKoolen",
     "Mixture",
     "NonAsymptoticBound",
     "OptimalWeights",
     "Practical",
+    "Pull",
     "Racing",
     "RegularityBounds",
+    "Result",
     "Simulation",
+    "Status",
     "Stopping",
     "StoppingRule",
+    "StoreError",
     "Strategy",
+    "SuspendedError",
     "Trace",
     "TrackAndStop",
     "Uniform",
     "__version__",
+    "aidentify",
     "characteristic_time",
     "complexity_bounds",
     "confidence_width",
@@ -128,6 +148,7 @@ __all__ = [
     "exploration_candidates",
     "g",
     "glr",
+    "identify",
     "lower_bound",
     "non_asymptotic_bound",
     "optimal_weights",

@@ -1,0 +1,603 @@
+"""The live view: what a frame says at any width, where it is shown, and that it leaves no trace."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import subprocess
+import sys
+import time
+import types
+import xml.etree.ElementTree as ElementTree
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from bestarm.errors import InvalidInputError, StoreError
+from bestarm.experiment import frame as frame_module
+from bestarm.experiment.frame import frame, html_frame
+from bestarm.experiment.status import Forecast, Status
+from bestarm.experiment.view import View
+
+HIDE, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
+STRANGE = (
+    "短いプロンプト",
+    "[bold red]x[/]",
+    "[/]",
+    "naïve " * 100,
+    "👩‍👩‍👧 family ❤️",
+    "turned\u202egnp",
+    "c",
+)
+
+
+def status(arms: tuple[str, ...] = ("short", "long", "cot"), **changes: Any) -> Status:
+    """Undecided; the last arm leads, the first is certainly worse, the others may not be."""
+    others = arms[:-1]
+    fields: dict[str, Any] = {
+        "name": "x",
+        "arms": arms,
+        "decision": None,
+        "leader": arms[-1],
+        "samples": 100 * len(arms),
+        "pulls": dict.fromkeys(arms, 100),
+        "means": {**dict.fromkeys(others, 0.5), arms[-1]: 0.75},
+        "intervals": {arm: (-0.25 if i else 0.1, 0.75) for i, arm in enumerate(others)},
+        "statistic": 3.125,
+        "threshold": 5.25,
+        "delta": 0.05,
+        "strategy": "tas-d",
+        "stopping": "mixture",
+        "minimize": False,
+        "pending": dict.fromkeys(arms, 0),
+        "waiting": 0,
+        "suspended": "",
+        "assumes": "wrong with probability at most 5% for independent values in [0, 1]",
+        "caveats": (),
+    }
+    return Status(**{**fields, **changes})
+
+
+def before_the_first() -> Status:
+    arms = ("short", "long", "cot")
+    return status(
+        arms,
+        leader=None,
+        samples=0,
+        pulls=dict.fromkeys(arms, 0),
+        means=dict.fromkeys(arms),
+        intervals=dict.fromkeys(arms, (-math.inf, math.inf)),
+        statistic=None,
+        threshold=None,
+    )
+
+
+def more(samples: int | None = 317, reason: str = "") -> Forecast:
+    return Forecast(samples, {}, reason)
+
+
+def rendered(picture: Any, width: int, height: int = 40, encoding: str = "utf-8") -> list[str]:
+    """The lines on a terminal of that size, without colours."""
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="backslashreplace")
+    console = Console(file=file, width=width, height=height, force_terminal=True, color_system=None)
+    console.print(picture, end="")
+    file.seek(0)
+    return file.read().splitlines()
+
+
+def words(lines: list[str]) -> str:
+    """All in one line."""
+    return " ".join(" ".join(lines).split())
+
+
+class Fake:
+    """What a view needs of an experiment; counts how often it is asked."""
+
+    def __init__(self, now: Status | None = None) -> None:
+        self.now, self.asked = now or status(), 0
+
+    def status(self) -> Status:
+        self.asked += 1
+        return self.now
+
+    def forecast(self) -> Forecast:
+        return more()
+
+
+def view(experiment: Fake, progress: bool | None = None, max_samples: int | None = None) -> View:
+    return View(experiment, progress, max_samples)  # type: ignore[arg-type]
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    """stderr as a terminal of 80 columns; not a fixture, since pytest sets stderr anew after those."""
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
+    stream = Screen()
+    monkeypatch.setattr(sys, "stderr", stream)
+    return stream
+
+
+# -- a frame -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 300])
+def test_a_frame_says_where_the_run_stands(width: int) -> None:
+    """Sentence, arms, samples, means, evidence, forecast, time and budget, at any usual width."""
+    now = status(pending={"short": 0, "long": 2, "cot": 1}, waiting=4, caveats=("1 pull failed",))
+    lines = rendered(frame(now, more(), 83.0, 5000), width)
+    text = words(lines)
+    for part in ("undecided after 300 samples; cot leads", "0.75", "evidence 3.12 of 5.25", "at most 5000"):
+        assert part in text
+    for part in (
+        "about 320 more",
+        "1:28 at",
+        "1:23 elapsed",
+        "3 pending",
+        "4 waiting",
+        "note: 1 pull failed",
+    ):
+        assert part in text
+    for arm in now.arms:
+        assert sum(line.startswith(arm + " ") for line in lines) == 1
+    assert "━" in text
+    assert ("-0.25 to 0.75" in text) == (width >= 80)
+
+
+@pytest.mark.parametrize("width", [1, 7, 20, 40, 61, 80, 120])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@pytest.mark.parametrize("arms", [STRANGE, tuple(f"a{i}" for i in range(57))])
+def test_no_line_is_wider_than_the_terminal(width: int, encoding: str, arms: tuple[str, ...]) -> None:
+    """A line that wraps would break the redrawing; wide letters and narrow terminals make none."""
+    now = status(arms, caveats=("x " * 900,), pending=dict.fromkeys(arms, 12345))
+    for line in rendered(frame(now, more(None, "no forecast"), 1e6), width, encoding=encoding):
+        assert cell_len(line) <= max(width, 2)
+        assert line.isascii() or encoding == "utf-8"
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_columns_are_aligned_under_wide_names(width: int) -> None:
+    """What stands behind the names begins in the same cell in every line."""
+    lines = rendered(frame(status(STRANGE), more(), 1.0), width)
+    rows = [line for line in lines if " 100 " in line]
+    assert len(rows) == len(STRANGE)
+    assert len({cell_len(line[: line.index(" 100 ")]) for line in rows}) == 1
+
+
+def test_markup_in_names_is_data() -> None:
+    """Names that look like rich markup, and what would turn the writing around, are shown as text."""
+    text = "\n".join(rendered(frame(status(STRANGE), more(), 1.0), 120))
+    assert "[bold red]x[/]" in text
+    assert "\n[/] " in text
+    assert "\u202e" not in text
+    assert "\x1b" not in text
+
+
+def test_long_names_stay_different() -> None:
+    """A name that is too long loses its middle, not the end by which it differs."""
+    arms = tuple("configuration-" * 9 + end for end in ("one", "two", "three"))
+    text = "\n".join(rendered(frame(status(arms), more(), 1.0), 60))
+    assert all(end + " " in text for end in ("one", "two", "three"))
+
+
+def test_the_bar_of_a_certain_arm_has_left_zero() -> None:
+    """The zero mark stands alone exactly when the interval is above 0, however close to it."""
+    lines = rendered(frame(status(intervals={"short": (1e-9, 0.75), "long": (-1e-9, 0.75)}), more(), 1.0), 80)
+    short, long, cot = lines[2:5]
+    assert "│━" in short
+    assert "┿" not in short
+    assert "┿" in long
+    assert "│" not in long
+    assert "leads" in cot
+    assert "│" not in cot
+
+
+def test_a_wide_interval_does_not_hide_the_narrow_ones() -> None:
+    """Beyond six times the narrowest interval a bar is cut off, with a mark."""
+    now = status(intervals={"short": (0.01, 1000.0), "long": (-0.02, 0.2)})
+    short, long = rendered(frame(now, more(), 1.0), 100)[2:4]
+    assert "━>" in short
+    assert long.count("━") >= 4
+
+
+def test_before_the_first_result() -> None:
+    """There is no leader, no interval and no evidence, and the view says so."""
+    for width in (40, 80):
+        text = words(rendered(frame(before_the_first(), more(None, "no forecast yet"), 0.0), width))
+        assert "no result yet" in text
+        assert "evidence: none yet" in text
+        assert "no forecast yet" in text
+        assert "leads " not in text.replace("leads by", "")
+
+
+def test_decided_and_suspended() -> None:
+    """A decision is called one, a suspension says why; neither has a forecast."""
+    text = words(rendered(frame(status(decision="cot", statistic=6.0), more(0), 9.0), 80))
+    assert "cot is best; wrong with probability at most 5%" in text
+    assert "is best" in text
+    assert "more" not in text
+    text = words(rendered(frame(status(suspended="pull 7 gave 3"), more(), 9.0), 80))
+    assert "suspended: pull 7 gave 3" in text
+    assert "more" not in text
+
+
+def test_a_forecast_beyond_the_budget_says_so() -> None:
+    """300 samples and 317 more are beyond 500, and within 5000."""
+    assert "beyond the budget" in frame(status(), more(), 1.0, 500).text()
+    assert "beyond the budget" not in frame(status(), more(), 1.0, 5000).text()
+
+
+def test_the_pace_is_that_of_this_run() -> None:
+    """Samples that were there before do not count: 100 in 10 s make 320 in 32 s."""
+    assert "0:32 at this pace" in frame(status(), more(), 10.0, None, 200).text()
+    assert "pace" not in frame(status(), more(), 10.0, None, 300).text()
+
+
+def test_many_arms_are_cut_to_those_that_matter_in_little_time() -> None:
+    """Of 1000 arms the leader and the closest rivals are shown, in their order, within 0.1 s."""
+    arms = tuple(f"arm {i}" for i in range(1000))
+    intervals = dict.fromkeys(arms[:-1], (0.1, 0.9))
+    intervals.update(dict.fromkeys(("arm 7", "arm 500", "arm 901"), (-0.1, 0.8)))
+    now = status(arms, intervals=intervals)
+    frame(now, more(), 1.0).text()
+    start = time.process_time()
+    lines = rendered(frame(now, more(), 1.0), 80)
+    page = html_frame(now, more(), 1.0)
+    assert time.process_time() - start < 0.1
+    shown = [line.split("  ")[0] for line in lines if line.startswith("arm ")][1:]
+    assert len(shown) == 20
+    assert [arm for arm in shown if arm in {"arm 7", "arm 500", "arm 901", "arm 999"}] == [
+        "arm 7",
+        "arm 500",
+        "arm 901",
+        "arm 999",
+    ]
+    assert any(line.startswith("... and 980 more, with 98000 samples") for line in lines)
+    assert "... and 980 more" in page
+
+
+@pytest.mark.parametrize("height", [12, 16, 24])
+def test_a_frame_fits_the_height(height: int) -> None:
+    """On a low terminal fewer arms are shown."""
+    arms = tuple(f"arm {i}" for i in range(57))
+    lines = rendered(frame(status(arms), more(), 1.0), 80, height)
+    assert len(lines) <= height
+    assert any("arm 56" in line for line in lines)
+
+
+def test_means_far_from_zero_are_told_apart() -> None:
+    """At 1e9 the means have the digits that the intervals call for."""
+    now = status(means={"short": 1e9 + 0.25, "long": 1e9 + 0.5, "cot": 1e9 + 0.75})
+    assert "1000000000.250" in frame(now, more(), 1.0).text()
+
+
+def test_an_end_above_zero_never_reads_as_zero() -> None:
+    """Of an interval that decides, the lower end is shown with the digit that decides."""
+    now = status(intervals={"short": (0.003, 0.75), "long": (-0.0004, 0.75)})
+    text = frame(now, more(), 1.0).text()
+    assert " 0.003 to 0.75" in text
+    assert " -0.0004 to 0.75" in text
+
+
+def test_the_smallest_mean_may_be_best() -> None:
+    """With minimize the estimate lies within its interval, too."""
+    now = status(minimize=True, means={"short": 0.9, "long": 0.8, "cot": 0.5})
+    assert frame(now, more(), 1.0).text().count("●") == 2
+
+
+# -- HTML ----------------------------------------------------------------------------------------------
+
+
+def test_html_is_well_formed_and_escaped() -> None:
+    """Names are data there, too: the page parses, and its only elements are the view's own."""
+    arms = ("<script>alert(1)</script>", "a&b\"'", *STRANGE)
+    now = status(arms, caveats=("<img src=x>",), pending=dict.fromkeys(arms, 1))
+    page = html_frame(now, more(), 3.0, 500)
+    assert "<script" not in page
+    root = ElementTree.fromstring(page)
+    own = {"div", "b", "bdi", "table", "thead", "tbody", "tr", "th", "td", "span", "svg", "line", "circle"}
+    assert {element.tag for element in root.iter()} <= own
+    text = "".join(root.itertext())
+    for part in (
+        *arms,
+        "undecided after 900 samples",
+        "evidence 3.12 of 5.25",
+        "of at most 500",
+        "<img src=x>",
+    ):
+        assert part in text
+
+
+@pytest.mark.parametrize("now", [before_the_first(), status(decision="cot"), status(suspended="x < y")])
+def test_html_of_every_state(now: Status) -> None:
+    """Before the first result, decided, suspended: a page with the sentence."""
+    root = ElementTree.fromstring(html_frame(now, more(None, "no forecast"), 0.0))
+    assert str(now) in "".join(root.itertext())
+
+
+# -- where and when ------------------------------------------------------------------------------------
+
+
+def test_silence_where_there_is_no_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    """Without a terminal nothing is written and the experiment is not even asked."""
+    experiment = Fake()
+    with view(experiment) as shown:
+        for _ in range(100):
+            shown.update()
+    assert not shown.shown
+    assert experiment.asked == 0
+    assert capfd.readouterr() == ("", "")
+
+
+def test_false_is_silence_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """progress=False writes nothing."""
+    screen = terminal(monkeypatch)
+    with view(Fake(), False) as shown:
+        shown.update()
+    assert screen.getvalue() == ""
+
+
+def test_lines_where_it_is_forced_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """progress=True writes plain lines to a file: one at the start, one at the end, no escape codes."""
+    with view(Fake(status(STRANGE)), True) as shown:
+        for _ in range(100):
+            shown.update()
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert 1 <= err.count("\n") <= 2
+    assert "undecided after 700 samples; c leads" in err
+    assert "\x1b" not in err
+
+
+def test_the_view_goes_when_all_is_well(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is drawn, and erased at the end; the cursor is back; nothing went to stdout."""
+    screen = terminal(monkeypatch)
+    with view(Fake(), max_samples=900) as shown:
+        assert shown.shown
+        assert "undecided after 300 samples" in screen.getvalue()
+        shown.update()
+    text = screen.getvalue()
+    assert text.index(HIDE) < text.index(SHOW_CURSOR)
+    assert text.count(HIDE) == text.count(SHOW_CURSOR)
+    after = text[text.rindex(SHOW_CURSOR) :]
+    assert after.count("\x1b[2K") >= 7  # a line erased for every line of the frame
+    assert "samples" not in after
+    assert sys.stderr is screen
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
+def test_the_view_stays_when_the_run_is_broken_off(
+    monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    """After an exception the cursor is back, the last frame is left, and the exception goes on."""
+    screen = terminal(monkeypatch)
+    with pytest.raises(error), view(Fake()):
+        raise error
+    text = screen.getvalue()
+    assert text.rindex(SHOW_CURSOR) > text.rindex(HIDE)
+    assert "\x1b[2K" not in text[text.rindex(SHOW_CURSOR) :]
+    assert "cot leads" in text
+    assert sys.stderr is screen
+
+
+def test_an_error_while_it_begins_restores_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in the first drawing leaves the terminal as it was."""
+    screen = terminal(monkeypatch)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(frame_module, "_table", interrupt)
+    with pytest.raises(KeyboardInterrupt), view(Fake()):
+        pass
+    text = screen.getvalue()
+    assert text.rfind(SHOW_CURSOR) >= text.rfind(HIDE)
+    assert sys.stderr is screen
+
+
+def test_no_colour_when_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NO_COLOR is respected; without it the view has colours."""
+    screen = terminal(monkeypatch)
+    for wanted in (True, False):
+        if not wanted:
+            monkeypatch.setenv("NO_COLOR", "1")
+        screen.truncate(0)
+        with view(Fake()):
+            pass
+        assert ("\x1b[32m" in screen.getvalue()) == wanted
+
+
+def test_a_terminal_that_cannot_redraw_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TERM=dumb has no escape codes."""
+    screen = terminal(monkeypatch)
+    monkeypatch.setenv("TERM", "dumb")
+    with view(Fake()) as shown:
+        shown.update()
+    assert "undecided after 300 samples; cot leads" in screen.getvalue()
+    assert "\x1b" not in screen.getvalue()
+
+
+def test_what_arms_print_goes_where_it_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a pipe stdout stays untouched; on the same screen lines appear above the view, markup and all."""
+    screen = terminal(monkeypatch)
+    pipe = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", pipe)
+    with view(Fake()):
+        print("data")
+    assert pipe.getvalue() == "data\n"
+    other = Screen()
+    monkeypatch.setattr(sys, "stdout", other)
+    with view(Fake()):
+        print("[/] seen")
+        print("[/] unfinished", end="")
+    assert "[/] seen" in screen.getvalue()
+    assert "[/] unfinished" in screen.getvalue()
+    assert sys.stdout is other
+    assert other.getvalue() == ""
+
+
+def test_an_update_that_is_not_due_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call takes less than a microsecond, and the experiment is asked about five times a second."""
+    terminal(monkeypatch)
+    experiment = Fake()
+    with view(experiment) as shown:
+        began, taken = time.monotonic(), []
+        for _ in range(5):
+            start = time.process_time()
+            for _ in range(20_000):
+                shown.update()
+            taken.append(time.process_time() - start)
+        assert min(taken) < 20_000 * 1e-6
+        assert experiment.asked <= 3 + 5 * (time.monotonic() - began)
+
+
+def test_updates_come_when_they_are_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 0.2 s the next update draws what is new."""
+    screen = terminal(monkeypatch)
+    experiment = Fake()
+    with view(experiment) as shown:
+        experiment.now = status(leader="long", intervals={})
+        deadline = time.monotonic() + 5.0
+        while "long leads" not in screen.getvalue() and time.monotonic() < deadline:
+            shown.update()
+        assert "long leads" in screen.getvalue()
+
+
+def test_looking_does_not_end_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that cannot be read for a moment, and a terminal that is gone, are no reason to stop."""
+    terminal(monkeypatch)
+    experiment = Fake()
+
+    def unreadable() -> Status:
+        raise StoreError("locked")
+
+    with view(experiment) as shown:
+        shown._due = 0.0
+        monkeypatch.setattr(experiment, "status", unreadable)
+        shown.update()
+        assert shown.shown
+    gone = terminal(monkeypatch)
+
+    def lost(_: str) -> int:
+        raise OSError(5, "Input/output error")
+
+    with view(Fake()) as shown:
+        monkeypatch.setattr(gone, "write", lost)
+        shown._due = 0.0
+        shown.update()
+        assert not shown.shown
+        shown.update()
+    assert sys.stderr is gone
+
+
+def test_a_progress_that_is_neither_is_refused() -> None:
+    """A number is no answer to whether to show something."""
+    with pytest.raises(InvalidInputError, match="progress must be True or False, got 3"):
+        view(Fake(), 3)  # type: ignore[arg-type]
+
+
+def test_without_stderr_there_is_no_view(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A process without stderr shows nothing, above all not on stdout."""
+    monkeypatch.setattr(sys, "stderr", None)
+    for progress in (None, True):
+        with view(Fake(), progress) as shown:
+            shown.update()
+    monkeypatch.undo()
+    assert capsys.readouterr().out == ""
+
+
+def test_a_notebook_gets_one_output_that_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a Jupyter kernel the frame is displayed once, as HTML and text, and updated; the last one stays."""
+    shown: list[dict[str, str]] = []
+
+    def display(data: dict[str, str], *, raw: bool, display_id: bool) -> Any:
+        assert raw
+        assert display_id
+        shown.append(data)
+        return types.SimpleNamespace(update=lambda data, raw: shown.append(data))
+
+    kernel = types.ModuleType("IPython")
+    kernel.get_ipython = lambda: types.SimpleNamespace(kernel=object())  # type: ignore[attr-defined]
+    part = types.ModuleType("IPython.display")
+    part.display = display  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
+    monkeypatch.setitem(sys.modules, "IPython.display", part)
+    experiment = Fake()
+    with view(experiment):
+        experiment.now = status(decision="cot")
+    assert len(shown) == 2
+    assert "cot leads" in shown[0]["text/plain"]
+    assert "cot is best" in shown[-1]["text/html"]
+    with view(experiment, False):
+        pass
+    assert len(shown) == 2
+
+
+def test_ipython_without_a_kernel_is_no_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """IPython on a terminal, or merely imported, is treated as any program."""
+    for shell in (None, types.SimpleNamespace()):
+        module = types.ModuleType("IPython")
+        module.get_ipython = lambda shell=shell: shell  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "IPython", module)
+        assert not view(Fake()).shown
+
+
+CHILD = """
+import os, signal, sys
+sys.path.insert(0, {folder!r})
+from test_view import Fake, view
+with view(Fake()) as shown:
+    shown.update()
+    os.kill(os.getpid(), signal.SIGINT)
+    shown.update()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_ctrl_c_on_a_real_terminal() -> None:
+    """On a pseudo-terminal the view appears on stderr alone, and Ctrl-C gives the cursor back."""
+    import pty
+
+    main, end = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "60", "LINES": "24"}
+    code = CHILD.format(folder=os.path.dirname(__file__))
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=end, env=environment
+    ) as child:
+        os.close(end)
+        seen = b""
+        while True:
+            try:
+                part = os.read(main, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            seen += part
+        assert child.stdout is not None
+        assert child.stdout.read() == b""
+    os.close(main)
+    text = seen.decode()
+    assert child.returncode != 0
+    assert "KeyboardInterrupt" in text
+    assert "cot leads" in text
+    assert text.rindex(SHOW_CURSOR) > text.rindex(HIDE)
