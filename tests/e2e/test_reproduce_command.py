@@ -7,6 +7,7 @@ import io
 import json
 import math
 import xml.etree.ElementTree as ET
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from typing import Any
 import pytest
 
 import bestarm as bestarm_package
+from bestarm.cli import main
 from bestarm.paper import claims, figures, published, stability, table1
+from bestarm.paper.ledger import Ledger
 from e2e.test_solve_command import bestarm
 
 
@@ -29,14 +32,59 @@ def test_table_1_is_complete_and_resumes(tmp_path: Path) -> None:
     assert found["joint"]["cells"] == 33
     assert len(list(csv.DictReader(io.StringIO((tmp_path / "table1.csv").read_text())))) == 36
     kept = json.loads((tmp_path / "table1.json").read_text())
-    kept["cells"]["0/ebs-c"]["mean_samples"] = 12345.0  # if this comes back, the cell was not run again
-    del kept["cells"]["5/lucb++"]
+    kept["finished"]["0/ebs-c"]["mean_samples"] = 12345.0  # if this comes back, the cell was not run again
+    del kept["finished"]["5/lucb++"]
     (tmp_path / "table1.json").write_text(json.dumps(kept))
     again = json.loads(bestarm(*words).stdout)
     assert again["cells"][0]["mean_samples"] == 12345.0
     assert again["cells"][35] == found["cells"][35]
     other = json.loads(bestarm(*words, "--seed", "1").stdout)  # other settings: nothing is taken over
     assert other["cells"][0]["mean_samples"] != 12345.0
+
+
+def test_an_interrupted_report_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupted in Table 1, Figure 5, stability and claims: no part is made twice, same files."""
+    made: list[tuple[object, ...]] = []
+    stop_at = 0
+
+    def counted(make: Any) -> Any:
+        def part(*given: object) -> Any:
+            if len(made) == stop_at:
+                raise KeyboardInterrupt
+            made.append((make.__module__, *given))
+            return make(*given)
+
+        return part
+
+    for module, name in ((table1, "_cell"), (figures, "_draws"), (stability, "_part"), (claims, "_part")):
+        monkeypatch.setattr(module, name, counted(getattr(module, name)))
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    stop_at = 10_000
+    assert main(["reproduce", "all", "--runs", "3", "--output", str(whole)]) == 0
+    assert len(made) == 36 + 12 + 4 + 32
+    expected = list(made)
+    made.clear()
+    for stop_at in (1, 20, 41, 50, 60, 10_000):
+        code = main(["reproduce", "all", "--runs", "3", "--output", str(broken)])
+        assert code == (0 if stop_at == 10_000 else 130)
+        assert len(made) == min(stop_at, 84)
+    assert made == expected
+    assert {path.name for path in whole.iterdir()} == {path.name for path in broken.iterdir()}
+    for path in whole.iterdir():
+        assert path.read_bytes() == (broken / path.name).read_bytes(), path.name
+
+
+def test_what_other_code_has_made_is_made_again(tmp_path: Path) -> None:
+    """A part is taken over only if settings, version and source are those that made it."""
+    ledger = Ledger(tmp_path / "parts.json")
+    assert ledger.make({"runs": 1}, {"a": lambda: {"x": 0.1}}) == {"a": {"x": 0.1}}
+    assert ledger.make({"runs": 1}, {"a": lambda: {"x": 0.2}}) == {"a": {"x": 0.1}}
+    assert ledger.make({"runs": 2}, {"a": lambda: {"x": 0.3}}) == {"a": {"x": 0.3}}
+    for key in ("source", "version"):
+        kept = json.loads((tmp_path / "parts.json").read_text())
+        kept["settings"][key] += "-"
+        (tmp_path / "parts.json").write_text(json.dumps(kept))
+        assert ledger.make({"runs": 2}, {"a": partial(dict, x=key)}) == {"a": {"x": key}}
 
 
 def test_a_damaged_store_is_made_anew(tmp_path: Path) -> None:
@@ -153,7 +201,14 @@ def test_the_report_is_one_page_that_needs_no_network(tmp_path: Path) -> None:
     for loading in ("<script", "<link", "<img", "url(http", "@import", 'src="'):
         assert loading not in page
     names = {path.name for path in tmp_path.iterdir()}
-    assert {"table1.csv", "table1.json", "claims.json", "stability.csv", "figure3.png"} <= names
+    assert {
+        "table1.csv",
+        "table1.json",
+        "claims.json",
+        "stability.csv",
+        "figure3.png",
+        "figure5.csv",
+    } <= names
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable
@@ -15,9 +14,12 @@ import typer
 from .._text import csv_text
 from ..errors import InvalidInputError
 from ._numbers import to_whole
-from ._output import ListingFormat, number, plain, print_json, print_table
+from ._output import ListingFormat, number, print_json, print_table
 
 if TYPE_CHECKING:
+    from ..paper.claims import Claim
+    from ..paper.ledger import Ledger
+    from ..paper.stability import Stability
     from ..paper.table1 import TableCell
 
 
@@ -43,7 +45,7 @@ def reproduce(
     seed: Annotated[str, typer.Option(metavar="INT", help="The same seed gives the same result.")] = "0",
     output: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Folder for pictures and data; an interrupted table resumes there."),
+        typer.Option(metavar="DIR", help="Folder for pictures and data; an interrupted call resumes there."),
     ] = None,
     format: Annotated[ListingFormat, typer.Option(help="How to print a table.")] = ListingFormat.table,
 ) -> None:
@@ -106,26 +108,35 @@ def _countdown(what: str) -> Callable[[int, int], None]:
     return report
 
 
+def _ledger(folder: Path | None, name: str, title: str) -> Ledger:
+    """Finished parts are kept in the folder, if there is one, and told on a terminal."""
+    from ..paper.ledger import Ledger
+
+    return Ledger(None if folder is None else folder / f"{name}.json", _countdown(title))
+
+
 def _make_table(runs: int, seed: int, folder: Path | None) -> list[TableCell]:
-    """The cells of Table 1; those that are finished are kept in the folder, and not made again."""
     from ..paper import table1
-    from ..simulation.results import write_whole
 
-    store = None if folder is None else folder / "table1.json"
-    settings = {"runs": runs, "seed": seed}
-    finished = _finished(store, settings)
-    report = _countdown("Table 1")
-
-    def keep(cell: TableCell, done: int, total: int) -> None:
-        finished[cell.key] = table1.to_dict([cell])[0]
-        if store is not None:
-            write_whole(store, json.dumps({"settings": settings, "cells": plain(finished)}, indent=1) + "\n")
-        report(done, total)
-
-    cells = table1.make_table(runs, seed, finished=dict(finished), on_cell=keep)
-    if folder is not None:
-        write_whole(folder / "table1.csv", csv_text(table1.to_dict(cells)))
+    cells = table1.make_table(runs, seed, _ledger(folder, "table1", "Table 1"))
+    _keep(folder, "table1", table1.to_dict(cells))
     return cells
+
+
+def _make_stability(runs: int, seed: int, folder: Path | None) -> list[Stability]:
+    from ..paper import stability
+
+    found = stability.measure(runs, seed, _ledger(folder, "stability", "Stability"))
+    _keep(folder, "stability", stability.to_dict(found))
+    return found
+
+
+def _make_claims(instances: int, seed: int, folder: Path | None) -> list[Claim]:
+    from ..paper.claims import check_claims
+
+    found = check_claims(instances, seed, _ledger(folder, "claims", "Claims"))
+    _keep(folder, "claims", [vars(claim) for claim in found])
+    return found
 
 
 def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
@@ -147,31 +158,18 @@ def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -
 
 def _report(runs: int | None, seed: int, folder: Path) -> None:
     """Everything, into one page beside its data."""
-    from ..paper import claims, report, stability, table1
+    from ..paper import report, table1
     from ..simulation.results import write_whole
 
     cells = _make_table(runs or 1000, seed, folder)
     names = [target for target in Target if target.value.startswith("figure")]
     pictures = {target.value: _figure(target, runs, seed, folder)[0].read_text() for target in names}
-    steady = stability.measure(runs or 1000, seed, _countdown("Stability"))
-    checked = claims.check_claims(runs or 1000, seed)
-    _keep(folder, "stability", stability.to_dict(steady))
-    _keep(folder, "claims", [vars(claim) for claim in checked])
+    steady = _make_stability(runs or 1000, seed, folder)
+    checked = _make_claims(runs or 1000, seed, folder)
     settings = {"runs": runs or "as many as the paper", "seed": seed}
     text = report.page(cells, table1.joint_test(cells), pictures, steady, checked, settings)
     write_whole(folder / "index.html", text)
     print(folder / "index.html")
-
-
-def _finished(store: Path | None, settings: dict[str, int]) -> dict[str, dict[str, Any]]:
-    """The cells that an earlier call with the same settings left behind."""
-    if store is None or not store.exists():
-        return {}
-    try:
-        kept = json.loads(store.read_text())
-        return dict(kept["cells"]) if kept["settings"] == settings else {}
-    except (ValueError, KeyError, TypeError, OSError):
-        return {}
 
 
 def _print_table_1(cells: list[TableCell]) -> None:
@@ -195,9 +193,7 @@ def _print_table_1(cells: list[TableCell]) -> None:
 def _stability(runs: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
     from ..paper import stability
 
-    found = stability.measure(runs, seed, _countdown("Stability"))
-    rows = stability.to_dict(found)
-    _keep(folder, "stability", rows)
+    rows = stability.to_dict(_make_stability(runs, seed, folder))
     if format is not ListingFormat.table:
         _print_rows(rows, format)
     else:
@@ -217,13 +213,9 @@ def _stability(runs: int, seed: int, folder: Path | None, format: ListingFormat)
 
 
 def _claims(instances: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
-    from ..paper.claims import check_claims
-
-    found = check_claims(instances, seed)
-    rows = [vars(claim) for claim in found]
-    _keep(folder, "claims", rows)
+    found = _make_claims(instances, seed, folder)
     if format is not ListingFormat.table:
-        _print_rows(rows, format)
+        _print_rows([vars(claim) for claim in found], format)
         return
     print_table(
         ["statement", "verdict", "instances", "broken"],
@@ -236,12 +228,11 @@ def _claims(instances: int, seed: int, folder: Path | None, format: ListingForma
 
 
 def _keep(folder: Path | None, name: str, rows: list[dict[str, Any]]) -> None:
-    """The rows as CSV and JSON, if there is a folder for them."""
+    """The rows as CSV, if there is a folder for them."""
     from ..simulation.results import write_whole
 
     if folder is not None:
         write_whole(folder / f"{name}.csv", csv_text(rows))
-        write_whole(folder / f"{name}.json", json.dumps(plain(rows), indent=1) + "\n")
 
 
 def _print_rows(rows: list[dict[str, Any]], format: ListingFormat) -> None:
@@ -265,5 +256,7 @@ def _figure(target: Target, runs: int | None, seed: int, folder: Path) -> list[P
     elif target is Target.figure4:
         picture = plots.figure_4(figures.proof_steps())
     else:
-        picture = plots.figure_5(figures.draws_against_delta(runs, seed))
+        draws = figures.draws_against_delta(runs, seed, _ledger(folder, "figure5", "Figure 5"))
+        _keep(folder, "figure5", figures.to_dict(draws))
+        picture = plots.figure_5(draws)
     return save(picture, folder / target.value)

@@ -7,7 +7,9 @@ on. Statements about limits, or about a delta below any double, cannot be exerci
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +20,7 @@ from ..theory.complexity import complexity_bounds, optimal_weights
 from ..theory.exploration import exploration_biased_weights
 from ..theory.guarantees import non_asymptotic_bound, regularity_bounds
 from ..theory.statistics import confidence_width, g
+from .ledger import Ledger
 from .published import MU_1
 
 Array = npt.NDArray[np.float64]
@@ -48,13 +51,17 @@ class Claim:
     note: str
 
 
-def check_claims(instances: int = 1000, seed: int = 0) -> list[Claim]:
+def check_claims(instances: int = 1000, seed: int = 0, ledger: Ledger | None = None) -> list[Claim]:
     """All statements in the paper's order, each with `instances` random instances where it has a check."""
-    found = []
-    for i, (number, statement, verdict, check, note) in enumerate(_STATEMENTS):
-        tried, broken = (0, 0) if check is None else check(np.random.default_rng([seed, i]), instances)
-        found.append(Claim(number, statement, verdict, tried, broken, note))
-    return found
+    parts = {number: partial(_part, i, instances, seed) for i, (number, *_) in enumerate(_STATEMENTS)}
+    made = (ledger or Ledger()).make({"instances": instances, "seed": seed}, parts)
+    return [Claim(**part) for part in made.values()]
+
+
+def _part(i: int, instances: int, seed: int) -> dict[str, Any]:
+    number, statement, verdict, check, note = _STATEMENTS[i]
+    tried, broken = (0, 0) if check is None else check(np.random.default_rng([seed, i]), instances)
+    return asdict(Claim(number, statement, verdict, tried, broken, note))
 
 
 def verdicts() -> dict[str, str]:

@@ -8,15 +8,18 @@ tracking: C-tracking, as in Algorithms 2 and 3.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..simulation.runner import simulate
 from ..simulation.trace import Trace, trace
-from ..strategies import EBS, Strategy, TrackAndStop
+from ..strategies import EBS, Strategy, TrackAndStop, Uniform
 from ..theory.complexity import lower_bound, optimal_weights
 from ..theory.exploration import ExplorationCandidate, exploration_candidates
+from .ledger import Ledger
 from .published import BANDITS, FIGURE_5, FIGURES_2_AND_3
 
 BOX = (np.array([0.50, 0.30, 0.40, 0.10, 0.20]), np.array([0.80, 0.95, 0.70, 0.35, 0.45]))
@@ -80,30 +83,55 @@ class Draws:
     bound: Array
 
 
-def draws_against_delta(runs: int | None = None, seed: int = 0) -> list[Draws]:
+def draws_against_delta(runs: int | None = None, seed: int = 0, ledger: Ledger | None = None) -> list[Draws]:
     """Figure 5: EBS, Track-and-Stop and uniform sampling on four bandits, all deltas from one trajectory."""
-    strategies: list[str | Strategy] = [EBS("D", float(FIGURE_5["gamma"])), TrackAndStop("D"), "uniform"]
-    panels = []
-    for name, means in BANDITS.items():
-        found = simulate(
-            strategies, means, DELTAS, runs=runs or int(FIGURE_5["runs"]), seed=seed, progress=False
+    count = runs or int(FIGURE_5["runs"])
+    strategies = {
+        "ebs-d": EBS("D", float(FIGURE_5["gamma"])),
+        "tas-d": TrackAndStop("D"),
+        "uniform": Uniform(),
+    }
+    parts = {
+        f"{bandit}/{name}": partial(_draws, bandit, strategy, count, seed)
+        for bandit in BANDITS
+        for name, strategy in strategies.items()
+    }
+    made = (ledger or Ledger()).make({"runs": count, "seed": seed}, parts)
+    return [
+        Draws(
+            bandit,
+            DELTAS,
+            {name: np.array(made[f"{bandit}/{name}"]["mean"]) for name in strategies},
+            {name: np.array(made[f"{bandit}/{name}"]["error"]) for name in strategies},
+            np.array([float(lower_bound(means, delta)) for delta in DELTAS]),
         )
-        if not found.complete:
-            raise KeyboardInterrupt
-        mean: dict[str, list[float]] = {}
-        error: dict[str, list[float]] = {}
-        for cell in found:
-            label = cell.strategy.split("(")[0]
-            mean.setdefault(label, []).append(cell.mean_samples)
-            error.setdefault(label, []).append(cell.standard_error)
-        bound = np.array([float(lower_bound(means, delta)) for delta in DELTAS])
-        panels.append(
-            Draws(
-                name,
-                DELTAS,
-                {key: np.array(value) for key, value in mean.items()},
-                {key: np.array(value) for key, value in error.items()},
-                bound,
-            )
-        )
-    return panels
+        for bandit, means in BANDITS.items()
+    ]
+
+
+def _draws(bandit: str, strategy: Strategy, runs: int, seed: int) -> dict[str, Any]:
+    found = simulate(strategy, BANDITS[bandit], DELTAS, runs=runs, seed=seed, progress=False)
+    if not found.complete:
+        raise KeyboardInterrupt
+    return {
+        "delta": list(DELTAS),
+        "mean": [cell.mean_samples for cell in found],
+        "error": [cell.standard_error for cell in found],
+    }
+
+
+def to_dict(panels: list[Draws]) -> list[dict[str, Any]]:
+    """Figure 5 as plain objects, one per bandit, strategy and delta."""
+    return [
+        {
+            "bandit": draws.bandit,
+            "strategy": name,
+            "delta": delta,
+            "mean_samples": float(draws.mean[name][i]),
+            "standard_error": float(draws.error[name][i]),
+            "lower_bound": float(draws.bound[i]),
+        }
+        for draws in panels
+        for name in draws.mean
+        for i, delta in enumerate(draws.deltas)
+    ]

@@ -6,14 +6,15 @@ often the most-targeted arm changes, and how long they stay uniform.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..simulation.trace import trace
 from ..strategies import EBS, Strategy, TrackAndStop
+from .ledger import Ledger
 from .published import FIGURE_3_ROUNDS, FIGURES_2_AND_3
 
 
@@ -37,22 +38,20 @@ class Stability:
     uniform_rounds_error: float
 
 
-def measure(
-    runs: int = 1000, seed: int = 0, on_strategy: Callable[[int, int], None] | None = None
-) -> list[Stability]:
+def measure(runs: int = 1000, seed: int = 0, ledger: Ledger | None = None) -> list[Stability]:
     """EBS and Track-and-Stop, both trackings, on the bandit and with the settings of Figure 3."""
     gamma = float(FIGURES_2_AND_3["gamma"])  # type: ignore[arg-type]
     strategies: list[Strategy] = [EBS("C", gamma), EBS("D", gamma), TrackAndStop("C"), TrackAndStop("D")]
-    found = []
-    for strategy in strategies:
-        values = np.array([_one(strategy, run, seed) for run in range(runs)])
-        mean = values.mean(axis=0)
-        error = values.std(axis=0, ddof=1) / np.sqrt(runs) if runs > 1 else np.full(3, np.nan)
-        numbers = [float(x) for pair in zip(mean, error, strict=True) for x in pair]
-        found.append(Stability(strategy.name, runs, *numbers))
-        if on_strategy is not None:
-            on_strategy(len(found), len(strategies))
-    return found
+    parts = {strategy.name: partial(_part, strategy, runs, seed) for strategy in strategies}
+    made = (ledger or Ledger()).make({"runs": runs, "seed": seed}, parts)
+    return [Stability(**part) for part in made.values()]
+
+
+def _part(strategy: Strategy, runs: int, seed: int) -> dict[str, Any]:
+    values = np.array([_one(strategy, run, seed) for run in range(runs)])
+    mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(runs)
+    numbers = [float(x) for pair in zip(mean, error, strict=True) for x in pair]
+    return asdict(Stability(strategy.name, runs, *numbers))
 
 
 def _one(strategy: Strategy, run: int, seed: int) -> tuple[float, int, int]:

@@ -6,14 +6,16 @@ published mean has an error of sd/sqrt(1000), ours of sd/sqrt(runs), with sd fro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..simulation.runner import simulate
 from ..strategies import EBS, Strategy, find_strategy
+from .ledger import Ledger
 from .published import BANDITS, REPEATED, RUNS, STRATEGIES, TABLE_1
 
 
@@ -34,17 +36,13 @@ class TableCell:
     published: int
     mean_samples: float
     standard_error: float
+    standard_deviation: float
     z: float
     errors: int
     error_rate: float
     runs: int
     seed: int
     repeated: bool
-
-    @property
-    def key(self) -> str:
-        """How a file of finished cells names it."""
-        return f"{self.row}/{self.strategy}"
 
 
 @dataclass(frozen=True)
@@ -57,31 +55,22 @@ class JointTest:
     largest_z: float
 
 
-def make_table(
-    runs: int = RUNS,
-    seed: int = 0,
-    *,
-    finished: dict[str, dict[str, Any]] | None = None,
-    on_cell: Callable[[TableCell, int, int], None] | None = None,
-) -> list[TableCell]:
+def make_table(runs: int = RUNS, seed: int = 0, ledger: Ledger | None = None) -> list[TableCell]:
     """All 36 cells, row by row.
 
     runs, seed  of our simulation; cell (row, column) has the seed 1000 seed + 10 row + column
-    finished    cells by key, from an earlier call that was interrupted; they are not computed again
-    on_cell     called with each cell, the number of cells done and that of all
+    ledger      where finished cells are kept, and taken from
     """
-    cells: list[TableCell] = []
-    for row in range(len(TABLE_1)):
-        for column, name in enumerate(STRATEGIES):
-            kept = (finished or {}).get(f"{row}/{name}")
-            cell = TableCell(**kept) if kept else _cell(row, column, runs, seed)
-            cells.append(cell)
-            if on_cell is not None:
-                on_cell(cell, len(cells), len(TABLE_1) * len(STRATEGIES))
-    return cells
+    parts = {
+        f"{row}/{name}": partial(_cell, row, column, runs, seed)
+        for row in range(len(TABLE_1))
+        for column, name in enumerate(STRATEGIES)
+    }
+    made = (ledger or Ledger()).make({"runs": runs, "seed": seed}, parts)
+    return [TableCell(**cell) for cell in made.values()]
 
 
-def _cell(row: int, column: int, runs: int, seed: int) -> TableCell:
+def _cell(row: int, column: int, runs: int, seed: int) -> dict[str, Any]:
     setting, name = TABLE_1[row], STRATEGIES[column]
     own_seed = 1000 * seed + 10 * row + column
     found = simulate(
@@ -94,9 +83,9 @@ def _cell(row: int, column: int, runs: int, seed: int) -> TableCell:
     ).cells[0]
     if not found.complete:
         raise KeyboardInterrupt
-    variance = float(found.samples.var(ddof=1)) if runs > 1 else float("nan")
+    deviation = found.standard_error * math.sqrt(runs)
     published = setting.draws[column]
-    return TableCell(
+    cell = TableCell(
         row=row,
         bandit=setting.bandit,
         delta=setting.delta,
@@ -105,13 +94,20 @@ def _cell(row: int, column: int, runs: int, seed: int) -> TableCell:
         published=published,
         mean_samples=found.mean_samples,
         standard_error=found.standard_error,
-        z=(found.mean_samples - published) / float(np.sqrt(variance / RUNS + variance / runs)),
+        standard_deviation=deviation,
+        z=_z(found.mean_samples - published, deviation, runs),
         errors=found.errors,
         error_rate=found.error_rate,
         runs=runs,
         seed=own_seed,
         repeated=(row, name) in REPEATED,
     )
+    return asdict(cell)
+
+
+def _z(difference: float, deviation: float, runs: int) -> float:
+    """A difference in its standard errors; NaN if so few runs all took the same number of samples."""
+    return difference / (deviation * math.sqrt(1 / RUNS + 1 / runs)) if deviation > 0 else math.nan
 
 
 def _strategy(name: str, gamma: float) -> Strategy:

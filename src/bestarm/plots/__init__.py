@@ -18,6 +18,7 @@ def pyplot() -> ModuleType:
             "pictures need Matplotlib, which is not installed; install bestarm[plots]."
         ) from None
     matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "bestarm"  # the same data give the same file
     import matplotlib.pyplot as plt
 
     return plt
