@@ -150,9 +150,11 @@ def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -
         print(csv_text(table1.to_dict(cells)), end="")
     else:
         _print_table_1(cells)
+        print(f"\nAll {joint.cells} distinct cells together: {joint}.")
+        if runs < table1.ENOUGH:
+            print(f"With fewer than {table1.ENOUGH} runs z is far from normal: the joint test means little.")
         print(
-            f"\nAll {joint.cells} distinct cells together: chi-square {joint.chi_square:.1f}, "
-            f"p = {joint.p_value:.3f}; largest |z| {joint.largest_z:.2f}."
+            f"The same from 100,000 runs, kept in the package: {table1.joint_test(table1.precise_table())}."
         )
 
 

@@ -47,8 +47,7 @@ def page(
         f"Garivier, Kocák), by bestarm {escape(__version__)}.</p>",
         "<h2>Table 1: expected number of draws</h2>",
         _table_1(cells),
-        f"<p>All {joint.cells} distinct cells together: chi-square {joint.chi_square:.1f}, "
-        f"p = {joint.p_value:.3f}; largest |z| {joint.largest_z:.2f}.</p>",
+        f"<p>All {joint.cells} distinct cells together: {joint}.</p>",
         "<h2>Figures</h2>",
         *(_figure(name, svg) for name, svg in figures.items()),
         "<h2>Stability of the target weights, first 1200 rounds</h2>",
