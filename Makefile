@@ -1,12 +1,15 @@
 # `make run` and `make test` work on a machine that has only Python (3.11 or newer) and make.
 PYTHON ?= python3
 BIN := .venv/bin
+REPORT := report
 
-.PHONY: run test lint bench clean
+.PHONY: run test lint bench reproduce clean
 .DELETE_ON_ERROR:
 
-run: .venv/.installed          ## the demonstration
+run: .venv/.installed          ## the demonstration, and the paper's table and figures from few runs
 	$(BIN)/bestarm demo
+	@echo; echo "The paper's table, figures and claims, made anew from few runs; the report is in:"
+	@$(BIN)/bestarm reproduce all --runs 100 --output $(REPORT)/few-runs
 
 test: .venv/.installed-dev     ## the whole test suite
 	$(BIN)/python -m pytest -n auto
@@ -19,6 +22,10 @@ lint: .venv/.installed-dev     ## style and types
 bench: .venv/.installed-dev    ## speed, as ratios within one run
 	$(BIN)/python -m benchmarks
 
+reproduce: .venv/.installed-dev  ## the paper in full, and the full-size check of its table
+	$(BIN)/bestarm reproduce all --output $(REPORT)
+	BESTARM_REPORT=$(REPORT) $(BIN)/python -m pytest -m full
+
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
 
@@ -28,7 +35,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/.installed: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots]'
 	@touch $@
 
 .venv/.installed-dev: pyproject.toml | .venv/bin/python

@@ -56,7 +56,7 @@ def test_an_interrupted_report_goes_on_where_it_was(tmp_path: Path, monkeypatch:
 
         return part
 
-    for module, name in ((table1, "_cell"), (figures, "_draws"), (stability, "_part"), (claims, "_part")):
+    for module, name in ((table1, "_part"), (figures, "_draws"), (stability, "_part"), (claims, "_part")):
         monkeypatch.setattr(module, name, counted(getattr(module, name)))
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     stop_at = 10_000

@@ -69,16 +69,21 @@ def make_table(runs: int = RUNS, seed: int = 0, ledger: Ledger | None = None) ->
     ledger      where finished cells are kept, and taken from
     """
     parts = {
-        f"{row}/{name}": partial(_cell, row, column, runs, seed)
+        f"{row}/{name}": partial(_part, row, name, runs, seed)
         for row in range(len(TABLE_1))
-        for column, name in enumerate(STRATEGIES)
+        for name in STRATEGIES
     }
     made = (ledger or Ledger()).make({"runs": runs, "seed": seed}, parts)
     return [TableCell(**cell) for cell in made.values()]
 
 
-def _cell(row: int, column: int, runs: int, seed: int) -> dict[str, Any]:
-    setting, name = TABLE_1[row], STRATEGIES[column]
+def _part(row: int, name: str, runs: int, seed: int) -> dict[str, Any]:
+    return asdict(make_cell(row, name, runs, seed))
+
+
+def make_cell(row: int, name: str, runs: int = RUNS, seed: int = 0) -> TableCell:
+    """One cell, the strategy by its name."""
+    setting, column = TABLE_1[row], STRATEGIES.index(name)
     own_seed = 1000 * seed + 10 * row + column
     found = simulate(
         _strategy(name, setting.gamma),
@@ -92,7 +97,7 @@ def _cell(row: int, column: int, runs: int, seed: int) -> dict[str, Any]:
         raise KeyboardInterrupt
     deviation = found.standard_error * math.sqrt(runs)
     published = setting.draws[column]
-    cell = TableCell(
+    return TableCell(
         row=row,
         bandit=setting.bandit,
         delta=setting.delta,
@@ -109,7 +114,6 @@ def _cell(row: int, column: int, runs: int, seed: int) -> dict[str, Any]:
         seed=own_seed,
         repeated=(row, name) in REPEATED,
     )
-    return asdict(cell)
 
 
 def _z(difference: float, deviation: float, runs: int) -> float:
