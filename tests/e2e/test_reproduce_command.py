@@ -93,6 +93,8 @@ def test_a_damaged_store_is_made_anew(tmp_path: Path) -> None:
     run = bestarm("reproduce", "table1", "--runs", "2", "--output", str(tmp_path))
     assert run.returncode == 0
     assert "All 33 distinct cells" in run.stdout
+    assert "w(mu1) = (0.477, 0.476, 0.028, 0.010, 0.010)" in run.stdout
+    assert "fewer than 400 runs" in run.stdout
 
 
 def test_joint_test_rejects_wrong_numbers() -> None:
@@ -196,9 +198,10 @@ def test_the_report_is_one_page_that_needs_no_network(tmp_path: Path) -> None:
     page = (tmp_path / "index.html").read_text()
     HTMLParser().feed(page)
     assert page.count("<svg") == 5
-    for part in ("Table 1", "Figure 5", "total variation", "Lemma 28", "published 4727"):
+    for part in ("Table 1", "Figure 5", "total variation", "Lemma 28", "published 4727", "100,000 runs"):
         assert part in page
-    for loading in ("<script", "<link", "<img", "url(http", "@import", 'src="'):
+    assert "<td class='text'>holds</td><td>5</td><td>0</td>" in page  # 5 instances, none broken
+    for loading in ("<script", "<link", "<img", "url(http", "@import", "src=", 'href="http'):
         assert loading not in page
     names = {path.name for path in tmp_path.iterdir()}
     assert {

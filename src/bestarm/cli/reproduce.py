@@ -150,12 +150,12 @@ def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -
         print(csv_text(table1.to_dict(cells)), end="")
     else:
         _print_table_1(cells)
+        print("", *table1.bandits(), sep="\n")
         print(f"\nAll {joint.cells} distinct cells together: {joint}.")
         if runs < table1.ENOUGH:
             print(f"With fewer than {table1.ENOUGH} runs z is far from normal: the joint test means little.")
-        print(
-            f"The same from 100,000 runs, kept in the package: {table1.joint_test(table1.precise_table())}."
-        )
+        precise = table1.joint_test(table1.precise_table())
+        print(f"From 100,000 runs per cell, kept in the package: {precise}.")
 
 
 def _report(runs: int | None, seed: int, folder: Path) -> None:
@@ -205,7 +205,7 @@ def _stability(runs: int, seed: int, folder: Path | None, format: ListingFormat)
             [
                 [
                     str(row["strategy"]),
-                    *(f"{row[name]:.1f} ± {row[name + '_error']:.1f}" for name in names),
+                    *(f"{row[name]:.2f} ± {row[name + '_error']:.2f}" for name in names),
                     str(row["runs"]),
                 ]
                 for row in rows

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..simulation.runner import simulate
 from ..strategies import EBS, Strategy, find_strategy
+from ..theory.complexity import optimal_weights
 from .ledger import Ledger
 from .published import BANDITS, REPEATED, RUNS, STRATEGIES, TABLE_1
 
@@ -123,6 +124,15 @@ def _z(difference: float, deviation: float, runs: int) -> float:
 
 def _strategy(name: str, gamma: float) -> Strategy:
     return EBS(name[-1].upper(), gamma) if name.startswith("ebs") else find_strategy(name)
+
+
+def bandits() -> list[str]:
+    """What the table's bandits are, and their optimal weights, a line each."""
+    lines = []
+    for name in dict.fromkeys(row.bandit for row in TABLE_1):
+        weights = ", ".join(f"{w:.3f}" for w in optimal_weights(BANDITS[name]).weights)
+        lines.append(f"{name} = {BANDITS[name]}, w({name}) = ({weights})")
+    return lines
 
 
 def precise_table() -> list[TableCell]:

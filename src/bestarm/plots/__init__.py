@@ -27,7 +27,7 @@ def pyplot() -> ModuleType:
 def save(figure: Any, path: Path) -> list[Path]:
     """As SVG and as PNG; returns the files."""
     files = [path.with_suffix(".svg"), path.with_suffix(".png")]
-    for file in files:
-        figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix == ".svg" else None)
+    figure.savefig(files[0], metadata={"Date": None})
+    figure.savefig(files[1], dpi=120, pil_kwargs={"optimize": True})
     pyplot().close(figure)
     return files

@@ -13,7 +13,7 @@ from ..theory.complexity import optimal_weights
 from ..theory.exploration import ExplorationCandidate
 from . import pyplot
 
-STYLES = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
+STYLES = ("-", "--", "-.", (0, (2.5, 1)), (0, (5, 1, 1, 1, 1, 1)))
 STRATEGY_LINES = {
     "ebs-d": ("#C721DD", "-", "o"),
     "tas-d": ("#007FB1", "--", "s"),
@@ -30,6 +30,7 @@ def _box(axes: Any, bandit: Any) -> None:
     axes.plot(arms, bandit, "o", color="black", zorder=3)
     axes.axhline(high.min(), color="grey", lw=0.8, ls=":")
     axes.set_xticks(arms)
+    axes.set_xlim(0.5, low.size + 0.5)
     axes.set_xlabel("arm")
     axes.set_ylim(0.0, 1.05)
 
@@ -37,9 +38,12 @@ def _box(axes: Any, bandit: Any) -> None:
 def figure_1(candidates: list[ExplorationCandidate]) -> Any:
     """The candidates of Algorithm 1."""
     figure, panels = pyplot().subplots(1, len(candidates), figsize=(9, 3), sharey=True, layout="constrained")
+    chosen = max(candidates, key=lambda candidate: candidate.min_weight)
     for axes, candidate in zip(panels, candidates, strict=True):
         _box(axes, candidate.bandit)
-        axes.set_title(f"test({candidate.arm + 1}), $w_{{min}}$ = {candidate.min_weight:.4f}", fontsize=10)
+        note = " (chosen)" if candidate is chosen else ""
+        title = f"test({candidate.arm + 1}): $w_{{min}}$ = {candidate.min_weight:.4f}{note}"
+        axes.set_title(title, fontsize=10)
     panels[0].set_ylabel("mean")
     return figure
 
@@ -50,34 +54,48 @@ def _arms(axes: Any, time: Any, values: Any, width: float = 1.2) -> None:
         axes.plot(time, values[:, a], color=ARM_COLOURS[a], ls=STYLES[a], lw=width, label=label)
 
 
+def _legend_below(figure: Any, axes: Any) -> None:
+    """One line under all panels, where it hides nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=9, handlelength=3)
+
+
 def figure_2(ebs: Trace, tas: Trace) -> Any:
     """Sampling frequencies of one run of each."""
-    figure, panels = pyplot().subplots(1, 2, figsize=(10, 3.6), sharey=True, layout="constrained")
+    figure, panels = pyplot().subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
     weights = optimal_weights(FIGURES_2_AND_3["means"]).weights  # type: ignore[arg-type]
     for axes, path, title in zip(panels, (ebs, tas), ("EBS", "Track-and-Stop"), strict=True):
         _arms(axes, path.time, path.pulls / path.time[:, None])
         for a, w in enumerate(weights):
-            axes.axhline(w, color=ARM_COLOURS[a], lw=0.8, ls=":")
+            axes.axhline(w, color=ARM_COLOURS[a], lw=1.0, ls=":")
         axes.set_title(title)
         axes.set_xlabel("time t")
-        axes.set_ylim(0.0, None)
+        axes.set_xlim(0, path.time[-1])
+        axes.set_ylim(0.0, 0.52)
     panels[0].set_ylabel("sampling frequency N(t)/t")
-    panels[1].legend(fontsize=8, title="w(μ) dotted")
+    panels[1].plot([], [], color="black", lw=1.0, ls=":", label="w(μ)")
+    _legend_below(figure, panels[1])
     return figure
 
 
 def figure_3(ebs: Trace, tas: Trace) -> Any:
-    """Target weights over the first rounds."""
-    figure, panels = pyplot().subplots(1, 2, figsize=(10, 3.6), sharey=True, layout="constrained")
+    """Target weights over the first rounds; a forced round, which targets one arm alone, is a thin spike."""
+    figure, panels = pyplot().subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
     for axes, path, title in zip(panels, (ebs, tas), ("EBS", "Track-and-Stop"), strict=True):
         shown = (path.time <= FIGURE_3_ROUNDS) & (path.arm >= 0)
         assert path.target is not None
-        _arms(axes, path.time[shown], path.target[shown], 1.0)
+        time, target = path.time[shown], path.target[shown]
+        forced = target.max(axis=1) == 1.0
+        _arms(axes, time[~forced], target[~forced])
+        for a in range(target.shape[1]):
+            spikes = time[forced & (target[:, a] == 1.0)]
+            axes.vlines(spikes, 0.0, 1.0, color=ARM_COLOURS[a], lw=0.7, alpha=0.7)
         axes.set_title(title)
         axes.set_xlabel("time t")
+        axes.set_xlim(0, FIGURE_3_ROUNDS)
         axes.set_ylim(0.0, 1.02)
     panels[0].set_ylabel("target weight")
-    panels[1].legend(fontsize=8, loc="upper right")
+    _legend_below(figure, panels[1])
     return figure
 
 
@@ -94,7 +112,7 @@ def figure_4(steps: list[ProofStep]) -> Any:
 
 def figure_5(panels: list[Draws]) -> Any:
     """Expected draws against delta on four bandits."""
-    figure, grid = pyplot().subplots(2, 2, figsize=(10, 7), layout="constrained")
+    figure, grid = pyplot().subplots(2, 2, figsize=(10, 6.6), layout="constrained")
     for axes, draws in zip(grid.flat, panels, strict=True):
         x = np.array(draws.deltas)
         for name, mean in draws.mean.items():
@@ -117,5 +135,5 @@ def figure_5(panels: list[Draws]) -> Any:
         axes.set_title("μ = " + str(BANDITS[draws.bandit]), fontsize=10)
         axes.set_xlabel("δ")
         axes.set_ylabel("mean number of draws")
-    grid[0, 0].legend(fontsize=9)
+    _legend_below(figure, grid[0, 0])
     return figure
