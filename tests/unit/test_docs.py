@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from bestarm.paper.table1 import joint_test, precise_table
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCKS = [
@@ -41,6 +43,18 @@ def test_commands_in_the_readme_print_what_it_shows(command: str, output: str) -
     expected = [line.rstrip() for line in output.replace("\n    ", "\n").splitlines()]
     expected[0] = expected[0].strip()
     assert [line for line in run.stdout.splitlines() if line] == [line for line in expected if line]
+
+
+def test_the_readme_shows_the_precise_table() -> None:
+    """Every cell of the paper's table, row by row, ours beside the published one; pictures of a fair size."""
+    shown = [tuple(map(int, pair)) for pair in re.findall(r"\| (\d+) / (\d+)(?= \|)", README)]
+    cells = precise_table()
+    assert shown == [(round(cell.mean_samples), cell.published) for cell in cells]
+    assert max(abs(cell.z) for cell in cells) < 2.5
+    assert f"p = {joint_test(cells).p_value:.2f}" in README
+    pictures = re.findall(r"!\[.*\]\((.*)\)", README)
+    assert len(pictures) == 2
+    assert all((ROOT / picture).stat().st_size < 150_000 for picture in pictures)
 
 
 def test_there_is_something_to_test() -> None:

@@ -168,7 +168,16 @@ def _report(runs: int | None, seed: int, folder: Path) -> None:
     pictures = {target.value: _figure(target, runs, seed, folder)[0].read_text() for target in names}
     steady = _make_stability(runs or 1000, seed, folder)
     checked = _make_claims(runs or 1000, seed, folder)
-    settings = {"runs": runs or "as many as the paper", "seed": seed}
+    settings = {
+        "runs per cell of Table 1": runs or 1000,
+        "runs of Figure 5": runs or 500,
+        "runs of the stability": runs or 1000,
+        "instances per claim": runs or 1000,
+        "seed": seed,
+        "to make it again": "bestarm reproduce all"
+        + (f" --runs {runs}" if runs else "")
+        + f" --seed {seed} --output DIR",
+    }
     text = report.page(cells, table1.joint_test(cells), pictures, steady, checked, settings)
     write_whole(folder / "index.html", text)
     print(folder / "index.html")
