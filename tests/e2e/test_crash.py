@@ -57,12 +57,10 @@ def _outcome(url: str, name: str) -> str:
     return found
 
 
-def test_a_killed_server_loses_nothing(postgres_server: PostgresServer) -> None:
+def test_a_killed_server_loses_nothing() -> None:
     """PostgreSQL with fsync, killed with all its processes five times in the middle of the work."""
-    binaries = find_postgres()
-    assert binaries is not None
     acknowledged: set[int] = set()
-    with PostgresServer(binaries) as server:
+    with PostgresServer(find_postgres()) as server:
         url = server.new_database()
         experiment = begin(url, "x")
         rng = random.Random(2)

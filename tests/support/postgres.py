@@ -26,15 +26,12 @@ from typing import Any
 
 import pytest
 
+from support.system import require
 
-def find_postgres() -> Path | None:
-    """The folder with `initdb` and `postgres`: the newest of Debian's, or what is on the PATH."""
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: float(p.parent.name))
-    on_path = shutil.which("postgres")
-    if on_path:
-        folders.append(Path(on_path).resolve().parent)
-    found = [folder for folder in folders if (folder / "initdb").exists() and (folder / "postgres").exists()]
-    return found[-1] if found else None
+
+def find_postgres() -> Path:
+    """The folder with `initdb` and `postgres`; skips the test, or fails it, where there is none."""
+    return Path(require("postgresql")["postgres"]).resolve().parent
 
 
 def _unprivileged() -> pwd.struct_passwd | None:
@@ -196,14 +193,8 @@ def shared_server(binaries: Path) -> PostgresServer:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> PostgresServer:
-    """A running server. Skips without PostgreSQL, unless BESTARM_REQUIRE=postgresql says that it must be."""
-    binaries = find_postgres()
-    if binaries is None:
-        reason = "no PostgreSQL server here: neither on PATH nor in /usr/lib/postgresql (Debian: postgresql)"
-        if "postgresql" in os.environ.get("BESTARM_REQUIRE", "").split(","):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return shared_server(binaries)
+    """A running server; skips without PostgreSQL, or fails where it was installed for the tests."""
+    return shared_server(find_postgres())
 
 
 @pytest.fixture

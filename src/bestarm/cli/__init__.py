@@ -23,9 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")  # a terminal without the sign ± is no failure
-        from ._app import app
+        from ._app import app_for
 
-        code = app(words, prog_name="bestarm", standalone_mode=False)
+        code = app_for(words)(words, prog_name="bestarm", standalone_mode=False)
         sys.stdout.flush()
         if code == INTERRUPTED:
             raise KeyboardInterrupt  # the parser swallowed it

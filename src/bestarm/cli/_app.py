@@ -2,21 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, NamedTuple
 
 import typer
 
 from .. import __version__
-from . import demo, reproduce, simulate, solve
 
-app = typer.Typer(
-    name="bestarm",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Which of K noisy options is the best? An answer with a guarantee, from few samples.",
-    epilog="Exit codes: 0 done, 1 failure, 2 bad input, 3 undecided, 130 interrupted.",
-)
+CHOOSE, RUN = "Choose the best", "Run an experiment from any language"
+LOOK, STUDY = "Look at experiments", "Study the method"
+
+
+class Command(NamedTuple):
+    """Where a command is, under which heading the help shows it, how its words are read."""
+
+    module: str
+    function: str
+    panel: str
+    reading: str = ""
+
+
+# Negative numbers look like options: what is no known option is handed on as a word.
+NUMBERS = "ignore_unknown_options"
+# Words too many are handed on: the command knows what the user forgot.
+EXTRA = "allow_extra_args"
+
+
+COMMANDS = {
+    "identify": Command("identify", "identify", CHOOSE, EXTRA),
+    "create": Command("ask_tell", "create", RUN),
+    "ask": Command("ask_tell", "ask", RUN),
+    "tell": Command("ask_tell", "tell", RUN, NUMBERS),
+    "fail": Command("ask_tell", "fail", RUN),
+    "retract": Command("ask_tell", "retract", RUN),
+    "observe": Command("ask_tell", "observe", RUN, NUMBERS),
+    "status": Command("experiments", "status", LOOK),
+    "forecast": Command("experiments", "forecast", LOOK),
+    "history": Command("experiments", "history", LOOK),
+    "list": Command("experiments", "list_experiments", LOOK),
+    "export": Command("experiments", "export", LOOK),
+    "solve": Command("solve", "solve", STUDY, NUMBERS),
+    "simulate": Command("simulate", "simulate", STUDY),
+    "reproduce": Command("reproduce", "reproduce", STUDY),
+    "demo": Command("demo", "demo", STUDY),
+}
+
+
+def app_for(words: Sequence[str]) -> typer.Typer:
+    """The application, with only the command that is called: to read the options of all takes a while."""
+    app = typer.Typer(
+        name="bestarm",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        help="Which of K noisy options is the best? An answer with a guarantee, from few samples.",
+        epilog="Exit codes: 0 done, 1 failure, 2 bad input, 3 undecided, 130 interrupted.",
+    )
+    app.callback()(common)
+    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
+        command = COMMANDS[name]
+        function = getattr(import_module(f"{__package__}.{command.module}"), command.function)
+        settings = {command.reading: True} if command.reading else None
+        app.command(name, rich_help_panel=command.panel, context_settings=settings)(function)
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -25,7 +74,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def common(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
@@ -34,10 +82,3 @@ def common(
 ) -> None:
     """Which of K noisy options is the best? An answer with a guarantee, from few samples."""
     del version, debug  # the first acts by itself; `main` has taken the second
-
-
-# Negative numbers look like options: what is no known option is handed on as a number to read.
-app.command("solve", context_settings={"ignore_unknown_options": True})(solve.solve)
-app.command("simulate")(simulate.simulate)
-app.command("reproduce")(reproduce.reproduce)
-app.command("demo")(demo.demo)

@@ -19,7 +19,7 @@ def read_words(words: list[str], file: str | None) -> list[str]:
             f"give numbers either on the command line or with --file, got both ({words[0]!r} and "
             f"--file {file}); leave one out."
         )
-    return [part for line in _read(file).splitlines() for part in cut(line)]
+    return [part for line in read_text(file).splitlines() for part in cut(line)]
 
 
 def cut(line: str) -> list[str]:
@@ -34,7 +34,8 @@ def cut(line: str) -> list[str]:
     return [word for cell in cells for word in cell]
 
 
-def _read(file: str) -> str:
+def read_text(file: str) -> str:
+    """What a file says, or standard input (`-`)."""
     try:
         if file != "-":
             data = Path(file).read_bytes()

@@ -466,12 +466,15 @@ class _Turn:
 
 
 def pull_seed(seed: int, pull: int) -> int:
-    """32 bits that look random and differ between all pulls of an experiment, so between its arms too."""
-    x = ((seed ^ (seed >> 32)) + pull * 0x9E3779B1) & 0xFFFFFFFF
-    for multiplier in (0x85EBCA6B, 0xC2B2AE35):  # odd: each step is a bijection of 32 bits
-        x ^= x >> 16
-        x = (x * multiplier) & 0xFFFFFFFF
-    return x ^ (x >> 16)
+    """31 bits that look random and differ between all pulls of an experiment, so between its arms too.
+
+    31, since many programs cut a seed off at 2^31 - 1, and then half of all pulls would share one.
+    """
+    x = (seed ^ (seed >> 31)) + pull * 0x1E3779B1
+    for multiplier in (0x85EBCA6B, 0xC2B2AE35, 1):  # odd: each step is a bijection of 31 bits
+        x &= 0x7FFFFFFF
+        x = (x ^ (x >> 15)) * multiplier
+    return x
 
 
 def _stored_record(store: Store, name: str) -> dict[str, Any]:

@@ -246,6 +246,8 @@ def seconds(name: str, value: float) -> float:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, dict):
-        return str(value.get("class") or value.get("name") or next(iter(value.values())))
-    return _door.short(value)
+    if not isinstance(value, dict):
+        return _door.short(value)
+    name = value.get("class") or value.get("name") or value.get("installed") or value.get("custom")
+    parameters = ", ".join(f"{key}={item}" for key, item in value.get("parameters", {}).items())
+    return f"{name}({parameters})" if parameters else str(name)

@@ -129,11 +129,12 @@ def newton_step(s2: float, s3: float, s4: float) -> float:
 def newton_root(d: Array, start: float, floor: float) -> tuple[float, int]:
     """The root r of φ and the number of evaluations, by Newton on ψ(r) = (Σ q²)^(-1/2) = 1.
 
-    ψ is increasing and concave, and linear when all gaps are equal. From below the root the iterates
-    increase towards it; a start above it is brought below in one step, which `floor`, any lower bound
-    of r that exceeds 1/min d, keeps in the domain. The relative error obeys e <- 0.26 e², and near the
-    root it is cubed: a relative step under 1e-5 leaves less than 1e-15, so no evaluation confirms it. Proofs
-    are in docs/errata.md.
+    ψ is increasing and concave, and linear when all gaps are equal. From below the root Newton's iterates
+    increase towards it. A Newton step from above leads below the root, and `floor`, any lower bound of r
+    that exceeds 1/min d, keeps it in the domain; a third-order step may end on either side, within |v|³,
+    where v is the exact relative step. The relative error obeys e <- 0.26 e², and near the root it is
+    cubed: a relative step under 1e-5 leaves less than 1e-15, so no evaluation confirms it. Proofs are in
+    docs/errata.md.
     """
     r = start
     for step in range(1, MAX_STEPS + 1):
@@ -240,7 +241,9 @@ def solve_scaled(x: Array, best: int, warm: float) -> float:
     """Replace what `scaled_squares` left by the weights; returns the root, the next call's `warm`.
 
     For few arms the last step of Newton is folded into the weights: after a relative step u the new q is
-    q/(1 + u(1+q)), so that its divisions need not wait for the root.
+    q/(1 + x) with x = u(1+q), so that its divisions need not wait for the root.
+
+    Numerics: q(1 - x + x²) is taken for it. As |u| < 1e-5 and q <= 1, this is exact to (2e-5)³ = 8e-15.
     """
     if x.size > FEW or warm < 2.0:
         r = scaled_root(x, best, warm)

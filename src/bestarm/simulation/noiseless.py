@@ -11,9 +11,7 @@ from ..strategies._base import CODE, LEVEL, MEANS, PULLS, SCALE, SELECT, Select
 
 
 @kernel(f"b1(FunctionType({SELECT}), b1, i8, f8[:, ::1], f8[::1], u8[::1])")
-def run_on(
-    select: Select, stops_itself: bool, most: int, state: Array, params: Array, random: Words
-) -> bool:
+def run_on(select: Select, stops_itself: bool, most: int, state: Array, params: Array, random: Words) -> bool:
     """Pull at most `most` times, or until the run stops; returns whether it stopped.
 
     state, params, random  as a strategy sees them; the pulls and the strategy's memory move on

@@ -5,6 +5,7 @@ Each refusal says what was given, what is allowed and what to do.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,7 +19,7 @@ Array = npt.NDArray[np.float64]
 def numbers(name: str, value: npt.ArrayLike) -> Array:
     """A float64 array, or a refusal that names the argument."""
     try:
-        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        if "numpy.ma" in sys.modules and np.ma.is_masked(value):
             raise TypeError  # a masked value is not a number
         with np.errstate(all="ignore"):
             array = np.asarray(value)

@@ -1,0 +1,244 @@
+"""Run a command and read the number that it prints; whatever it does, stay in control.
+
+A command runs in a process group of its own, without input, so that it can be ended with everything that
+it started. Of its output only the end is kept, and nothing of it is shown unless it fails: then its last
+lines, without control characters.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import selectors
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING
+
+from ..errors import ArmError, InvalidInputError
+
+if TYPE_CHECKING:
+    from ..experiment.experiment import Pull
+
+TAIL = 65_536  # bytes of output that are kept: the number stands at the end
+STEP = 0.05  # seconds between looks at whether the run is over
+GRACE = 0.5  # seconds that a command has between being asked to end and being killed
+LINES, LETTERS = 3, 300  # of stderr, in a message
+
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # colours and the cursor
+    r"|\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles and links
+    r"|[PX^_][^\x1b]*(?:\x1b\\)?"
+    r"|.)"
+)
+
+
+class CommandError(ArmError):
+    """A command gave no number; the message says why."""
+
+
+class Commands:
+    """All commands of a run: when it is over, whatever still runs is ended."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    def close(self) -> None:
+        """End what runs, soon, and let nothing new begin."""
+        self.over.set()
+
+
+class CommandArm:
+    """An arm that is a command: calling it runs the command once and returns the number that it printed.
+
+    The command finds the pull's seed in BESTARM_SEED, its id in BESTARM_PULL and the arm in BESTARM_ARM.
+
+    name     of the arm
+    command  a line of words, or with `shell` a line for sh
+    timeout  seconds after which the command is ended, None for never
+    Raises   InvalidInputError if there is no such command
+    """
+
+    def __init__(
+        self, name: str, command: str, commands: Commands, shell: bool, timeout: float | None
+    ) -> None:
+        self.name, self.timeout = name, timeout
+        self._commands = commands
+        self._words = ["/bin/sh", "-c", command] if shell else split(name, command)
+
+    def __call__(self, pull: Pull) -> float:
+        """Raises CommandError if there was no number."""
+        process = self._start(pull)
+        output, errors = Tail(process.stdout), Tail(process.stderr)
+        try:
+            trouble = self._follow(process, [output, errors])
+        finally:
+            end(process)
+            output.close()
+            errors.close()
+        trouble = trouble or _ending(process.returncode)
+        number = math.nan
+        if not trouble:
+            number, trouble = last_number(output)
+        if trouble:
+            raise CommandError(trouble + _last_words(errors))
+        return number
+
+    def _start(self, pull: Pull) -> subprocess.Popen[bytes]:
+        if self._commands.over.is_set():
+            raise CommandError("the run is over")
+        told = {"BESTARM_SEED": str(pull.seed), "BESTARM_PULL": str(pull.id), "BESTARM_ARM": pull.arm}
+        try:
+            return subprocess.Popen(
+                self._words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                env={**os.environ, **told},
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise CommandError(f"it cannot be started: {error.strerror or error}") from None
+
+    def _follow(self, process: subprocess.Popen[bytes], tails: list[Tail]) -> str:
+        """Read until the process has ended; what it left running in the background is not waited for.
+
+        Returns  why it must be ended before, or ""
+        """
+        deadline = math.inf if self.timeout is None else time.monotonic() + self.timeout
+        with selectors.DefaultSelector() as selector:
+            for tail in tails:
+                selector.register(tail.file, selectors.EVENT_READ, tail)
+            while process.poll() is None or selector.get_map():
+                if self._commands.over.is_set():
+                    return "the run is over, so it was ended"
+                if time.monotonic() >= deadline:
+                    return f"no answer within {self.timeout:g} s, so it was ended"
+                patience = max(0.0, min(STEP, deadline - time.monotonic()))
+                if not selector.get_map():
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(patience)
+                    continue
+                ready = selector.select(0.0 if process.returncode is not None else patience)
+                if not ready and process.returncode is not None:
+                    break
+                for key, _ in ready:
+                    if not key.data.read():
+                        selector.unregister(key.fileobj)
+        return ""
+
+
+class Tail:
+    """The end of what a pipe says."""
+
+    def __init__(self, file: IO[bytes] | None) -> None:
+        assert file is not None
+        self.file = file
+        self.cut = False
+        self._kept = bytearray()
+
+    def read(self) -> bool:
+        """Take what is there; False at the end."""
+        chunk = os.read(self.file.fileno(), TAIL)
+        self._kept += chunk
+        if len(self._kept) > TAIL:
+            self.cut = True
+            del self._kept[:-TAIL]
+        return bool(chunk)
+
+    def lines(self) -> list[str]:
+        """The lines that are not empty, without escape sequences."""
+        text = _ESCAPES.sub("", self._kept.decode("utf-8", "replace"))
+        return [line.strip() for line in text.splitlines() if line.strip()]
+
+    def close(self) -> None:
+        """Let go of the pipe."""
+        self.file.close()
+
+
+def last_number(output: Tail) -> tuple[float, str]:
+    """The number on the last line that is not empty, or why there is none."""
+    lines = output.lines()
+    if not lines:
+        return math.nan, "it printed nothing, and must print a number"
+    last = lines[-1]
+    try:
+        if not last.isascii() or "_" in last or (output.cut and len(lines) == 1):
+            raise ValueError
+        number = float(last)
+    except ValueError:
+        shown = _harmless(last if len(last) <= 60 else last[:57] + "...")
+        return math.nan, f"its last line must be a number and is {shown!r}"
+    return number, "" if math.isfinite(number) else f"it printed {last[:20]}, which is no finite number"
+
+
+def split(name: str, command: str) -> list[str]:
+    """The words of a command line that can be run, or a refusal."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"the command of arm {name!r} cannot be read ({str(error).lower()}), got {command[:60]!r}; "
+            f"balance its quotes."
+        ) from None
+    if not words:
+        raise InvalidInputError(
+            f"the command of arm {name!r} is empty; write it like --arm {name}='./evaluate {name}'."
+        )
+    if shutil.which(words[0]) is None:
+        raise InvalidInputError(f"the command of arm {name!r} {_missing(words[0])}")
+    return words
+
+
+def _missing(program: str) -> str:
+    if os.path.isfile(program) and "/" not in program:
+        return f"cannot be found: {program!r}; for the file in this folder write './{program}'."
+    if os.path.isfile(program):
+        return f"may not be executed: {program!r}; make it executable with chmod +x, or name what runs it."
+    return f"cannot be found: {program!r}; give a program, or --shell for a line of shell."
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """If it still runs, ask it and its whole group to end, then kill what is left; nothing if it ended."""
+    if process.poll() is not None:
+        return
+    deadline = time.monotonic() + GRACE
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGTERM)
+    # Not reaped before the group is killed: until then nobody else can have its number.
+    while time.monotonic() < deadline and not _has_ended(process.pid):
+        time.sleep(0.01)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _has_ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _ending(code: int) -> str:
+    """How it ended, unless well."""
+    if code >= 0:
+        return f"it ended with exit code {code}" if code else ""
+    try:
+        return f"it was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"it was ended by signal {-code}"
+
+
+def _last_words(errors: Tail) -> str:
+    last = " | ".join(errors.lines()[-LINES:])
+    shown = _harmless(last if len(last) <= LETTERS else "..." + last[-LETTERS:])
+    return f"; its stderr ends: {shown}" if shown else ""
+
+
+def _harmless(text: str) -> str:
+    """What a command printed, fit for a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in text)

@@ -1,0 +1,157 @@
+"""What the commands on experiments share: their options, the store, and how they start quickly."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import InvalidInputError
+from ._numbers import cut, to_number, to_whole
+from ._output import ListingFormat
+
+if TYPE_CHECKING:
+    from ..experiment.experiment import Experiment
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The experiment's name.", show_default=False)]
+StoreUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        envvar="BESTARM_STORE",
+        metavar="URL",
+        help="sqlite:///FILE, or postgresql://HOST/DATABASE.",
+    ),
+]
+Listing = Annotated[ListingFormat, typer.Option("--format", help="How to print.")]
+Delta = Annotated[str, typer.Option(metavar="FLOAT", help="Accepted probability of a wrong answer.")]
+Sigma = Annotated[
+    str | None,
+    typer.Option(metavar="FLOAT", help="Or the known standard deviation (sub-Gaussian scale) of one value."),
+]
+Bounds = Annotated[
+    str | None, typer.Option(metavar="LO,HI", help="Bounds that every value respects, like 0,1 (or --sigma).")
+]
+StrategyName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="What to sample next: ebs-c, ebs-d, tas-c, tas-d, racing, lucb++, uniform, or an installed one; "
+        "by default the one that takes the fewest samples.",
+    ),
+]
+StoppingName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="When to stop: mixture (proven, the default), practical, gk16, gk16-printed, kaufmann-koolen.",
+    ),
+]
+Minimize = Annotated[bool, typer.Option("--minimize", help="The smallest mean is the best.")]
+Order = Annotated[
+    str,
+    typer.Option(
+        metavar="ORDER",
+        help="In which results count: ask, or arrival if durations do not depend on values.",
+    ),
+]
+Seed = Annotated[
+    str | None,
+    typer.Option(metavar="INT", help="The same seed and results give the same pulls; by default a new one."),
+]
+
+
+def without_compiling() -> None:
+    """Let the kernels run uncompiled: what a command decides is not worth the start of a compiler.
+
+    The same source gives the same answers. BESTARM_JIT, where it is set, has the last word; where it is
+    not, it is set only while the kernels are imported, so that commands run by this one do not inherit it.
+    """
+    if "BESTARM_JIT" in os.environ:
+        return
+    os.environ["BESTARM_JIT"] = "0"
+    try:
+        import_module("bestarm.kernels._jit")
+    finally:
+        del os.environ["BESTARM_JIT"]
+
+
+@contextmanager
+def opened(store: str | None, name: str) -> Iterator[Experiment]:
+    """An experiment of a store, closed at the end."""
+    url = store_url(store)
+    without_compiling()
+    from ..experiment.experiment import Experiment
+
+    with Experiment.open(url, name) as experiment:
+        yield experiment
+
+
+def store_url(given: str | None) -> str:
+    """A URL of a store that outlives the command, or a refusal that says how to write one."""
+    if not given:
+        raise InvalidInputError(
+            "no store was given; write for example --store sqlite:///runs.db, or set BESTARM_STORE."
+        )
+    if given == "memory:":
+        raise InvalidInputError(
+            "the store memory: ends with this command; write for example --store sqlite:///runs.db."
+        )
+    if ":" not in given:
+        raise InvalidInputError(
+            f"a store must be a URL, got {given!r}; for that file write sqlite:///{given}, for a server "
+            f"postgresql://HOST/DATABASE."
+        )
+    return given
+
+
+def settings_of(
+    delta: str,
+    sigma: str | None,
+    bounds: str | None,
+    strategy: str | None,
+    stopping: str | None,
+    minimize: bool,
+    order: str,
+) -> dict[str, Any]:
+    """What `Experiment.create` and `identify` are given, from the words of the command line."""
+    if (sigma is None) == (bounds is None):
+        raise InvalidInputError(
+            f"give either --bounds LO,HI that every value respects, like --bounds 0,1, or --sigma with the "
+            f"known standard deviation of one value, got {'neither' if sigma is None else 'both'}; without a "
+            f"scale nothing can be promised."
+        )
+    found: dict[str, Any] = {"delta": to_number(delta, "delta"), "minimize": minimize, "order": order}
+    if sigma is not None:
+        found["sigma"] = to_number(sigma, "sigma")
+    if bounds is not None:
+        ends = [to_number(word, "bounds") for word in cut(bounds)]
+        found["bounds"] = tuple(ends)
+    if strategy is not None:
+        found["strategy"] = strategy
+    if stopping is not None:
+        found["stopping"] = stopping
+    return found
+
+
+def seed_of(word: str | None) -> int | None:
+    """The seed, if one was given."""
+    return None if word is None else to_whole(word, "seed")
+
+
+def pull_of(word: str) -> int:
+    """The id of a pull."""
+    return to_whole(word, "a pull")
+
+
+def say(message: str) -> None:
+    """One line on stderr, without control characters."""
+    from ._listing import printable
+
+    if sys.stderr is not None:
+        print("bestarm: " + printable(" ".join(message.split())), file=sys.stderr, flush=True)

@@ -1,0 +1,281 @@
+"""`bestarm identify`: which of several commands prints the best number?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from ..errors import ArmError, BestarmError, InvalidInputError
+from ._experiment import (
+    Bounds,
+    Delta,
+    Minimize,
+    Order,
+    Seed,
+    Sigma,
+    StoppingName,
+    StrategyName,
+    say,
+    seed_of,
+    settings_of,
+    store_url,
+    without_compiling,
+)
+from ._listing import printable
+from ._numbers import to_number, to_whole
+from ._output import Format, print_json, print_table
+
+if TYPE_CHECKING:
+    from ..experiment.experiment import Pull
+    from ..experiment.result import Result
+    from ._commands import CommandArm, Commands
+
+SHOWN_FAILURES = 3  # of an arm, each with a line of its own
+MOST_WORKERS = 1000
+
+
+class OnError(StrEnum):
+    """What `--on-error` takes."""
+
+    stop = "raise"
+    retry = "retry"
+
+
+def identify(
+    context: typer.Context,
+    arm: Annotated[
+        list[str],
+        typer.Option(metavar="NAME=COMMAND", help="An arm and the command that samples it; at least two."),
+    ],
+    delta: Delta = "0.05",
+    bounds: Bounds = None,
+    sigma: Sigma = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            envvar="BESTARM_STORE",
+            metavar="URL",
+            help="Keep the run, so that the same command resumes it: sqlite:///FILE, or postgresql://...",
+        ),
+    ] = None,
+    name: Annotated[str, typer.Option(help="The experiment's name in the store.")] = "identify",
+    strategy: StrategyName = None,
+    stopping: StoppingName = None,
+    minimize: Minimize = False,
+    order: Order = "ask",
+    seed: Seed = None,
+    max_samples: Annotated[
+        str | None, typer.Option(metavar="INT", help="Give up after so many samples in all.")
+    ] = None,
+    timeout: Annotated[
+        str | None, typer.Option(metavar="SECONDS", help="Give up after so many seconds.")
+    ] = None,
+    pull_timeout: Annotated[
+        str | None,
+        typer.Option(metavar="SECONDS", help="End a command that takes longer; it counts as failed."),
+    ] = None,
+    workers: Annotated[str, typer.Option(metavar="INT", help="How many commands at a time.")] = "1",
+    on_error: Annotated[
+        OnError, typer.Option(help="When a command gives no number: stop, or repeat the same pull.")
+    ] = OnError.stop,
+    shell: Annotated[bool, typer.Option("--shell", help="Run the commands with sh.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "--no-progress", help="No live view, no remarks.")
+    ] = False,
+    format: Annotated[Format, typer.Option(help="How to print the result.")] = Format.table,
+) -> int:
+    """Find which of several noisy commands gives the best number, wrong with probability at most delta.
+
+    A command prints its value as the last line of its output. It runs without a shell and without input.
+
+    It finds a seed of its own in the variable BESTARM_SEED, beside BESTARM_ARM and BESTARM_PULL.
+
+    Ends with code 0 when decided, 3 when a budget ran out. With --store, the same command again resumes.
+
+    Example: bestarm identify --arm short='./evaluate short' --arm long='./evaluate long' --bounds 0,1
+    """
+    from ._commands import Commands
+
+    if os.name != "posix":
+        raise BestarmError("commands can be run on Linux and macOS only; elsewhere use bestarm.identify.")
+    if context.args:
+        raise InvalidInputError(
+            f"there is a word too many: {context.args[0][:60]!r}; a command of several words needs quotes, "
+            f"like --arm short='./evaluate short'."
+        )
+    commands = Commands()
+    patience = None if pull_timeout is None else _seconds(pull_timeout, "pull-timeout")
+    arms = _arms(arm, commands, shell, patience)
+    width = _width(workers)
+    options = settings_of(delta, sigma, bounds, strategy, stopping, minimize, order)
+    options |= {
+        "rng": seed_of(seed),
+        "max_samples": None if max_samples is None else _budget(max_samples, len(arms)),
+        "timeout": None if timeout is None else _seconds(timeout, "timeout"),
+        "on_error": _policy(on_error, quiet),
+        "progress": False if quiet else None,
+    }
+    if store is not None:
+        options |= {"store": store_url(store), "name": name}
+    elif name != "identify":
+        raise InvalidInputError(f"the name {name!r} needs a store; write --store sqlite:///runs.db with it.")
+    with _resumable(store is not None), _workers(commands, width) as pool, _remarks(quiet):
+        result = _run(arms, workers=pool, **options)
+    _show(result, format)
+    if result.decision is None and not quiet:
+        _say_how_to_go_on(result, store is not None)
+    return 0 if result.decision is not None else 3
+
+
+def _run(arms: dict[str, CommandArm], **options: Any) -> Result:
+    without_compiling()
+    from ..experiment.identify import identify as run
+
+    return run(arms, **options)
+
+
+def _arms(words: list[str], commands: Commands, shell: bool, timeout: float | None) -> dict[str, CommandArm]:
+    from ._commands import CommandArm
+
+    arms: dict[str, CommandArm] = {}
+    for word in words:
+        name, equals, command = word.partition("=")
+        if not equals or not name.strip() or not command.strip():
+            raise InvalidInputError(
+                f"an arm must be NAME=COMMAND, got {word[:60]!r}; write it like "
+                f"--arm short='./evaluate short'."
+            )
+        if name in arms:
+            raise InvalidInputError(f"the names of the arms must differ, got {name!r} twice; rename one.")
+        arms[name] = CommandArm(name, command, commands, shell, timeout)
+    return arms
+
+
+def _seconds(word: str, what: str) -> float:
+    time = to_number(word, what)
+    if not 0.0 < time < float("inf"):
+        raise InvalidInputError(f"{what} must be positive and finite, got {word}; it is a time in seconds.")
+    return time
+
+
+def _budget(word: str, num_arms: int) -> int:
+    count = to_whole(word, "max-samples")
+    if count < num_arms:
+        raise InvalidInputError(
+            f"max-samples must be at least {num_arms}, one for each arm, got {count}; give more."
+        )
+    return count
+
+
+def _width(word: str) -> int:
+    width = to_whole(word, "workers")
+    if not 1 <= width <= MOST_WORKERS:
+        raise InvalidInputError(
+            f"workers must be a whole number from 1 to {MOST_WORKERS}, got {width}; it is how many commands "
+            f"run at a time."
+        )
+    return width
+
+
+def _policy(on_error: OnError, quiet: bool) -> Callable[[Pull, BaseException], None]:
+    """Stop with a message, or repeat the pull with a remark."""
+    failures: Counter[str] = Counter()
+
+    def decide(pull: Pull, error: BaseException) -> None:
+        what = f"arm {pull.arm!r} failed in pull {pull.id}: {error}"
+        if on_error is OnError.stop:
+            raise ArmError(f"{what}; mend it, or give --on-error retry to repeat such a pull.")
+        failures[pull.arm] += 1
+        if failures[pull.arm] <= SHOWN_FAILURES and not quiet:
+            last = failures[pull.arm] == SHOWN_FAILURES
+            more = "; further failures of this arm are counted and not shown" if last else ""
+            say(f"{what}; the pull is repeated{more}.")
+
+    return decide
+
+
+@contextmanager
+def _workers(commands: Commands, width: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that wait for commands; at the end, however it comes, no command is left running."""
+    pool = ThreadPoolExecutor(width)
+    try:
+        with _ended_by_signals():
+            yield pool
+    finally:
+        commands.close()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the run in order, commands first."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(number: int, _: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _resumable(stored: bool) -> Iterator[None]:
+    """After Ctrl-C, say what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if stored:
+            say("every result so far is kept; the same command goes on from there.")
+        else:
+            say("no result is kept; with --store sqlite:///runs.db the same command would go on.")
+        raise
+
+
+@contextmanager
+def _remarks(quiet: bool) -> Iterator[None]:
+    """Warnings of the library as remarks, in the words of the command line."""
+
+    def remark(message: Warning | str, *_: object, **__: object) -> None:
+        if not quiet:
+            say(str(message).replace("max_samples", "--max-samples").replace("timeout", "--timeout"))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = remark
+        yield
+
+
+def _show(result: Result, format: Format) -> None:
+    if format is Format.json:
+        print_json(result.to_dict())
+        return
+    print(printable(str(result)))
+    print()
+    header, rows = result.table()
+    print_table(list(map(printable, header)), [list(map(printable, row)) for row in rows])
+
+
+def _say_how_to_go_on(result: Result, stored: bool) -> None:
+    budget = "--timeout" if result.ended == "timeout" else "--max-samples"
+    if not stored:
+        say(f"give a larger {budget}; with --store sqlite:///runs.db a run could be taken up again.")
+    elif result.ended == "timeout":
+        say("the same command goes on from here.")
+    else:
+        say(f"the same command with a larger {budget} goes on from here.")

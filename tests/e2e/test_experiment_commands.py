@@ -1,0 +1,620 @@
+"""`bestarm create`, `ask`, `tell` and the others on a store: an experiment run from any language."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from bestarm.experiment.experiment import Experiment
+from e2e.test_solve_command import COMMAND, bestarm
+from support.commands import Ran, refused, run
+
+SEVERAL = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANY_TEXT = st.text(st.characters(), max_size=12)  # also control characters and halves of surrogate pairs
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A store in a folder of its own, known to all commands."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BESTARM_STORE", "sqlite:///runs.db")
+    return iter(["sqlite:///runs.db"])
+
+
+def create(name: str = "x", *more: str) -> Ran:
+    """Two arms in [0, 1]."""
+    ran = run("create", name, "--arm", "short", "--arm", "long", "--bounds", "0,1", "--seed", "1", *more)
+    assert ran.code == 0, ran.err
+    return ran
+
+
+def rows(*words: str) -> Any:
+    """What a command prints as JSON."""
+    ran = run(*words, "--format", "json")
+    assert ran.code == 0, ran.err
+    return json.loads(ran.out)
+
+
+def kinds(name: str = "x") -> list[str]:
+    """What happened, in order."""
+    return [event["kind"] for event in rows("history", name)]
+
+
+def decide(name: str = "x") -> None:
+    """Bring along so many values that the rule decides for long."""
+    run("observe", name, "short", *["0"] * 40)
+    ran = run("observe", name, "long", *["1"] * 40)
+    assert ran.code == 0
+    assert "decided: long is best" in ran.err
+
+
+# -- the life of an experiment -------------------------------------------------------------------------
+
+
+def test_from_the_first_ask_to_the_decision() -> None:
+    """Ask and tell until ask has nothing more to give; then it says so, and the status has the decision."""
+    create()
+    value = {"short": "0", "long": "1"}
+    asked = 0
+    while pulls := rows("ask", "x", "-n", "8"):
+        asked += len(pulls)
+        assert rows("status", "x")["decision"] is None
+        lines = "".join(f"{pull['id']},{value[pull['arm']]}\n" for pull in pulls)
+        assert run("tell", "x", "--file", "-", stdin=lines).code == 0
+        assert asked < 200
+    for format, nothing in (("table", ""), ("json", "[]\n"), ("csv", "id,arm,seed,deadline\n")):
+        ran = run("ask", "x", "--format", format)
+        assert (ran.code, ran.out) == (0, nothing)
+        assert "nothing more to ask: long is best" in ran.err
+    status = rows("status", "x")
+    assert (status["decision"], status["leader"]) == ("long", "long")
+    assert min(ends[0] for ends in status["intervals"].values()) > 0
+    assert kinds()[-1] != "asked"
+    assert "decided" in kinds()
+
+
+def test_a_leader_is_never_called_a_decision() -> None:
+    """The status says that there is no decision, and that the leader is a guess."""
+    create()
+    assert "decision   none yet\nleader     none" in run("status", "x").out
+    run("ask", "x", "-n", "2")
+    run("tell", "x", "1", "0.25")
+    run("tell", "x", "2", "0.75")
+    ran = run("status", "x")
+    assert ran.code == 0
+    assert ran.out.startswith("decision   none yet\nleader     long (a guess, no decision)\n")
+    assert run("status", "x", "--exit-code").code == 3
+    decide()
+    ran = run("status", "x", "--exit-code")
+    assert ran.code == 0
+    assert ran.out.startswith("decision   long\n")
+    assert "guess" not in ran.out
+
+
+def test_every_format() -> None:
+    """A table for people; JSON and CSV with the same values for programs."""
+    first = create()
+    assert first.out.splitlines()[0].split() == ["setting", "value"]
+    assert rows("create", "x", "--arm", "short", "--arm", "long", "--bounds", "0,1")["bounds"] == [0, 1]
+    run("ask", "x", "-n", "3")
+    run("tell", "x", "1", "0.5")
+    commands = (
+        ["ask", "x"],
+        ["tell", "x", "1", "0.5"],
+        ["fail", "x", "2", "--reason", "lost"],
+        ["observe", "x", "long", "0.1"],
+        ["retract", "x", "1", "--reason", "typed wrongly", "--value", "0.25"],
+        ["forecast", "x"],
+        ["history", "x"],
+        ["list"],
+    )
+    for words in commands:
+        table, data = run(*words), rows(*words)
+        comma = run(*words, "--format", "csv")
+        assert (table.code, comma.code) == (0, 0)
+        listed = list(csv.DictReader(io.StringIO(comma.out)))
+        if words[0] == "forecast":
+            assert [row["arm"] for row in listed] == list(data["pulls"])
+        else:
+            assert list(listed[0]) == list(data[0])
+            assert next(iter(data[0])).replace("_", " ") in table.out.splitlines()[0]
+    arms = list(csv.DictReader(io.StringIO(run("status", "x", "--format", "csv").out)))
+    assert [row["arm"] for row in arms] == ["short", "long"]
+    assert [row["samples"] for row in arms] == [str(n) for n in rows("status", "x")["pulls"].values()]
+
+
+def test_telling_again_changes_nothing() -> None:
+    """The first value counts; the same one again is known, another one is late; both are harmless."""
+    create()
+    run("ask", "x", "-n", "2")
+    outcomes = [rows("tell", "x", "1", value)[0]["outcome"] for value in ("0.5", "0.5", "0.75", "0.75")]
+    assert outcomes == ["told", "repeated", "late", "repeated"]
+    assert rows("status", "x")["means"]["short"] == 0.5
+    assert kinds() == ["created", "asked", "asked", "told", "late"]
+    run("tell", "x", "2", "0.25")
+    decide()
+    assert rows("tell", "x", "2", "0")[0]["outcome"] == "late"
+    assert rows("status", "x")["decision"] == "long"
+
+
+def test_a_failed_pull_is_issued_again() -> None:
+    """The same pull, with its seed, before any other; its failure is counted and told to the reader."""
+    create()
+    first = rows("ask", "x", "-n", "2")
+    assert rows("fail", "x", "1", "--reason", "out of memory")[0]["outcome"] == "failed"
+    again = rows("ask", "x")[0]
+    assert [again[key] for key in ("id", "arm", "seed")] == [first[0][key] for key in ("id", "arm", "seed")]
+    assert rows("tell", "x", "1", "0.5")[0]["outcome"] == "told"
+    assert rows("fail", "x", "1", "--reason", "too late")[0]["outcome"] == "late"
+    assert "gave no value" in run("status", "x").out
+    assert "out of memory" in run("history", "x").out
+
+
+def test_a_lapsed_pull_is_issued_again() -> None:
+    """After its lease, and the first told value counts."""
+    create("x", "--lease", "0.05")
+    first = rows("ask", "x")[0]
+    time.sleep(0.1)
+    again = rows("ask", "x")[0]
+    assert (again["id"], again["seed"]) == (first["id"], first["seed"])
+    assert again["deadline"] > first["deadline"]
+    assert "lapsed" in kinds()
+    create("y", "--lease", "never")
+    assert rows("ask", "y")[0]["deadline"] is None
+
+
+def test_a_retraction_reopens_a_decision() -> None:
+    """It is said, logged, and the rule decides again when it can."""
+    create()
+    decide()
+    decided_on = rows("status", "x")["samples"]
+    ran = run("retract", "x", str(decided_on), "--reason", "typed wrongly", "--value", "0")
+    assert ran.code == 0
+    assert "the decision for long fell" in ran.err
+    assert kinds()[kinds().index("retracted") + 1] == "reopened"
+    assert "corrected by hand" in run("status", "x").out
+
+
+def test_a_value_outside_the_bounds_suspends() -> None:
+    """It is recorded, nothing more is asked, and a correction lets the experiment go on."""
+    create()
+    run("ask", "x", "-n", "2")
+    refused(run("tell", "x", "1", "7"), "outside the bounds [0, 1]", code=1)
+    assert kinds()[-1] == "violated"
+    refused(run("ask", "x"), "suspended", code=1)
+    assert "SUSPENDED" in run("status", "x").out
+    assert rows("list")[0]["suspended"] is True
+    refused(run("retract", "x", "1", "--reason", "typo", "--value", "8"), "within the bounds")
+    assert run("retract", "x", "1", "--reason", "typo", "--value", "0.7").code == 0
+    assert rows("ask", "x")[0]["id"] == 3
+
+
+def test_creating_again_changes_nothing() -> None:
+    """With the same settings it is taken up, and the reader is told."""
+    create()
+    before = rows("history", "x")
+    ran = create()
+    assert "exists already" in ran.err
+    assert rows("history", "x") == before
+
+
+def test_minimize_and_negative_values() -> None:
+    """A leading minus is a number; with --minimize the smallest mean leads."""
+    run("create", "x", "--arm", "a", "--arm", "b", "--sigma", "1", "--minimize", "--seed", "1")
+    run("ask", "x", "-n", "2")
+    assert rows("tell", "x", "1", "-0.5")[0]["value"] == -0.5
+    assert run("tell", "x", "-", stdin="2 -1e-1\n").code == 0
+    assert run("observe", "x", "b", "-.25", "1").code == 0
+    assert run("retract", "x", "2", "--reason", "typo", "--value", "-0.2").code == 0
+    assert rows("status", "x")["leader"] == "a"
+
+
+def test_files_and_standard_input(tmp_path: Path) -> None:
+    """Commas or blanks, a header or none, a byte order mark, empty lines; in one commit."""
+    create()
+    run("ask", "x", "-n", "6")
+    file = tmp_path / "told.csv"
+    file.write_text("\ufeffpull,value\n1,0.5\n\n2, 0.25\n", encoding="utf-8")
+    assert [row["pull"] for row in rows("tell", "x", "--file", str(file))] == [1, 2]
+    assert run("tell", "x", "--file", "-", stdin="3 0.5\r\n4\t0.5\r\n").code == 0
+    file.write_text("0.5 0.75\n1\n")
+    assert rows("observe", "x", "long", "--file", str(file)) == [{"arm": "long", "observed": 3}]
+    nothing = run("tell", "x", "--file", "-")
+    assert (nothing.code, nothing.out) == (0, "")
+    assert "nothing to tell" in nothing.err
+
+
+def test_export_is_the_whole_history_with_the_settings() -> None:
+    """JSON lines, one JSON document and CSV have the same events; the first holds the settings."""
+    create("päckchen 📦")
+    decide("päckchen 📦")
+    lines = [json.loads(line) for line in run("export", "päckchen 📦").out.splitlines()]
+    assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
+    assert {line["experiment"] for line in lines} == {"päckchen 📦"}
+    assert lines[0]["data"]["arms"] == ["short", "long"]
+    document = json.loads(run("export", "päckchen 📦", "--format", "json").out)
+    assert document["settings"]["seed"] == 1
+    assert [event["kind"] for event in document["events"]] == [line["kind"] for line in lines]
+    table = list(csv.DictReader(io.StringIO(run("export", "päckchen 📦", "--format", "csv").out)))
+    assert [row["value"] for row in table] == [
+        "" if line["value"] is None else str(line["value"]) for line in lines
+    ]
+    assert json.loads(table[0]["data"])["delta"] == 0.05
+
+
+def test_history_after_a_line() -> None:
+    """--after gives what came later, so that a reader can follow."""
+    create()
+    run("ask", "x", "-n", "3")
+    assert [event["seq"] for event in rows("history", "x", "--after", "2")] == [3, 4]
+    assert rows("history", "x", "--after", "4") == []
+    refused(run("history", "x", "--after", "-1"), "after")
+
+
+def test_list_shows_all_experiments_of_a_store() -> None:
+    """In the order of their creation, with decision, leader and samples; an empty store has none."""
+    empty = run("list", "--format", "csv")
+    assert (empty.code, empty.out.count("\n")) == (0, 1)
+    assert "no experiments yet" in empty.err
+    assert not Path("runs.db").exists()
+    create("one")
+    create("two")
+    decide("two")
+    listed = rows("list")
+    assert [(row["name"], row["decision"]) for row in listed] == [("one", None), ("two", "long")]
+    assert listed[1]["samples"] > listed[0]["samples"] == 0
+
+
+def test_forecast_before_and_after() -> None:
+    """None before every arm has a result, a number then, nothing more once decided."""
+    create()
+    assert "no forecast" in run("forecast", "x").out
+    run("observe", "x", "short", "0.2")
+    run("observe", "x", "long", "0.9")
+    found = rows("forecast", "x")
+    assert found["samples"] == sum(found["pulls"].values()) > 0
+    decide()
+    assert "decided" in run("forecast", "x").out
+
+
+# -- bad input -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["tell", "x", "1", "nan"], "finite number"),
+        (["tell", "x", "1", "inf"], "finite number"),
+        (["tell", "x", "1", "-inf"], "finite number"),
+        (["tell", "x", "1", "1e300"], "finite number"),
+        (["tell", "x", "1", "much"], "'much'"),
+        (["tell", "x", "1", "1_0"], "'1_0'"),
+        (["tell", "x", "99", "0.5"], "no pull 99"),
+        (["tell", "x", "0", "0.5"], "a pull"),
+        (["tell", "x", "1.5", "0.5"], "a pull"),
+        (["tell", "x", "first", "0.5"], "'first'"),
+        (["tell", "x", "1"], "a pull and its value"),
+        (["tell", "x"], "a pull and its value"),
+        (["tell", "x", "1", "0.5", "--file", "told.csv"], "both"),
+        (["tell", "x", "--file", "missing.csv"], "missing.csv"),
+        (["tell", "x", "1", "0.5", "--fromat", "json"], "--fromat"),
+        (["tell", "missing", "1", "0.5"], "no experiment 'missing'"),
+        (["fail", "x", "99", "--reason", "lost"], "no pull 99"),
+        (["fail", "x", "1"], "--reason"),
+        (["fail", "x", "1", "--reason", " "], "reason"),
+        (["retract", "x", "99", "--reason", "typo"], "no pull 99"),
+        (["retract", "x", "1", "--reason", "typo", "--value", "nan"], "finite number"),
+        (["observe", "x", "longest", "0.5"], "no arm 'longest'"),
+        (["observe", "x", "long", "0.5", "nan"], "finite number"),
+        (["observe", "x", "long"], "no values"),
+        (["ask", "x", "-n", "0"], "n must be"),
+        (["ask", "x", "-n", "many"], "'many'"),
+        (["ask", "x", "-n", "1000000000"], "n must be"),
+        (["ask", "missing"], "no experiment 'missing'"),
+        (["ask", "x", "--format", "xml"], "xml"),
+        (["ask"], "NAME"),
+        (["create", "x", "--arm", "a", "--arm", "b", "--bounds", "0,1"], "exists with arms"),
+        (["create", "x", "--arm", "short", "--arm", "long", "--bounds", "0,2"], "exists with"),
+        (["create", "x", "--arm", "short", "--arm", "long", "--bounds", "0,1", "--seed", "2"], "seed"),
+        (["create", "y", "--arm", "a", "--bounds", "0,1"], "at least two"),
+        (["create", "y", "--arm", "a", "--arm", "a", "--bounds", "0,1"], "twice"),
+        (["create", "y", "--arm", "a", "--arm", "", "--bounds", "0,1"], "name of an arm"),
+        (["create", "y", "--arm", "a", "--arm", "b"], "neither"),
+        (["create", "y", "--arm", "a", "--arm", "b", "--bounds", "0,1", "--sigma", "1"], "both"),
+        (["create", "y", "--arm", "a", "--arm", "b", "--bounds", "1,0"], "lo < hi"),
+        (["create", "y", "--arm", "a", "--arm", "b", "--bounds", "0"], "bounds"),
+        (["create", "y", "--arm", "a", "--arm", "b", "--bounds", "0,inf"], "bounds"),
+        (["create", "y", "--arm", "a", "--arm", "b", "--sigma", "0"], "sigma"),
+        (["create", "y", "--arm", "a", "--arm", "b", "--sigma", "1", "--delta", "1"], "strictly between"),
+        (["create", "y", "--arm", "a", "--arm", "b", "--sigma", "1", "--strategy", "ebs"], "did you mean"),
+        (["create", "y", "--arm", "a", "--arm", "b", "--sigma", "1", "--stopping", "never"], "stopping"),
+        (["create", "y", "--arm", "a", "--arm", "b", "--sigma", "1", "--order", "value"], "order"),
+        (["create", "y", "--arm", "a", "--arm", "b", "--sigma", "1", "--seed", "-1"], "seed"),
+        (["create", "y", "--arm", "a", "--arm", "b", "--sigma", "1", "--lease", "0"], "lease"),
+        (["create", "y", "--arm", "a", "--arm", "b", "--sigma", "1", "--lease", "inf"], "lease"),
+        (["create", "y"], "--arm"),
+        (["create", "", "--arm", "a", "--arm", "b", "--sigma", "1"], "name of an experiment"),
+        (["create", "a\x1b[31mb", "--arm", "a", "--arm", "b", "--sigma", "1"], "control characters"),
+        (["create", "a\nb", "--arm", "a", "--arm", "b", "--sigma", "1"], "control characters"),
+        (["create", "y", "--arm", "a\x07", "--arm", "b", "--sigma", "1"], "control characters"),
+        (["status", "x", "--store", "runs.db"], "sqlite:///runs.db"),
+        (["status", "x", "--store", "http://runs.db"], "sqlite:///"),
+        (["status", "x", "--store", "memory:"], "memory:"),
+        (["status", "x", "--store", ""], "BESTARM_STORE"),
+        (["status", "x", "--store", "sqlite:///other.db"], "no experiment 'x'"),
+        (["status", "x'; DROP TABLE events; --"], "no experiment"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_nothing_is_stored(words: list[str], part: str) -> None:
+    """Code 2, nothing on stdout, no control character on stderr; the history is as it was."""
+    create()
+    run("ask", "x", "-n", "2")
+    before = rows("history", "x")
+    ran = run(*words)
+    refused(ran, part)
+    assert ran.err[:-1].isprintable()
+    assert rows("history", "x") == before
+    assert [row["name"] for row in rows("list")] == ["x"]
+    assert not Path("other.db").exists()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["1,0.5\n2,nan\n", "1,0.5\n2\n", "1,0.5\n2,0.5,7\n", "1,0.5\ntwo,0.5\n", "1,0.5\n99,0.5\n", "1,,0.5\n"],
+)
+def test_one_bad_line_and_none_is_stored(lines: str) -> None:
+    """Many results are one commit: all or nothing."""
+    create()
+    run("ask", "x", "-n", "2")
+    refused(run("tell", "x", "--file", "-", stdin=lines), "")
+    assert kinds() == ["created", "asked", "asked"]
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe\x00\x01", b"\x00", b"1;0.5", b"[1, 0.5]"])
+def test_a_file_that_is_something_else(data: bytes) -> None:
+    """It is refused in one sentence."""
+    create()
+    run("ask", "x")
+    refused(run("tell", "x", "--file", "-", stdin=data), "")
+
+
+def test_no_store() -> None:
+    """Without --store and BESTARM_STORE the answer says how to give one."""
+    os.environ.pop("BESTARM_STORE")
+    for words in (["status", "x"], ["list"], ["create", "x", "--arm", "a", "--arm", "b", "--sigma", "1"]):
+        refused(run(*words), "--store sqlite:///runs.db")
+
+
+def test_a_store_that_cannot_be_used_is_a_failure(tmp_path: Path) -> None:
+    """Code 1 and one sentence: another program's file, a folder that is not there, a server that is not."""
+    Path("letter.db").write_text("Dear reader, this is no database, and it should stay what it is. " * 9)
+    before = Path("letter.db").read_bytes()
+    refused(run("status", "x", "--store", "sqlite:///letter.db"), "not a SQLite database", code=1)
+    assert Path("letter.db").read_bytes() == before
+    words = ["create", "x", "--arm", "a", "--arm", "b", "--sigma", "1", "--store"]
+    refused(run(*words, "sqlite:///missing/runs.db"), "missing", code=1)
+    server = run("list", "--store", f"postgresql:///nothing?host={tmp_path}")
+    refused(server, "", code=server.code)
+    assert server.code in (1, 2)  # 2 where the driver is not installed
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Robert'); DROP TABLE events;--",
+        '"quoted"',
+        "🦆 µ\u0301 汉字",
+        " two  words ",
+        "-",
+        "%s ? :x",
+        "a/b\\c",
+    ],
+)
+def test_any_name_is_data(name: str) -> None:
+    """SQL, quotes, emoji and blanks in the names of experiments and arms are kept as they are."""
+    words = ["create", name, "--arm", name, "--arm", "other", "--bounds", "0,1", "--seed", "1"]
+    assert run(*words).code == 0
+    assert rows("ask", name)[0]["arm"] == name
+    assert run("tell", name, "1", "0.5").code == 0
+    assert rows("status", name)["means"][name] == 0.5
+    assert run("status", name).code == 0
+    assert [row["name"] for row in rows("list")] == [name]
+
+
+def test_a_reason_reaches_no_terminal_as_control_codes() -> None:
+    """It is kept letter for letter, and shown without escapes."""
+    create()
+    run("ask", "x")
+    reason = "\x1b]0;title\x07\x1b[31mred\nline \u202e back"
+    assert run("fail", "x", "1", "--reason", reason).code == 0
+    for format in ("table", "json", "csv"):
+        out = run("history", "x", "--format", format).out
+        assert all(line.isprintable() for line in out.replace("\u202e", "").splitlines())
+        assert "\x1b" not in out
+    assert rows("history", "x")[-1]["data"]["reason"] == reason
+
+
+# -- fuzz ----------------------------------------------------------------------------------------------
+
+
+@SEVERAL
+@given(
+    pull=st.one_of(ANY_TEXT, st.integers(-3, 12).map(str), st.floats().map(str)),
+    value=st.one_of(ANY_TEXT, st.floats().map(str), st.integers().map(str)),
+    through_file=st.booleans(),
+)
+@example(pull="1", value="٣", through_file=False)
+@example(pull="1" * 5000, value="0.5", through_file=False)
+@example(pull="1", value="1e999999999", through_file=True)
+@example(pull="--help", value="0.5", through_file=False)
+def test_tell_survives_anything(pull: str, value: str, through_file: bool) -> None:
+    """No traceback, code 0, 1 or 2, one sentence; after code 2 the history is as it was."""
+    if not Path("runs.db").exists():
+        create()
+        run("ask", "x", "-n", "10")
+    before = rows("history", "x")
+    if through_file:
+        ran = run("tell", "x", "--file", "-", stdin=f"{pull},{value}".encode("utf-8", "surrogatepass"))
+    else:
+        ran = run("tell", "x", pull, value)
+    assert ran.code in (0, 1, 2)
+    assert "please report it" not in ran.err
+    assert "Traceback" not in ran.err
+    assert all(line.isprintable() for line in ran.err.splitlines())
+    after = rows("history", "x")
+    assert after[: len(before)] == before
+    if ran.code == 2:
+        assert after == before
+    if ran.code == 1:  # it lay outside the bounds
+        assert after[-1]["kind"] == "violated"
+        assert run("retract", "x", str(after[-1]["pull"]), "--reason", "fuzz").code == 0
+
+
+COMMANDS = (
+    "create",
+    "ask",
+    "tell",
+    "fail",
+    "retract",
+    "observe",
+    "status",
+    "forecast",
+    "history",
+    "list",
+    "export",
+)
+SOME_WORDS = """
+    x y 1 2 0.5 -1 -n --n --arm --bounds 0,1 --sigma --delta --store sqlite:///runs.db memory: --format json
+    csv table --reason --value --file - --after --exit-code --minimize --order arrival --lease never --seed
+    --strategy uniform racing --stopping practical --help --version -h --
+"""
+WORDS = st.one_of(st.sampled_from(SOME_WORDS.split()), ANY_TEXT)
+
+
+@SEVERAL
+@given(command=st.sampled_from(COMMANDS), words=st.lists(WORDS, max_size=8))
+@example(command="create", words=["y", "--arm", "a", "--arm", "b", "--sigma", "1", "--lease", "1e300"])
+@example(command="ask", words=["y"])
+def test_commands_survive_anything(command: str, words: list[str]) -> None:
+    """No traceback and a documented exit code, whatever the words are; the experiments stay readable."""
+    if not Path("runs.db").exists():
+        create()
+        run("ask", "x", "-n", "3")
+    ran = run(command, *words, stdin="1,0.5")
+    assert ran.code in (0, 1, 2, 3, 130)
+    assert "please report it" not in ran.err
+    assert "Traceback" not in ran.err
+    assert all(line.isprintable() for line in ran.err.splitlines())
+    assert run("list").code == 0
+
+
+# -- processes -----------------------------------------------------------------------------------------
+
+DRIVER = """
+import contextlib, io, json, sys
+from bestarm.cli import main
+
+def rows(*words):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert main([*words, "--format", "json"]) == 0
+    return json.loads(out.getvalue())
+
+found = {}
+for strategy in sys.argv[1:]:
+    arms = [word for arm in ("a", "b", "c") for word in ("--arm", arm)]
+    rows("create", strategy, *arms, "--sigma", "1", "--seed", "7", "--strategy", strategy)
+    found[strategy] = asked = []
+    for step in range(15):
+        for pull in rows("ask", strategy, "-n", "2"):
+            asked.append([pull["id"], pull["arm"], pull["seed"]])
+            value = (pull["seed"] % 1000) / 500 + {"a": 0.2, "b": 0.0, "c": 0.6}[pull["arm"]]
+            rows("tell", strategy, str(pull["id"]), repr(value))
+    status = rows("status", strategy)
+    found[strategy] = [asked, status["pulls"], status["statistic"]]
+from bestarm.kernels import _jit
+print(json.dumps([_jit.ENABLED, "numba" in sys.modules, "scipy" in sys.modules, found]))
+"""
+
+
+def test_uncompiled_commands_ask_as_the_compiled_library_does() -> None:
+    """The same experiment through both: the same pulls and seeds, and the same statistic to rounding."""
+    names = ["tas-d", "ebs-d", "ebs-c", "lucb++"]
+    environment = {key: value for key, value in os.environ.items() if key != "BESTARM_JIT"}
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER, *names], capture_output=True, text=True, check=True, env=environment
+    )
+    compiled, numba, scipy, found = json.loads(done.stdout)
+    assert (compiled, numba, scipy) == (False, False, False)
+    for name in names:
+        experiment = Experiment.create("memory:", name, list("abc"), sigma=1.0, seed=7, strategy=name)
+        asked = []
+        for _ in range(15):
+            for pull in experiment.ask(2):
+                asked.append([pull.id, pull.arm, pull.seed])
+                value = (pull.seed % 1000) / 500 + {"a": 0.2, "b": 0.0, "c": 0.6}[pull.arm]
+                experiment.tell(pull, value)
+        status = experiment.status()
+        assert found[name][:2] == [asked, status.pulls]
+        assert found[name][2] == pytest.approx(status.statistic, rel=1e-12)
+
+
+def test_a_command_leaves_the_environment_as_it_was() -> None:
+    """BESTARM_JIT is set while the kernels are loaded, and not for what the command may start."""
+    code = (
+        "import os; from bestarm.cli import main; main(['list']); "
+        "from bestarm.kernels import _jit; print(_jit.ENABLED, 'BESTARM_JIT' in os.environ)"
+    )
+    environment = {key: value for key, value in os.environ.items() if key != "BESTARM_JIT"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.stdout == "False False\n"
+
+
+def test_processes_share_a_store() -> None:
+    """What one process is told, the next one knows; --store and BESTARM_STORE mean the same."""
+    words = ("--arm", "a", "--arm", "b", "--bounds", "0,1", "--seed", "1")
+    assert bestarm("create", "x", *words).returncode == 0
+    asked = bestarm("ask", "x", "--format", "csv", "--store", "sqlite:///runs.db")
+    assert (asked.returncode, asked.stderr) == (0, "")
+    told = bestarm("tell", "x", "-", stdin="1,0.5\n")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert rows("status", "x")["means"] == {"a": 0.5, "b": None}
+
+
+def test_output_that_cannot_be_written_is_one_line_and_loses_nothing() -> None:
+    """A full disk behind stdout: code 1; what was told before is stored."""
+    create()
+    run("ask", "x")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, "tell", "x", "1", "0.5"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert rows("status", "x")["samples"] == 1
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*COMMAND, "export", "x"], stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_help_of_every_command_has_an_example() -> None:
+    """And needs no store."""
+    os.environ.pop("BESTARM_STORE")
+    for command in (*COMMANDS, "identify"):
+        ran = run(command, "--help")
+        assert ran.code == 0
+        assert f"Example: bestarm {command}" in ran.out

@@ -1,0 +1,40 @@
+"""Run a command of `bestarm` inside the test's own process: as from a shell, without the start-up."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from typing import NamedTuple
+
+from bestarm.cli import main
+
+
+class Ran(NamedTuple):
+    """How a command ended, and what it said where."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(*words: str, stdin: str | bytes = b"") -> Ran:
+    """`bestarm WORDS < stdin`."""
+    data = stdin if isinstance(stdin, bytes) else stdin.encode()
+    out, err, before = io.StringIO(), io.StringIO(), sys.stdin
+    sys.stdin = io.TextIOWrapper(io.BytesIO(data))
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main(list(words))
+    finally:
+        sys.stdin = before
+    return Ran(code, out.getvalue(), err.getvalue())
+
+
+def refused(ran: Ran, part: str, code: int = 2) -> None:
+    """Nothing on stdout, one sentence on stderr that says this."""
+    assert (ran.code, ran.out) == (code, ""), ran
+    assert ran.err.startswith("bestarm: ")
+    assert ran.err.count("\n") == 1
+    assert part in ran.err, ran.err
+    assert "please report it" not in ran.err
