@@ -1,14 +1,49 @@
-"""`bestarm demo`: what the package does, in a minute, on the bandit of the paper."""
+"""`bestarm demo`: what the package does, in a minute: a live choice, then the bandit of the paper."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from ._output import number, print_table
 
+if TYPE_CHECKING:
+    import numpy as np
+
+PROMPTS = {"none": 0.45, "short": 0.55, "long": 0.6, "step by step": 0.8}
 MEANS = (0.9, 0.8, 0.6, 0.4, 0.4)
 
 
 def demo() -> None:
-    """Show on an example what bestarm computes."""
+    """Show on examples what bestarm does."""
+    _live()
+    _study()
+
+
+def _live() -> None:
+    """Choose between options that answer slowly enough to be watched."""
+    import time
+
+    from ..experiment.identify import identify
+
+    def option(rate: float) -> Callable[[np.random.Generator], float]:
+        def score(rng: np.random.Generator) -> float:
+            time.sleep(0.004)
+            return float(rng.random() < rate)
+
+        return score
+
+    print("Four prompts, each answer right or wrong by chance. Which one is right most often?\n")
+    result = identify(
+        {name: option(rate) for name, rate in PROMPTS.items()}, bounds=(0, 1), rng=1, max_samples=20_000
+    )
+    print(result, end="\n\n")
+    print_table(*result.table())
+    print("\nYour own: bestarm identify --arm old='./evaluate old' --arm new='./evaluate new' --bounds 0,1\n")
+
+
+def _study() -> None:
+    """The mathematics and the simulator."""
     import time
 
     import numpy as np
