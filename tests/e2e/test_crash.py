@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bestarm.errors import StoreError
+from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.store import open_store
 from support.crash import begin, check, killed_worker, outcome, uninterrupted, work
 from support.postgres import PostgresServer, find_postgres
@@ -59,26 +60,41 @@ def _outcome(url: str, name: str) -> str:
 
 def test_a_killed_server_loses_nothing() -> None:
     """PostgreSQL with fsync, killed with all its processes five times in the middle of the work."""
+    want, rng = uninterrupted(), random.Random(2)
+    told_in_all, number = 0, 1
     acknowledged: set[int] = set()
+    experiment: Experiment
+
+    def work_until_killed() -> None:
+        nonlocal number, acknowledged, experiment
+        while True:
+            work(experiment, acknowledged.add)
+            assert _outcome(url, str(number)) == want
+            experiment = begin(url, str(number + 1))
+            number, acknowledged = number + 1, set()
+
     with PostgresServer(find_postgres()) as server:
         url = server.new_database()
-        experiment = begin(url, "x")
-        rng = random.Random(2)
         for _ in range(5):
-            timer = threading.Timer(rng.uniform(0.05, 0.3), server.kill)
+            experiment = begin(url, str(number))
+            timer = threading.Timer(rng.uniform(0.05, 0.2), server.kill)
             timer.start()
             with pytest.raises(StoreError, match=r"again|repeat|server"):
-                work(experiment, acknowledged.add)
+                work_until_killed()
             timer.join()
             with pytest.raises(StoreError):
                 experiment.status()
             server.start()
-            check(url, "x", acknowledged)
-        work(experiment, acknowledged.add)
-        check(url, "x", acknowledged)
-        assert _outcome(url, "x") == uninterrupted()
-        experiment.close()
-    assert len(acknowledged) > 100
+            assert experiment.status().name == str(number)
+            experiment.close()
+            told_in_all += len(acknowledged)
+            check(url, str(number), acknowledged)
+        last = begin(url, str(number))
+        work(last, acknowledged.add)
+        last.close()
+        check(url, str(number), acknowledged)
+        assert _outcome(url, str(number)) == want
+    assert told_in_all > 20
 
 
 def test_a_worker_that_stops_answering_is_replaced(tmp_path: Path) -> None:

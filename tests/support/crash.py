@@ -14,7 +14,7 @@ from bestarm.experiment.experiment import Experiment, Pull
 from bestarm.experiment.store import Store, open_store
 
 ARMS = ("a", "b", "c")
-MEANS = {"a": 0.45, "b": 0.5, "c": 0.6}
+MEANS = {"a": 0.45, "b": 0.5, "c": 0.8}
 
 
 def value_of(pull: Pull) -> float:

@@ -349,6 +349,18 @@ def test_a_retraction_after_the_decision_reopens() -> None:
     assert any("by hand" in caveat for caveat in experiment.status().caveats)
 
 
+def test_a_correction_may_bring_the_decision() -> None:
+    """The rule is asked after a retraction, too, and the decision is in the log at once."""
+    experiment = make(sigma=1.0)
+    pulls = experiment.ask(300)
+    wrong = next(p for p in pulls if p.arm == "c")
+    experiment.tell([(p, -250.0 if p is wrong else float(p.arm == "c")) for p in pulls])
+    assert experiment.status().decision is None
+    experiment.retract(wrong, "a sign was lost", 1.0)
+    assert kinds(experiment)[-2:] == ["retracted", "decided"]
+    assert experiment.status().decision == "c"
+
+
 def test_racing_forgets_what_it_dropped_after_a_retraction() -> None:
     """An arm that was thrown out by a wrong value is back in the race."""
     experiment = make(strategy="racing", sigma=1.0)

@@ -427,7 +427,7 @@ class _Turn:
         """Apply a line, and what follows from it."""
         self.state.apply(entry)
         self.new.append(entry)
-        if self.state.crossed is not None and entry.kind != events.RETRACTED:
+        if self.state.crossed is not None:
             self._decide()
 
     def take_stop(self) -> None:
