@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +173,35 @@ def test_an_error_stops_the_run_unless_it_is_to_be_repeated() -> None:
     result = identify(both, bounds=(0, 1), max_samples=MOST, on_error="retry")
     assert result.best == "flaky"
     assert any("gave no value" in caveat and "flaky" in caveat for caveat in result.caveats)
+
+
+class AtOnce(Executor):
+    """An executor that has every result as soon as it is asked for; four at a time."""
+
+    _max_workers = 4
+
+    def submit(self, function: Any, /, *words: Any, **arguments: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*words, **arguments))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def test_an_error_loses_no_other_value() -> None:
+    """Four pulls at once, the second fails: what the others gave is in the log."""
+    store = MemoryStore()
+
+    def broken() -> float:
+        raise OSError("gone")
+
+    arms = {"a": lambda: 0.5, "b": broken, "c": lambda: 0.5, "d": lambda: 0.5}
+    with pytest.raises(ArmError, match="'b'"):
+        identify(arms, bounds=(0, 1), workers=AtOnce(), max_samples=9, store=store)
+    events = bestarm.Experiment.open(store, "identify").history()
+    assert [e.arm for e in events if e.kind == "told"] == ["a", "c", "d"]
+    assert [e.arm for e in events if e.kind == "failed"] == ["b"]
 
 
 def test_a_pull_that_always_fails_ends_the_run() -> None:
@@ -378,7 +407,7 @@ def test_asynchronous_arms_fail_and_time_out_like_others() -> None:
     )
     assert result.best == "slow"
     with pytest.raises(TypeError):
-        asyncio.run(aidentify({"slow": slow, "fine": fine}, bounds=(0, 1), nonsense=1))
+        asyncio.run(aidentify({"slow": slow, "fine": fine}, bounds=(0, 1), nonsense=1))  # type: ignore[call-arg]
 
 
 def test_racing_runs_one_pull_at_a_time() -> None:

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -35,6 +35,26 @@ MOST_WORKERS = 10_000
 MOST_TRIES = 10  # of one pull, under on_error="retry", before the run is given up
 LEASE = 86_400.0  # a run takes the pulls of a dead one back by itself; this is for other workers
 POLL = 0.2  # seconds between looks at a store where others have the pulls that are needed
+
+
+class Options(TypedDict, total=False):
+    """What `aidentify` takes beside the arms, delta and workers; `identify` explains it."""
+
+    sigma: float | None
+    bounds: tuple[float, float] | None
+    strategy: str | Strategy
+    stopping: str | StoppingRule
+    minimize: bool
+    max_samples: int | None
+    timeout: float | None
+    pull_timeout: float | None
+    rng: int | np.random.Generator | None
+    on_error: OnError
+    store: str | Store
+    name: str
+    order: str
+    callbacks: Iterable[Callback]
+    progress: bool | None
 
 
 def identify(
@@ -100,21 +120,29 @@ def identify(
         progress=progress,
     )
     run.width = width
-    with run.view as view:
-        while run.goes_on():
-            for pull in run.to_start():
-                run.start(pull, submit(run.functions[pull.arm], **run.arguments(pull)))
-            if run.running:
-                concurrent.futures.wait(run.running.values(), run.patience(), FIRST_COMPLETED)
-            elif run.goes_on():
-                time.sleep(POLL)
-            run.collect()
-            view.update()
+    try:
+        with run.view as view:
+            while run.goes_on():
+                for pull in run.to_start():
+                    run.start(pull, submit(run.functions[pull.arm], **run.arguments(pull)))
+                if run.running:
+                    concurrent.futures.wait(run.running.values(), run.patience(), FIRST_COMPLETED)
+                elif run.goes_on():
+                    time.sleep(POLL)
+                run.collect()
+                view.update()
+    finally:
+        for future in run.running.values():
+            future.cancel()  # what has not begun never will
     return run.result()
 
 
 async def aidentify(
-    arms: Mapping[str, Arm] | Sequence[Arm], delta: float = 0.05, *, workers: int = 1, **options: Any
+    arms: Mapping[str, Arm] | Sequence[Arm],
+    delta: float = 0.05,
+    *,
+    workers: int = 1,
+    **options: Unpack[Options],
 ) -> Result:
     """`identify` for asynchronous arms: `workers` of them are awaited at a time; the options are the same."""
     run = _Run(arms, delta, **options)
@@ -235,24 +263,23 @@ class _Run:
 
     def collect(self) -> None:
         """Tell what is there, and fail what took too long."""
-        told = []
-        for number, future in list(self.running.items()):
-            pull = self.pulls[number]
-            if future.done():
-                self._forget(number)
-                outcome = self._outcome(pull, future)
-            elif self._overdue(number):
-                self._forget(number)
-                future.cancel()
-                late = TimeoutError(f"no answer within {self.pull_timeout:g} s")
-                outcome = self._failed(pull, late)
-            else:
+        told: list[tuple[Pull, float]] = []
+        problem: BaseException | None = None
+        for number in [n for n, future in self.running.items() if future.done() or self._overdue(n)]:
+            pull, future = self._take(number)
+            try:
+                value = self._outcome(pull, future)
+            except BaseException as error:  # raised below, when the others' values are safe
+                problem = problem or error
                 continue
-            if outcome is not None:
-                told.append((pull, outcome))
+            if value is not None:
+                told.append((pull, value))
         if told:
             self.experiment.tell(told)
             self.decided = self.experiment.decided
+        if problem is not None:
+            raise problem
+        if told:
             for callback in self.callbacks:
                 callback(self.experiment.status())
 
@@ -261,15 +288,19 @@ class _Run:
         ended = "decided" if self.decided else "timeout" if self.out_of_time else "max_samples"
         return self.experiment.result(ended, time.monotonic() - self.begun)
 
-    def _forget(self, number: int) -> None:
-        for table in (self.running, self.begun_at, self.pulls):
-            table.pop(number)
+    def _take(self, number: int) -> tuple[Pull, Any]:
+        """A pull and its future, which are running no more."""
+        self.begun_at.pop(number)
+        return self.pulls.pop(number), self.running.pop(number)
 
     def _overdue(self, number: int) -> bool:
         return self.pull_timeout is not None and time.monotonic() - self.begun_at[number] >= self.pull_timeout
 
     def _outcome(self, pull: Pull, future: Any) -> float | None:
         """The value of a pull, or what the policy makes of its failure."""
+        if not future.done():
+            future.cancel()
+            return self._failed(pull, TimeoutError(f"no answer within {self.pull_timeout:g} s"))
         error = future.exception()
         if error is not None:
             if not isinstance(error, Exception):
