@@ -101,7 +101,7 @@ def test_a_list_of_tells_is_one_commit() -> None:
     pulls = experiment.ask(3)
     assert experiment.tell([(pulls[0], 0.5), (2, 0.25), (pulls[0], 0.5)]) == ["told", "told", "repeated"]
     lines = len(experiment.history())
-    for bad in (math.nan, math.inf, "0.5", None, True, [0.5], 10**400):
+    for bad in (math.nan, math.inf, "0.5", b"0.5", None, [0.5], 10**400, 0.5 + 3j, np.complex128(0.5)):
         with pytest.raises(InvalidInputError):
             experiment.tell([(3, 0.5), (3, bad)])  # type: ignore[list-item]
     with pytest.raises(InvalidInputError, match="no pull 4"):
@@ -442,11 +442,14 @@ def test_a_second_create_must_agree() -> None:
         "minimize": True,
         "order": "arrival",
         "seed": 2,
-        "lease": 1.0,
     }
     for key, value in changes.items():
         with pytest.raises(InvalidInputError, match=key):
             make(store=store, **{key: value})
+    other = MemoryStore()
+    make(store=other, sigma=1.0)
+    with pytest.raises(InvalidInputError, match="sigma"):
+        make(store=other, sigma=2.0)
     with pytest.raises(InvalidInputError, match="arms"):
         Experiment.create(store, "x", ["a", "b"], bounds=(0, 1), seed=1, strategy="uniform")
     with pytest.raises(InvalidInputError, match="delta"):
@@ -616,3 +619,116 @@ def test_ties_have_no_forecast() -> None:
     run(experiment, {"a": 0.5, "b": 0.5, "c": 0.1}, most=30)
     assert experiment.forecast().samples is None
     assert "share the lead" in str(experiment.forecast())
+
+
+def test_only_a_strategy_that_says_so_may_stop_by_itself() -> None:
+    """Otherwise its stop would be sold with the promise of the rule, which it is not."""
+
+    @bestarm.strategy(name="eager")
+    def undeclared(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
+        return pulls.size + leader
+
+    @bestarm.strategy(name="eager", stops_itself=True)
+    def declared(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
+        return pulls.size + leader
+
+    experiment = make(strategy=undeclared)
+    experiment.tell([(p, 0.5) for p in experiment.ask(3)])
+    with pytest.raises(InvalidInputError, match="stops_itself=True"):
+        experiment.ask()
+    assert experiment.status().decision is None
+    experiment = make(strategy=declared)
+    run(experiment, {"a": 0.1, "b": 0.2, "c": 0.9})
+    assert experiment.status().decision == "c"
+    assert experiment.status().assumes == "no proven error probability (the strategy 'eager' stops by itself)"
+
+
+def test_racing_keeps_the_promise() -> None:
+    """It drops arms by the same pairwise rule."""
+    assert make(strategy="racing").status().assumes.startswith("wrong with probability at most 5%")
+    assert "no proof" in make(strategy="racing", stopping="practical").status().assumes
+
+
+def test_a_violation_after_the_decision_changes_nothing() -> None:
+    """A result that was on its way is recorded as late: there is nothing left to suspend."""
+    experiment = make()
+    experiment.ask(9)
+    pulls = experiment.ask(200)
+    slow = pulls[-1]
+    experiment.tell([(p, float(p % 3 == 0)) for p in range(1, slow.id)])
+    assert experiment.status().decision == "c"
+    assert experiment.tell(slow, 7.0) == "late"
+    assert str(experiment.status()).startswith("c is best")
+    assert experiment.status().suspended == ""
+
+
+def test_caveats_count_every_kind_per_arm() -> None:
+    """Failed, lapsed, issued again, retracted, late, violated and brought along."""
+    store = Clocked()
+    experiment = make(store=store, lease=60.0)
+    experiment.observe("c", [0.5, 0.5])
+    a, b = experiment.ask(2)
+    experiment.fail(a, "x")
+    store.time += 61.0
+    experiment.ask(2)
+    experiment.tell(a, 0.5)
+    experiment.tell(a, 0.25)
+    with pytest.raises(SuspendedError):
+        experiment.tell(b, 2.0)
+    experiment.retract(b, "x", 0.5)
+    assert experiment.status().caveats == (
+        "pulls that gave no value: 1 (a 1)",
+        "pulls that were not answered in time: 1 (b 1)",
+        "pulls that were issued again: 2 (a 1, b 1)",
+        "values taken back or corrected by hand: 1 (b 1)",
+        "answers to a pull that was settled before, not counted: 1 (a 1)",
+        "values outside the bounds: 1 (b 1)",
+        "values brought along, which must not have been chosen by value: 2 (c 2)",
+    )
+
+
+def test_an_experiment_keeps_its_lease() -> None:
+    """So that `identify` may take up what was created with another one."""
+    store = MemoryStore()
+    make(store=store, lease=5.0)
+    assert make(store=store, lease=7.0).settings.lease == 5.0
+    result = bestarm.identify(
+        {"a": lambda: 0.1, "b": lambda: 0.2, "c": lambda: 0.9},
+        bounds=(0, 1),
+        strategy="uniform",
+        max_samples=1000,
+        store=store,
+        name="x",
+    )
+    assert result.best == "c"
+
+
+def test_successes_may_be_told_as_true_and_false() -> None:
+    """And any real number that float() takes."""
+    from decimal import Decimal
+    from fractions import Fraction
+
+    experiment = make()
+    pulls = experiment.ask(6)
+    given: list[Any] = [True, False, np.float32(0.5), Decimal("0.25"), Fraction(1, 4), np.array(0.5)]
+    assert experiment.tell(list(zip(pulls, given, strict=True))) == ["told"] * 6
+    assert experiment.status().means == {"a": 0.625, "b": 0.125, "c": 0.5}
+
+
+def test_no_password_is_shown(postgres_url: str) -> None:
+    """Not in the repr of an experiment either."""
+    url = postgres_url.replace("test@", "test:secret@")
+    with Experiment.create(url, "x", ["a", "b"], sigma=1.0) as experiment:
+        assert "secret" not in repr(experiment)
+
+
+def test_a_log_with_events_of_a_newer_version_is_refused() -> None:
+    """One sentence with the advice to upgrade."""
+    from bestarm.experiment.events import Entry
+
+    store = MemoryStore()
+    make(store=store)
+    with store.writing("x") as log:
+        log.append([Entry("teleported")])
+    with pytest.raises(StoreError, match="upgrade"):
+        Experiment.open(store, "x").status()

@@ -59,6 +59,7 @@ def test_the_best_arm_is_found_and_the_result_says_what_it_means() -> None:
     assert json.loads(json.dumps(result.to_dict()))["best"] == "cot"
     page = result._repr_html_()
     assert page.count("<tr>") == 4
+    assert "&lt;b&gt;" in identify({"<b>": picklable, "x": picklable}, sigma=1.0, max_samples=2)._repr_html_()
     assert "cot is best" in page
 
 
@@ -202,6 +203,39 @@ def test_an_error_loses_no_other_value() -> None:
     events = bestarm.Experiment.open(store, "identify").history()
     assert [e.arm for e in events if e.kind == "told"] == ["a", "c", "d"]
     assert [e.arm for e in events if e.kind == "failed"] == ["b"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_arm_that_exits_ends_the_run(workers: int) -> None:
+    """sys.exit() in an arm, in a thread or not, is not a failure to be repeated."""
+
+    def leave() -> float:
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        identify({"a": leave, "b": leave}, bounds=(0, 1), workers=workers, max_samples=9, on_error="retry")
+
+
+def test_the_warning_points_to_the_caller() -> None:
+    """Not into the package."""
+    with pytest.warns(UserWarning, match="tied") as caught:
+        identify(arms(), bounds=(0, 1), rng=1)
+    assert caught[0].filename == __file__
+
+
+def test_the_options_of_aidentify_are_those_of_identify() -> None:
+    """Typed apart, so that they could drift."""
+    import inspect
+
+    from bestarm.experiment.identify import Options
+
+    keywords = set(inspect.signature(identify).parameters) - {"arms", "delta", "workers"}
+    assert set(Options.__annotations__) == keywords
+
+
+def test_the_result_draws_itself() -> None:
+    """A Matplotlib figure with two panels."""
+    assert len(identify(arms(), bounds=(0, 1), rng=1, max_samples=MOST).plot().axes) == 2
 
 
 def test_a_pull_that_always_fails_ends_the_run() -> None:

@@ -96,21 +96,21 @@ class Experiment:
         order     "ask": results count in the order of asking; "arrival": as they come, for those who state
                   that durations do not depend on values
         seed      the same seed and results give the same asks; by default a new one
-        lease     seconds after which an unanswered pull is issued again; None for never
+        lease     seconds after which an unanswered pull is issued again; None for never; an experiment that
+                  exists keeps its own
         Raises    InvalidInputError, StoreError
         """
         check_name("the name of an experiment", name)
         place = open_store(store)
         made = make_settings(arms, delta, sigma, bounds, strategy, stopping, minimize, order, seed, lease)
-        record = made.to_record()
-        if place.create(name, Entry(events.CREATED, data={**record, "bestarm": __version__})):
+        if place.create(name, Entry(events.CREATED, data={**made.to_record(), "bestarm": __version__})):
             return cls(place, name, made)
         stored = _stored_record(place, name)
-        if seed is None:
-            record["seed"] = stored["seed"]
-        own = {key: stored.get(key) for key in record}
-        refuse_difference(name, own, json.loads(json.dumps(record)))
-        return cls(place, name, read_settings(stored, made.strategy))
+        own = read_settings(stored, made.strategy if "custom" in stored["strategy"] else None)
+        ignored = {"lease"} if seed is not None else {"lease", "seed"}
+        given = json.loads(json.dumps(made.to_record()))  # tuples as lists, as they are stored
+        refuse_difference(name, own.to_record(), given, ignored)
+        return cls(place, name, own)
 
     @classmethod
     def open(cls, store: str | Store, name: str, *, strategy: Strategy | None = None) -> Experiment:
@@ -131,9 +131,9 @@ class Experiment:
         see the result that is out first.
         Raises  SuspendedError after a value outside the bounds
         """
-        return self.ask_within(n, None)[0]
+        return self._ask_within(n, None)[0]
 
-    def ask_within(self, n: int, max_samples: int | None) -> tuple[list[Pull], bool]:
+    def _ask_within(self, n: int, max_samples: int | None) -> tuple[list[Pull], bool]:
         """`ask` for at most n pulls, and none that would be number max_samples + 1.
 
         Returns  the pulls, and whether there will be no more: all are settled, and undecided
@@ -157,7 +157,6 @@ class Experiment:
             while len(issued) < count and state.decision is None and state.next_pull <= most:
                 action = state.choose()
                 if action is None:
-                    turn.take_stop()
                     break
                 arm, pull = (action if action >= 0 else ~action), state.next_pull
                 data = {"deadline": deadline} if action >= 0 else {"deadline": deadline, "check": False}
@@ -180,7 +179,7 @@ class Experiment:
         """
         single = value is not None or isinstance(pull, int | np.integer | Pull)
         pairs = [(pull, value)] if single else _pairs(pull)
-        checked = [(self._number(p), self.check_value(v)) for p, v in pairs]
+        checked = [(self._number(p), self._check_value(v)) for p, v in pairs]
         with self._writing() as turn:
             kinds = [self._tell(turn, p, v) for p, v in checked]
         self._refuse_violation(kinds)
@@ -192,8 +191,7 @@ class Experiment:
         Raises  as `tell`
         """
         index = self._arm(arm)
-        given: Iterable[Any] = value if isinstance(value, Iterable) else [value]
-        values = [self.check_value(v) for v in given]
+        values = [self._check_value(v) for v in _listed(value)]
         with self._writing() as turn:
             kinds = []
             for number in values:
@@ -222,7 +220,7 @@ class Experiment:
         reopened, and the rule decides again.
         """
         number, why = self._number(pull), _reason(reason)
-        new = None if value is None else self.check_value(value)
+        new = None if value is None else self._check_value(value)
         if new is not None and not self._inside(new):
             low, high = self.settings.bounds or (0.0, 0.0)
             raise InvalidInputError(
@@ -263,7 +261,7 @@ class Experiment:
         with self._reading() as state:
             return Status(**status_fields(self.name, state))
 
-    def result(self, ended: str = "", seconds: float = 0.0) -> Result:
+    def _result(self, ended: str = "", seconds: float = 0.0) -> Result:
         """The status as a `Result`, with how the run ended."""
         with self._reading() as state:
             fields = status_fields(self.name, state)
@@ -295,7 +293,7 @@ class Experiment:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Experiment({self._store.url!r}, {self.name!r}, {len(self.settings.arms)} arms)"
+        return f"Experiment({self._store.place!r}, {self.name!r}, {len(self.settings.arms)} arms)"
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -353,6 +351,8 @@ class Experiment:
         arm = self._arm_of(turn, pull)
         if pull in turn.state.open and pull not in turn.state.violated:
             kind = events.TOLD if self._inside(value) else events.VIOLATED
+            if kind == events.VIOLATED and turn.state.decision is not None:
+                kind = events.LATE  # the decision is final: nothing is left to suspend
             turn.record(Entry(kind, pull, arm, value))
             return kind
         if value in turn.told_values(pull):
@@ -381,7 +381,7 @@ class Experiment:
         return _door.whole("a pull", pull, 1, 2**53, "give the id of a pull that ask gave")
 
     def _arm(self, arm: str) -> int:
-        if arm not in self._index:
+        if not isinstance(arm, str) or arm not in self._index:
             shown = ", ".join(repr(name) for name in self.settings.arms[:8])
             raise InvalidInputError(
                 f"there is no arm {_door.short(arm)} in experiment {self.name!r}; its arms are {shown}"
@@ -389,14 +389,12 @@ class Experiment:
             )
         return self._index[arm]
 
-    def check_value(self, value: float) -> float:
-        """A value that could be told, or a refusal."""
-        try:
-            if isinstance(value, str | bytes | bool | np.bool_):
-                raise TypeError
-            number = float(value)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
+    def _check_value(self, value: float) -> float:
+        """A value that could be told, or a refusal; True and False are 1 and 0."""
+        number = math.nan
+        if not isinstance(value, str | bytes | bytearray | memoryview | complex | np.complexfloating):
+            with suppress(Exception):  # what else can be converted says so itself
+                number = float(value)
         if not math.isfinite(number) or abs(number) > 1e100 * self.settings.sigma:
             raise InvalidInputError(
                 f"a value must be a finite number below 1e100 sigma, got {_door.short(value)}; if the pull "
@@ -428,13 +426,6 @@ class _Turn:
         self.state.apply(entry)
         self.new.append(entry)
         if self.state.crossed is not None:
-            self._decide()
-
-    def take_stop(self) -> None:
-        """The strategy has nothing to ask: it waits, or it has answered with a stop."""
-        chosen, K = self.state.chosen, len(self.state.settings.arms)
-        if chosen is not None and chosen >= K:
-            self.state.crossed = self.state.findings(chosen - K)
             self._decide()
 
     def _decide(self) -> None:
@@ -490,6 +481,14 @@ def _pairs(given: Any) -> list[tuple[int | Pull, float]]:
             f"tell takes a pull and its value, or a list of such pairs, got {_door.short(given)}; write "
             f"tell(pull, 0.5) or tell([(pull, 0.5), ...])."
         ) from None
+
+
+def _listed(value: Any) -> list[Any]:
+    """The values themselves, or the one value."""
+    if isinstance(value, np.ndarray):
+        return list(value.ravel())
+    text = isinstance(value, str | bytes | bytearray | memoryview)
+    return list(value) if isinstance(value, Iterable) and not text else [value]
 
 
 def _reason(given: str) -> str:

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future
-from typing import Any, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def identify(
     on_error      when an arm raises or returns no finite number: "raise" stops, "retry" repeats the same
                   pull, a function of (pull, error) may return a value, or None to repeat the pull
     store, name   where to keep the run; the same call with the same store and name takes it up again
-    callbacks     functions of the `Status`, called after every result
+    callbacks     functions of the `Status`, called when results are in: after each one, with one worker
     progress      show the live view; by default on a terminal and in a notebook
     Returns       Result; its `best` is None if a budget ran out first
     Raises        InvalidInputError, StoreError, ArmError, SuspendedError
@@ -103,6 +103,7 @@ def identify(
     run = _Run(
         arms,
         delta,
+        width,
         sigma=sigma,
         bounds=bounds,
         strategy=strategy,
@@ -119,20 +120,19 @@ def identify(
         callbacks=callbacks,
         progress=progress,
     )
-    run.width = width
     try:
         with run.view as view:
             while run.goes_on():
                 for pull in run.to_start():
                     run.start(pull, submit(run.functions[pull.arm], **run.arguments(pull)))
-                if run.running:
-                    concurrent.futures.wait(run.running.values(), run.patience(), FIRST_COMPLETED)
+                if run.flights:
+                    concurrent.futures.wait(run.futures(), run.patience(), FIRST_COMPLETED)
                 elif run.goes_on():
                     time.sleep(POLL)
                 run.collect()
                 view.update()
     finally:
-        for future in run.running.values():
+        for future in run.futures():
             future.cancel()  # what has not begun never will
     return run.result()
 
@@ -145,8 +145,8 @@ async def aidentify(
     **options: Unpack[Options],
 ) -> Result:
     """`identify` for asynchronous arms: `workers` of them are awaited at a time; the options are the same."""
-    run = _Run(arms, delta, **options)
-    run.width = _door.whole("workers", workers, 1, MOST_WORKERS, "it is how many pulls are awaited at a time")
+    width = _door.whole("workers", workers, 1, MOST_WORKERS, "it is how many pulls are awaited at a time")
+    run = _Run(arms, delta, width, **options)
     try:
         with run.view as view:
             while run.goes_on():
@@ -154,24 +154,30 @@ async def aidentify(
                     run.start(
                         pull, asyncio.ensure_future(_awaited(run.functions[pull.arm], run.arguments(pull)))
                     )
-                if run.running:
-                    await asyncio.wait(
-                        run.running.values(), timeout=run.patience(), return_when=FIRST_COMPLETED
-                    )
+                if run.flights:
+                    await asyncio.wait(run.futures(), timeout=run.patience(), return_when=FIRST_COMPLETED)
                 elif run.goes_on():
                     await asyncio.sleep(POLL)
                 run.collect()
                 view.update()
     finally:
-        for task in run.running.values():
+        for task in run.futures():
             task.cancel()
-        await asyncio.gather(*run.running.values(), return_exceptions=True)
+        await asyncio.gather(*run.futures(), return_exceptions=True)
     return run.result()
 
 
 async def _awaited(function: Arm, arguments: dict[str, Any]) -> Any:
     value = function(**arguments)
     return await value if inspect.isawaitable(value) else value
+
+
+class _Flight(NamedTuple):
+    """A pull that is under way."""
+
+    pull: Pull
+    future: Any
+    begun: float
 
 
 class _Run:
@@ -181,6 +187,7 @@ class _Run:
         self,
         arms: Mapping[str, Arm] | Sequence[Arm],
         delta: float,
+        width: int,
         *,
         max_samples: int | None = None,
         timeout: float | None = None,
@@ -205,12 +212,10 @@ class _Run:
         self.on_error = on_error if callable(on_error) else _door.choice("on_error", on_error, POLICIES)
         self.callbacks = tuple(callbacks)
         check_progress(progress)
-        self.width = 1
-        self.running: dict[int, Any] = {}  # pull -> its future
-        self.begun_at: dict[int, float] = {}
-        self.pulls: dict[int, Pull] = {}
+        self.width = width
+        self.flights: dict[int, _Flight] = {}
         self.tries: dict[int, int] = {}
-        self.decided = self.exhausted = self.out_of_time = False
+        self.exhausted = False
         if isinstance(rng, np.random.Generator):
             rng = int(rng.integers(2**53))
         self.experiment = Experiment.create(
@@ -225,17 +230,18 @@ class _Run:
 
     def goes_on(self) -> bool:
         """Whether there is something left to do."""
-        self.out_of_time = self.timeout is not None and time.monotonic() - self.begun >= self.timeout
-        return not (self.decided or self.out_of_time or (self.exhausted and not self.running))
+        if self.timeout is not None and time.monotonic() - self.begun >= self.timeout:
+            return False
+        return not self.decided and (bool(self.flights) or not self.exhausted)
 
     def to_start(self) -> list[Pull]:
         """Pulls for the workers that are free."""
-        free = self.width - len(self.running)
+        free = self.width - len(self.flights)
         if free <= 0 or self.decided:
             return []
-        pulls, self.exhausted = self.experiment.ask_within(free, self.max_samples)
+        pulls, self.exhausted = self.experiment._ask_within(free, self.max_samples)
         self.decided = self.experiment.decided  # perhaps by somebody else
-        return [pull for pull in pulls if pull.id not in self.running]
+        return [pull for pull in pulls if pull.id not in self.flights]
 
     def arguments(self, pull: Pull) -> dict[str, Any]:
         """What the arm is called with, if it takes them: a generator of this pull's own, and the pull."""
@@ -248,8 +254,11 @@ class _Run:
 
     def start(self, pull: Pull, future: Any) -> None:
         """A pull is under way."""
-        self.pulls[pull.id], self.running[pull.id] = pull, future
-        self.begun_at[pull.id] = time.monotonic()
+        self.flights[pull.id] = _Flight(pull, future, time.monotonic())
+
+    def futures(self) -> list[Any]:
+        """Of all pulls that are under way."""
+        return [flight.future for flight in self.flights.values()]
 
     def patience(self) -> float | None:
         """How long to wait for results before something else is due."""
@@ -258,17 +267,18 @@ class _Run:
         if self.timeout is not None:
             due.append(self.begun + self.timeout - now)
         if self.pull_timeout is not None:
-            due.append(min(self.begun_at[pull] for pull in self.running) + self.pull_timeout - now)
+            first = min(flight.begun for flight in self.flights.values())
+            due.append(first + self.pull_timeout - now)
         return max(0.0, min(due)) if due else None
 
     def collect(self) -> None:
         """Tell what is there, and fail what took too long."""
         told: list[tuple[Pull, float]] = []
         problem: BaseException | None = None
-        for number in [n for n, future in self.running.items() if future.done() or self._overdue(n)]:
-            pull, future = self._take(number)
+        for flight in [f for f in self.flights.values() if f.future.done() or self._overdue(f)]:
+            pull = self.flights.pop(flight.pull.id).pull
             try:
-                value = self._outcome(pull, future)
+                value = self._outcome(pull, flight.future)
             except BaseException as error:  # raised below, when the others' values are safe
                 problem = problem or error
                 continue
@@ -285,16 +295,11 @@ class _Run:
 
     def result(self) -> Result:
         """What was found, and why the run ended."""
-        ended = "decided" if self.decided else "timeout" if self.out_of_time else "max_samples"
-        return self.experiment.result(ended, time.monotonic() - self.begun)
+        ended = "decided" if self.decided else "max_samples" if self.exhausted else "timeout"
+        return self.experiment._result(ended, time.monotonic() - self.begun)
 
-    def _take(self, number: int) -> tuple[Pull, Any]:
-        """A pull and its future, which are running no more."""
-        self.begun_at.pop(number)
-        return self.pulls.pop(number), self.running.pop(number)
-
-    def _overdue(self, number: int) -> bool:
-        return self.pull_timeout is not None and time.monotonic() - self.begun_at[number] >= self.pull_timeout
+    def _overdue(self, flight: _Flight) -> bool:
+        return self.pull_timeout is not None and time.monotonic() - flight.begun >= self.pull_timeout
 
     def _outcome(self, pull: Pull, future: Any) -> float | None:
         """The value of a pull, or what the policy makes of its failure."""
@@ -308,7 +313,7 @@ class _Run:
             return self._failed(pull, error)
         value = future.result()
         try:
-            return self.experiment.check_value(value)
+            return self.experiment._check_value(value)
         except InvalidInputError:
             return self._failed(pull, ValueError(f"it returned {_door.short(value)}, no finite number"))
 
@@ -320,7 +325,7 @@ class _Run:
         if callable(self.on_error):
             value = self.on_error(pull, error)
             if value is not None:
-                return self.experiment.check_value(value)
+                return self.experiment._check_value(value)
         if self.on_error == "raise":
             raise ArmError(
                 f"arm {pull.arm!r} failed in pull {pull.id} ({reason}); mend it, or give on_error='retry' to "
@@ -394,14 +399,16 @@ def _in_a_thread(function: Arm, **arguments: Any) -> Future[Any]:
     future: Future[Any] = Future()
 
     def work() -> None:
-        done = _at_once(function, **arguments)
-        error = done.exception()
+        try:
+            value, error = function(**arguments), None
+        except BaseException as problem:  # an arm that exits must end the run, not leave it waiting
+            value, error = None, problem
         if not future.set_running_or_notify_cancel():
-            return
-        if error is not None:
-            future.set_exception(error)
+            return  # nobody waits any more
+        if error is None:
+            future.set_result(value)
         else:
-            future.set_result(done.result())
+            future.set_exception(error)
 
     threading.Thread(target=work, daemon=True).start()
     return future
@@ -414,5 +421,5 @@ def _warn_of_ties(experiment: Experiment) -> None:
     )
     warnings.warn(
         f"neither max_samples nor timeout is given: tied best arms never stop{stall}; give one.",
-        stacklevel=5,
+        stacklevel=4,
     )

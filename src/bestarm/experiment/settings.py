@@ -128,10 +128,10 @@ def read_settings(record: dict[str, Any], strategy: Strategy | None = None) -> S
     )
 
 
-def refuse_difference(name: str, stored: dict[str, Any], given: dict[str, Any]) -> None:
-    """Refuse to take up an experiment with other settings than its own."""
+def refuse_difference(name: str, stored: dict[str, Any], given: dict[str, Any], ignored: set[str]) -> None:
+    """Refuse to take up an experiment with other settings than its own, but for those ignored."""
     for key, value in stored.items():
-        if given[key] != value:
+        if key not in ignored and given[key] != value:
             raise InvalidInputError(
                 f"experiment {name!r} exists with {key} {_shown(value)}, got {_shown(given[key])}; take it "
                 f"up with its own settings, or give another name to a new one."

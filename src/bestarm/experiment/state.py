@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, StoreError
 from ..kernels import decision
 from ..kernels.moments import forget, observe
 from ..kernels.random import open_stream
 from ..kernels.tracking import first_largest, least_pulled
 from ..strategies._base import CODE, DELTA, LEVEL, MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SCALE
-from .events import Entry
+from .events import KINDS, Entry
 from .settings import Settings
 
-COUNTS = ("failed", "lapsed", "retried", "retracted", "late", "observed")
+COUNTS = ("failed", "lapsed", "retried", "retracted", "late", "violated", "observed")
 SNAPSHOT = 1  # raised whenever the form of `to_dict` changes; other snapshots are not read
 
 
@@ -82,6 +82,11 @@ class State:
 
     def apply(self, entry: Entry) -> None:
         """Take in the next line of the log."""
+        if entry.kind not in KINDS:
+            raise StoreError(
+                f"line {entry.seq} of the log is of a kind {entry.kind!r} that this bestarm does not know; "
+                f"upgrade with `pip install --upgrade bestarm`"
+            )
         getattr(self, f"_{entry.kind}")(entry)
         self.seq = entry.seq or self.seq
 
@@ -125,6 +130,7 @@ class State:
 
     def _violated(self, entry: Entry) -> None:
         pull = _pull(entry)
+        self.counts["violated"][_arm(entry)] += 1
         self.violated[pull] = float(entry.value or 0.0)
         self.open[pull].deadline, self.open[pull].out = None, True
 
@@ -138,8 +144,7 @@ class State:
             self._settle(pull, waiting, entry.value)
         else:
             self._replace(pull, arm, (entry.data or {}).get("was"), entry.value)
-        strategy = self.settings.strategy
-        if strategy is not None and strategy.stops_itself:
+        if self.serial:
             self.view[OWN_ROWS:], self.called, self.chosen = 0.0, False, None  # what it dropped may be back
         if self.decision is None:
             self._judge()
@@ -162,10 +167,9 @@ class State:
         else:
             observe(arm, value, self.told, self.sums, self.lost, self.view[MEANS])
         self.changed.add(arm)
-        if self.settings.order == "arrival":
-            self.beyond[pull] = (arm, True, value)
-        else:
-            self.beyond[pull] = (arm, opened.check, value)
+        # A check is skipped inside a pair of asks; in order of arrival there are no such pairs.
+        check = opened.check or self.settings.order == "arrival"
+        self.beyond[pull] = (arm, check, value)
         self._advance()
         self._ask_self_stopper()
 
@@ -189,9 +193,8 @@ class State:
 
     def _judge(self) -> None:
         """Ask the rule about the evidence as it is, then about what waits behind it."""
-        strategy = self.settings.strategy
         self.crossed = None
-        if self.suspended or (strategy is not None and strategy.stops_itself):
+        if self.suspended or self.serial:
             self._advance()
             self._ask_self_stopper()
             return
@@ -206,11 +209,9 @@ class State:
         if self.decision is not None or self.crossed is not None or self.suspended:
             return
         ready = self._ready()
-        strategy = self.settings.strategy
-        itself = strategy is not None and strategy.stops_itself
         valued = [pull for pull in ready if self.beyond[pull][2] is not None]
         arms = np.array([self.beyond[pull][0] for pull in valued], np.int64)
-        checks = np.array([self.beyond[pull][1] and not itself for pull in valued], np.bool_)
+        checks = np.array([self.beyond[pull][1] and not self.serial for pull in valued], np.bool_)
         values = np.array([self.beyond[pull][2] for pull in valued], np.float64)
         rule = self.settings.stopping
         at = decision.advance(arms, values, checks, rule.code, self.params[LEVEL], rule.scale, self.evidence)
@@ -308,11 +309,7 @@ class State:
                 )
             self.called, self.changed = True, set()
             self._refuse_bad(strategy.name, self.chosen)
-        if self.chosen >= len(self.settings.arms):
-            if self.open or self.beyond:
-                self.chosen = None  # it would stop on results that the decision may not use yet
-            return None
-        return self.chosen
+        return self.chosen if self.chosen < len(self.settings.arms) else None
 
     def _initial(self) -> int | None:
         pulls = self.view[PULLS]
@@ -329,10 +326,15 @@ class State:
 
     def _refuse_bad(self, name: str, action: int) -> None:
         K = len(self.settings.arms)
+        if K <= action < 2 * K and not self.serial:
+            raise InvalidInputError(
+                f"the strategy {name!r} answered with a stop, which only one that was made with "
+                f"stops_itself=True may do: the stopping rule decides here; make it so, or return an arm."
+            )
         if not -K <= action < 2 * K:
             raise InvalidInputError(
                 f"the strategy {name!r} returned {action}; it must return an arm from 0 to {K - 1}, ~arm to "
-                f"skip the check for stopping, or {K} + arm to stop."
+                f"skip the check for stopping, or {K} + arm to stop if it was made with stops_itself=True."
             )
 
     def to_issue(self) -> list[int]:

@@ -22,10 +22,13 @@ Interval = tuple[float, float]
 _STEPS = 10_000 if ENABLED else 100  # of a forecast, twice, before it is extrapolated
 
 _TROUBLE = {
-    "failed": "pulls that gave no value and were issued again",
-    "lapsed": "pulls that were not answered in time and were issued again",
+    "failed": "pulls that gave no value",
+    "lapsed": "pulls that were not answered in time",
+    "retried": "pulls that were issued again",
     "retracted": "values taken back or corrected by hand",
     "late": "answers to a pull that was settled before, not counted",
+    "violated": "values outside the bounds",
+    "observed": "values brought along, which must not have been chosen by value",
 }
 
 
@@ -41,6 +44,7 @@ class Status:
     intervals    by how much the leader is better than each other arm, in the values' units; the rule decides
                  exactly when all of them are above 0
     statistic, threshold   the rule decides when the first exceeds the second; None while an arm has no pulls
+                 (racing decides by itself, arm by arm)
     pending      pulls per arm that are out or must be issued again; they never count in the decision
     waiting      results that wait for an earlier pull to be settled before they count
     suspended    why nothing more is asked, or ""
@@ -78,10 +82,10 @@ class Status:
         return out
 
     def __str__(self) -> str:
-        if self.suspended:
-            return f"suspended: {self.suspended}"
         if self.decision is not None:
             return f"{self.decision} is best; {self.assumes}; {self.samples} samples"
+        if self.suspended:
+            return f"suspended: {self.suspended}"
         guess = f"{self.leader} leads" if self.leader is not None else "no result yet"
         return f"undecided after {self.samples} samples; {guess}"
 
@@ -157,6 +161,7 @@ def promise(settings: Settings) -> str:
         values += " whose durations do not depend on them"
     if not settings.stopping.proven:
         return f"no proven error probability (the rule {settings.stopping.name!r} has no proof)"
+    # Racing, our own, drops an arm by the same pairwise rule: to lose the best, a pair with it must cross.
     if settings.strategy_record.get("stops_itself"):
         return f"no proven error probability (the strategy {settings.strategy_name!r} stops by itself)"
     return f"wrong with probability at most {100 * settings.delta:g}% for {values}"
@@ -183,9 +188,6 @@ def caveats(state: State) -> tuple[str, ...]:
         if any(count):
             shares = ", ".join(f"{arms[a]} {n}" for a, n in enumerate(count) if n)
             found.append(f"{what}: {sum(count)} ({shares})")
-    if any(state.counts["observed"]):
-        total = sum(state.counts["observed"])
-        found.append(f"values brought along, which must not have been chosen by value: {total}")
     return tuple(found)
 
 

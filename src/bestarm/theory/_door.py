@@ -230,5 +230,9 @@ def _first(bad: npt.NDArray[np.bool_]) -> str:
 
 
 def short(value: object) -> str:
-    text = " ".join(repr(value).split())
+    """How a refusal quotes what it was given: one line, not long."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -53,10 +53,12 @@ class Store(ABC):
     """The logs of many experiments, by name. May be used by many threads, and after a fork.
 
     url       where it is, as given
+    place     the same for people: without a password
     patience  seconds to wait for other writers before giving up
     """
 
     url: str
+    place: str
     patience: float = 60.0
 
     @abstractmethod

@@ -206,7 +206,7 @@ class SqlStore(Store):
 
     def __init__(self, url: str, place: str) -> None:
         self.url = url
-        self._place = place  # for messages: without a password
+        self.place = place
         self._idle: list[Session] = []  # list.append and list.pop need no lock
         self._turn = Turn()
         weakref.finalize(self, _close_all, self._idle)
@@ -256,13 +256,13 @@ class SqlStore(Store):
     def _check_exists(self, name: str) -> None:
         check_name("the name of an experiment", name)
         if not self._exists():
-            raise no_such_experiment(name, self._place, [])
+            raise no_such_experiment(name, self.place, [])
 
     @contextmanager
     def _log(self, session: Session, name: str, *, write: bool) -> Iterator[Log]:
         found = session.find(name, write=write)
         if found is None:
-            raise no_such_experiment(name, self._place, [row[0] for row in session.rows(NAMES)])
+            raise no_such_experiment(name, self.place, [row[0] for row in session.rows(NAMES)])
         log = _SqlLog(session, *found, write=write)
         try:
             yield log

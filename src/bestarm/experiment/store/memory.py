@@ -80,7 +80,7 @@ class MemoryStore(Store):
     """Logs in this process, gone with it."""
 
     def __init__(self, url: str = "memory:") -> None:
-        self.url = url
+        self.url = self.place = url
         self._books: dict[str, _Book] = {}
         self._turn = Turn()
 

@@ -107,11 +107,11 @@ class PostgresStore(SqlStore):
             raw = psycopg.connect(autocommit=True, prepare_threshold=0, **self._options)
         except psycopg.Error as error:
             raise StoreError(
-                f"cannot connect to {self._place}; check that the server runs and lets you in"
+                f"cannot connect to {self.place}; check that the server runs and lets you in"
                 f" ({' '.join(str(error).split())})"
             ) from error
         raw.adapters.register_dumper(int, Int8Dumper)  # one prepared statement, however large the numbers
-        session = PostgresSession(raw, self._place)
+        session = PostgresSession(raw, self.place)
         try:
             prepare(session, self.patience)
         except BaseException:
