@@ -25,6 +25,7 @@ bench: .venv/.installed-dev    ## speed, as ratios within one run
 reproduce: .venv/.installed-dev  ## the paper in full, and the full-size check of its table
 	$(BIN)/bestarm reproduce all --output $(REPORT)
 	BESTARM_REPORT=$(REPORT) $(BIN)/python -m pytest -m full
+	@echo "The report is in $(REPORT)/index.html"
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

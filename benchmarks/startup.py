@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
+
+from bestarm.experiment.experiment import SNAPSHOT_EVERY, Experiment
 
 from .measure import duration, show
 
@@ -14,18 +20,53 @@ CASES = {
     "bestarm --help": "from bestarm.cli import main; main(['--help'])",
     "bestarm solve 0.9 0.8 0.6": "from bestarm.cli import main; main(['solve', '0.9', '0.8', '0.6'])",
 }
+COMMANDS = {
+    "bestarm create": "create NEW --arm a --arm b --arm c --sigma 1",
+    "bestarm ask": "ask runs",
+    "bestarm tell": "tell runs PULL 0.5",
+    "bestarm status": "status runs",
+}
+REPEATS = 6
 
 
 def main() -> None:
-    """Each case in a new process, five times; the compiled kernels are in their cache."""
-    rows = []
-    floor = 0.0
-    for name, code in CASES.items():
-        best = float("inf")
-        for _ in range(6):
-            start = time.perf_counter()
-            subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
-            best = min(best, time.perf_counter() - start)
-        floor = floor or best
-        rows.append([name, duration(best), duration(best - floor)])
-    show(["start", "wall time", "above bare Python"], rows, "Start-up (warm cache)")
+    """Each case in new processes; the compiled kernels are in their cache."""
+    times = {name: min(map(_seconds, [code] * REPEATS)) for name, code in CASES.items()}
+    floor = times["python -c pass"]
+    _show("start", times, floor, "Start-up (warm cache)")
+    folder = Path(tempfile.mkdtemp(prefix=".bench-", dir="."))
+    try:
+        os.environ["BESTARM_STORE"] = url = f"sqlite:///{folder / 'bench.db'}"
+        pulls = _fill(url)
+        times = {name: min(map(_seconds, _calls(line, pulls))) for name, line in COMMANDS.items()}
+    finally:
+        del os.environ["BESTARM_STORE"]
+        shutil.rmtree(folder)
+    _show("command", times, floor, "A command on a SQLite file with a snapshot (aim: below 0.5 s)")
+
+
+def _fill(url: str) -> list[int]:
+    """An experiment with a long log and its snapshot, that never decides; returns pulls that are out."""
+    with Experiment.create(
+        url, "runs", ["a", "b", "c", "d", "e"], sigma=1e6, seed=1, lease=None
+    ) as experiment:
+        for _ in range(10):
+            experiment.tell([(pull, 0.5) for pull in experiment.ask(SNAPSHOT_EVERY)])
+        return [pull.id for pull in experiment.ask(REPEATS)]
+
+
+def _calls(line: str, pulls: list[int]) -> list[str]:
+    """The code of each repetition: every one creates another experiment, or tells another pull."""
+    lines = [line.replace("NEW", f"new{pull}").replace("PULL", str(pull)) for pull in pulls]
+    return [f"from bestarm.cli import main; assert main({words.split()}) == 0" for words in lines]
+
+
+def _show(what: str, times: dict[str, float], floor: float, title: str) -> None:
+    rows = [[name, duration(best), duration(best - floor)] for name, best in times.items()]
+    show([what, "wall time", "above bare Python"], rows, title)
+
+
+def _seconds(code: str) -> float:
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start

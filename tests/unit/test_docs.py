@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bestarm.paper.stability import kept_stability
 from bestarm.paper.table1 import joint_test, precise_table
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +56,16 @@ def test_the_readme_shows_the_precise_table() -> None:
     pictures = re.findall(r"!\[.*\]\((.*)\)", README)
     assert len(pictures) == 2
     assert all((ROOT / picture).stat().st_size < 150_000 for picture in pictures)
+
+
+def test_the_readme_gives_the_kept_stability() -> None:
+    """How often the whole weight is moved, with its errors, for both strategies with C-tracking."""
+    kept = {one.strategy: one for one in kept_stability()}
+    ebs, tas = kept["ebs-c(gamma=0.2)"], kept["tas-c"]
+    assert ebs.runs == tas.runs == 1000
+    moved = f"moved about {ebs.total_variation:.1f} times against {tas.total_variation:.0f}"
+    errors = f"standard errors {ebs.total_variation_error:.2f} and {tas.total_variation_error:.1f}"
+    assert f"{moved} (means of 1000 runs, {errors})" in " ".join(README.split())
 
 
 def test_there_is_something_to_test() -> None:

@@ -6,15 +6,13 @@ import threading
 import time
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 
 from bestarm.errors import InvalidInputError, StoreError
 from bestarm.experiment.events import CREATED, TOLD, Entry
-from bestarm.experiment.store import Store, _sql, open_store
+from bestarm.experiment.store import Store, _sql, open_store, postgres
 from support.postgres import PostgresServer
-
-psycopg = pytest.importorskip("psycopg", reason="the extra bestarm[postgres] is not installed")
-from bestarm.experiment.store import postgres  # noqa: E402
 
 FIRST = Entry(CREATED, data={})
 

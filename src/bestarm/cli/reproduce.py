@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from enum import StrEnum
@@ -47,7 +50,9 @@ def reproduce(
         str | None,
         typer.Option(metavar="DIR", help="Folder for pictures and data; an interrupted call resumes there."),
     ] = None,
-    format: Annotated[ListingFormat, typer.Option(help="How to print a table.")] = ListingFormat.table,
+    format: Annotated[
+        ListingFormat, typer.Option(help="How to print the numbers; not for all, which writes them to files.")
+    ] = ListingFormat.table,
 ) -> None:
     """A table or figure of the paper: ours beside the published one.
 
@@ -59,6 +64,11 @@ def reproduce(
     key = to_whole(seed, "seed")
     if not 0 <= key < 2**53:
         raise InvalidInputError(f"seed must be a whole number from 0 to 2**53, got {key}; any will do.")
+    if target is Target.all and format is not ListingFormat.table:
+        raise InvalidInputError(
+            f"all writes the numbers of every part beside its report, as CSV and JSON, got --format "
+            f"{format.value}; leave it out."
+        )
     folder = _folder(output, needed=target is Target.all or target.value.startswith("figure"))
     if target is Target.table1:
         _table_1(count or 1000, key, folder, format)
@@ -69,8 +79,11 @@ def reproduce(
     elif folder is not None and target is Target.all:
         _report(count, key, folder)
     elif folder is not None:
-        for path in _figure(target, count, key, folder):
-            print(path)
+        paths, rows = _figure(target, count, key, folder)
+        if format is ListingFormat.table:
+            print(*paths, sep="\n")
+        else:
+            _print_rows(rows, format)
 
 
 def _folder(output: str | None, needed: bool) -> Path | None:
@@ -90,13 +103,16 @@ def _folder(output: str | None, needed: bool) -> Path | None:
     return folder
 
 
-def _countdown(what: str) -> Callable[[int, int], None]:
-    """A line on a terminal that says how far it is and how long it still takes."""
+def _countdown(what: str) -> Callable[[int, int, int], None]:
+    """A line on a terminal that says how far it is and how long it still takes.
+
+    What was taken over took no time, and says nothing about what is left.
+    """
     start = time.monotonic()
 
-    def report(done: int, total: int) -> None:
+    def report(done: int, total: int, kept: int) -> None:
         if sys.stderr is not None and sys.stderr.isatty():
-            left = (time.monotonic() - start) / done * (total - done)
+            left = (time.monotonic() - start) / max(done - kept, 1) * (total - done)
             end = "\n" if done == total else ""
             print(
                 f"\r{what}: {done} of {total}, about {left:.0f} s left   ",
@@ -108,33 +124,33 @@ def _countdown(what: str) -> Callable[[int, int], None]:
     return report
 
 
-def _ledger(folder: Path | None, name: str, title: str) -> Ledger:
+def _ledger(folder: Path | None, name: str, title: str, place: str = "") -> Ledger:
     """Finished parts are kept in the folder, if there is one, and told on a terminal."""
     from ..paper.ledger import Ledger
 
-    return Ledger(None if folder is None else folder / f"{name}.json", _countdown(title))
+    return Ledger(None if folder is None else folder / f"{name}.json", _countdown(place + title))
 
 
-def _make_table(runs: int, seed: int, folder: Path | None) -> list[TableCell]:
+def _make_table(runs: int, seed: int, folder: Path | None, place: str = "") -> list[TableCell]:
     from ..paper import table1
 
-    cells = table1.make_table(runs, seed, _ledger(folder, "table1", "Table 1"))
+    cells = table1.make_table(runs, seed, _ledger(folder, "table1", "Table 1", place))
     _keep(folder, "table1", table1.to_dict(cells))
     return cells
 
 
-def _make_stability(runs: int, seed: int, folder: Path | None) -> list[Stability]:
+def _make_stability(runs: int, seed: int, folder: Path | None, place: str = "") -> list[Stability]:
     from ..paper import stability
 
-    found = stability.measure(runs, seed, _ledger(folder, "stability", "Stability"))
+    found = stability.measure(runs, seed, _ledger(folder, "stability", "Stability", place))
     _keep(folder, "stability", stability.to_dict(found))
     return found
 
 
-def _make_claims(instances: int, seed: int, folder: Path | None) -> list[Claim]:
+def _make_claims(instances: int, seed: int, folder: Path | None, place: str = "") -> list[Claim]:
     from ..paper.claims import check_claims
 
-    found = check_claims(instances, seed, _ledger(folder, "claims", "Claims"))
+    found = check_claims(instances, seed, _ledger(folder, "claims", "Claims", place))
     _keep(folder, "claims", [vars(claim) for claim in found])
     return found
 
@@ -159,15 +175,17 @@ def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -
 
 
 def _report(runs: int | None, seed: int, folder: Path) -> None:
-    """Everything, into one page beside its data."""
+    """Everything, into one page beside its data; the four long parts say how far each is."""
     from ..paper import report, table1
     from ..simulation.results import write_whole
 
-    cells = _make_table(runs or 1000, seed, folder)
-    names = [target for target in Target if target.value.startswith("figure")]
-    pictures = {target.value: _figure(target, runs, seed, folder)[0].read_text() for target in names}
-    steady = _make_stability(runs or 1000, seed, folder)
-    checked = _make_claims(runs or 1000, seed, folder)
+    cells = _make_table(runs or 1000, seed, folder, "1 of 4, ")
+    pictures = {}
+    for target in (target for target in Target if target.value.startswith("figure")):
+        paths, _ = _figure(target, runs, seed, folder, "2 of 4, ")
+        pictures[target.value] = paths[0].read_text()
+    steady = _make_stability(runs or 1000, seed, folder, "3 of 4, ")
+    checked = _make_claims(runs or 1000, seed, folder, "4 of 4, ")
     settings = {
         "runs per cell of Table 1": runs or 1000,
         "runs of Figure 5": runs or 500,
@@ -233,9 +251,22 @@ def _claims(instances: int, seed: int, folder: Path | None, format: ListingForma
         [[claim.number, claim.verdict, str(claim.instances), str(claim.broken)] for claim in found],
     )
     print()
+    width = min(max(shutil.get_terminal_size((100, 24)).columns, 40), 110)
     for claim in found:
+        print(_wrapped(f"{claim.number}. {claim.statement}", width, ""))
         if claim.note:
-            print(f"{claim.number}. {claim.statement} {claim.note}")
+            print(_wrapped(claim.note, width, "    "))
+
+
+def _wrapped(text: str, width: int, first: str) -> str:
+    return textwrap.fill(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _keep(folder: Path | None, name: str, rows: list[dict[str, Any]]) -> None:
@@ -246,6 +277,13 @@ def _keep(folder: Path | None, name: str, rows: list[dict[str, Any]]) -> None:
         write_whole(folder / f"{name}.csv", csv_text(rows))
 
 
+def _keep_json(file: Path, rows: list[dict[str, Any]]) -> None:
+    """The rows as JSON, a line each."""
+    from ..simulation.results import write_whole
+
+    write_whole(file, "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
+
+
 def _print_rows(rows: list[dict[str, Any]], format: ListingFormat) -> None:
     if format is ListingFormat.json:
         print_json(rows)
@@ -253,21 +291,30 @@ def _print_rows(rows: list[dict[str, Any]], format: ListingFormat) -> None:
         print(csv_text(rows), end="")
 
 
-def _figure(target: Target, runs: int | None, seed: int, folder: Path) -> list[Path]:
+def _figure(
+    target: Target, runs: int | None, seed: int, folder: Path, place: str = ""
+) -> tuple[list[Path], list[dict[str, Any]]]:
+    """The picture as SVG and PNG, and the numbers that it shows, which are kept beside it."""
     from ..paper import figures
     from ..plots import paper as plots
     from ..plots import save
 
     if target is Target.figure1:
-        picture = plots.figure_1(figures.candidates())
+        candidates = figures.candidates()
+        picture, rows = plots.figure_1(candidates), figures.candidates_to_dict(candidates)
     elif target is Target.figure2:
-        picture = plots.figure_2(*figures.runs_of_both(seed))
+        paths = figures.runs_of_both(seed)
+        picture, rows = plots.figure_2(*paths), figures.frequencies_to_dict(paths)
     elif target is Target.figure3:
-        picture = plots.figure_3(*figures.runs_of_both(seed))
+        paths = figures.runs_of_both(seed)
+        picture, rows = plots.figure_3(*paths), figures.targets_to_dict(paths)
     elif target is Target.figure4:
-        picture = plots.figure_4(figures.proof_steps())
+        steps = figures.proof_steps()
+        picture, rows = plots.figure_4(steps), figures.steps_to_dict(steps)
     else:
-        draws = figures.draws_against_delta(runs, seed, _ledger(folder, "figure5", "Figure 5"))
-        _keep(folder, "figure5", figures.to_dict(draws))
-        picture = plots.figure_5(draws)
-    return save(picture, folder / target.value)
+        draws = figures.draws_against_delta(runs, seed, _ledger(folder, "figure5", "Figure 5", place))
+        picture, rows = plots.figure_5(draws), figures.to_dict(draws)
+    _keep(folder, target.value, rows)
+    if target is not Target.figure5:  # which has its finished parts there
+        _keep_json(folder / f"{target.value}.json", rows)
+    return save(picture, folder / target.value), rows

@@ -20,7 +20,7 @@ from ..strategies import EBS, Strategy, TrackAndStop, Uniform
 from ..theory.complexity import lower_bound, optimal_weights
 from ..theory.exploration import ExplorationCandidate, exploration_candidates
 from .ledger import Ledger
-from .published import BANDITS, FIGURE_5, FIGURES_2_AND_3
+from .published import BANDITS, FIGURE_3_ROUNDS, FIGURE_5, FIGURES_2_AND_3
 
 BOX = (np.array([0.50, 0.30, 0.40, 0.10, 0.20]), np.array([0.80, 0.95, 0.70, 0.35, 0.45]))
 NU = np.array([0.60, 0.85, 0.45, 0.15, 0.30])  # a bandit of the box with best arm 2, for Figure 4
@@ -118,6 +118,67 @@ def _draws(bandit: str, strategy: Strategy, runs: int, seed: int) -> dict[str, A
         "mean": [cell.mean_samples for cell in found],
         "error": [cell.standard_error for cell in found],
     }
+
+
+def candidates_to_dict(found: list[ExplorationCandidate]) -> list[dict[str, Any]]:
+    """Figure 1 as plain objects, one per candidate and arm; arms are counted from 1."""
+    chosen = max(found, key=lambda candidate: candidate.min_weight)
+    return [
+        {
+            "candidate": candidate.arm + 1,
+            "chosen": candidate is chosen,
+            "min_weight": float(candidate.min_weight),
+            "arm": a + 1,
+            "lower": float(BOX[0][a]),
+            "upper": float(BOX[1][a]),
+            "mean": float(candidate.bandit[a]),
+            "weight": float(candidate.weights[a]),
+        }
+        for candidate in found
+        for a in range(len(candidate.bandit))
+    ]
+
+
+def frequencies_to_dict(paths: tuple[Trace, Trace]) -> list[dict[str, Any]]:
+    """Figure 2 as plain objects, one per strategy and round: N(t), of which the figure shows N(t)/t."""
+    return [
+        {"strategy": path.strategy, "time": int(path.time[i]), **_columns("pulls", path.pulls[i].astype(int))}
+        for path in paths
+        for i in range(len(path.time))
+    ]
+
+
+def targets_to_dict(paths: tuple[Trace, Trace]) -> list[dict[str, Any]]:
+    """Figure 3 as plain objects, one per strategy and round; a forced round targets one arm alone."""
+    rows = []
+    for path in paths:
+        assert path.target is not None
+        shown = np.flatnonzero((path.time <= FIGURE_3_ROUNDS) & (path.arm >= 0))
+        rows += [
+            {"strategy": path.strategy, "time": int(path.time[i]), **_columns("target", path.target[i])}
+            for i in shown
+        ]
+    return rows
+
+
+def _columns(name: str, values: npt.NDArray[Any]) -> dict[str, Any]:
+    return {f"{name}_{a}": value for a, value in enumerate(values.tolist(), 1)}
+
+
+def steps_to_dict(steps: list[ProofStep]) -> list[dict[str, Any]]:
+    """Figure 4 as plain objects, one per bandit and arm."""
+    return [
+        {
+            "bandit": step.name,
+            "min_weight": step.min_weight,
+            "arm": a + 1,
+            "lower": float(BOX[0][a]),
+            "upper": float(BOX[1][a]),
+            "mean": float(step.bandit[a]),
+        }
+        for step in steps
+        for a in range(len(step.bandit))
+    ]
 
 
 def to_dict(panels: list[Draws]) -> list[dict[str, Any]]:

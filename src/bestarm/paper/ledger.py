@@ -30,11 +30,12 @@ class Ledger:
     """Where finished parts are written down, and who is told.
 
     file     JSON with the settings and the finished parts by name; None keeps nothing
-    on_part  called with the number of parts done and that of all
+    on_part  called after every part that was made, and at the end if none was: with the number of parts done,
+             that of all, and how many of those done were taken over
     """
 
     file: Path | None = None
-    on_part: Callable[[int, int], None] | None = None
+    on_part: Callable[[int, int, int], None] | None = None
 
     def make(
         self, settings: Mapping[str, object], parts: Mapping[str, Callable[[], Part]]
@@ -44,16 +45,24 @@ class Ledger:
         A part is made of plain values: text, numbers, lists. Numbers come back from the file bit for bit.
         """
         heading = {"version": __version__, "source": _source(), **settings}
-        kept = self._read(heading)
-        made: dict[str, Part] = {}
+        kept = {name: part for name, part in self._read(heading).items() if name in parts}
+        done = dict(kept)
         for name, make in parts.items():
-            made[name] = kept[name] if name in kept else make()
-            if self.file is not None and name not in kept:
-                text = json.dumps({"settings": heading, "finished": {**kept, **made}}, indent=1)
-                write_whole(self.file, text + "\n")
-            if self.on_part is not None:
-                self.on_part(len(made), len(parts))
-        return made
+            if name not in kept:
+                done[name] = make()
+                self._write(heading, {name: done[name] for name in parts if name in done})
+                self._tell(len(done), len(parts), len(kept))
+        if len(kept) == len(parts):
+            self._tell(len(done), len(parts), len(kept))
+        return {name: done[name] for name in parts}
+
+    def _tell(self, done: int, total: int, kept: int) -> None:
+        if self.on_part is not None:
+            self.on_part(done, total, kept)
+
+    def _write(self, heading: dict[str, object], done: dict[str, Part]) -> None:
+        if self.file is not None:
+            write_whole(self.file, json.dumps({"settings": heading, "finished": done}, indent=1) + "\n")
 
     def _read(self, heading: dict[str, object]) -> dict[str, Part]:
         """The parts that an earlier call with the same heading left behind; none if the file is damaged."""
