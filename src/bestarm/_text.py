@@ -1,11 +1,35 @@
-"""Rows as plain text: aligned for a person, comma-separated for a program."""
+"""Plain text: rows aligned for a person or comma-separated for a program, texts that do no harm."""
 
 from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+_ACTING = ("Cc", "Cs", "Zl", "Zp")
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def harmless(text: str, strict: bool = False) -> str:
+    """A text that moves no cursor, changes no colour and turns no direction; what would is shown as ?.
+
+    All else stays as it is, also what joins letters and emoji: it may be a name that a program looks for.
+    strict  replace everything that cannot be seen, for messages
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or not (strict or _acts(c)) else "?" for c in text)
+
+
+def _acts(character: str) -> bool:
+    return unicodedata.category(character) in _ACTING or character in _TURNING
+
+
+def rough(number: int) -> int:
+    """To two digits: it is an estimate."""
+    return round(number, 2 - len(str(number))) if number >= 100 else number
 
 
 def column_widths(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:

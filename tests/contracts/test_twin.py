@@ -131,3 +131,27 @@ def test_an_offset_of_a_billion_costs_nothing() -> None:
         assert mean is not None
         assert abs(mean - shift - 0.9) < 0.3
     assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize("strategy", [*strategy_names(), at_random], ids=str)
+def test_a_replayed_state_is_the_state_that_asked(strategy: str | Strategy, batch: int) -> None:
+    """Bit for bit, after every step: what a new process makes of the log is what the old one knew."""
+    from bestarm.experiment.state import State
+
+    rng = np.random.default_rng(3)
+    experiment = Experiment.create(
+        "memory:", "x", ["a", "b", "c", "d"], 0.01, sigma=1.0, seed=1, strategy=strategy
+    )
+    for _ in range(60):
+        pulls = experiment.ask(batch)
+        told = [pulls[i] for i in rng.permutation(len(pulls))[: max(1, len(pulls) - 1)]]
+        experiment.tell([(pull, float(rng.normal("dcba".index(pull.arm)))) for pull in told])
+        if rng.random() < 0.1:
+            experiment.reclaim()
+        again = State(experiment.settings)
+        with experiment._store.reading("x") as log:
+            for entry in log.entries():
+                again.apply(entry)
+        assert experiment._state is not None
+        assert again.to_dict() == experiment._state.to_dict()

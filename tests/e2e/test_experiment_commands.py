@@ -17,7 +17,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from bestarm.cli._experiment import DEFAULT_STRATEGY
+from bestarm.experiment import settings as settings_module
 from bestarm.experiment.experiment import Experiment
+from bestarm.strategies import strategy_names
 from e2e.test_solve_command import COMMAND, bestarm
 from support.commands import Ran, refused, run
 
@@ -237,7 +240,7 @@ def test_files_and_standard_input(tmp_path: Path) -> None:
 
 
 def test_export_is_the_whole_history_with_the_settings() -> None:
-    """JSON lines, one JSON document and CSV have the same events; the first holds the settings."""
+    """JSON lines, one JSON document, CSV and a table have the same events; the first holds the settings."""
     create("päckchen 📦")
     decide("päckchen 📦")
     lines = [json.loads(line) for line in run("export", "päckchen 📦").out.splitlines()]
@@ -252,6 +255,10 @@ def test_export_is_the_whole_history_with_the_settings() -> None:
         "" if line["value"] is None else str(line["value"]) for line in lines
     ]
     assert json.loads(table[0]["data"])["delta"] == 0.05
+    shown = run("export", "päckchen 📦", "--format", "table").out.splitlines()
+    assert shown == run("history", "päckchen 📦").out.splitlines()
+    assert shown[0].split() == ["seq", "time", "kind", "pull", "arm", "value", "data"]
+    assert [line.split()[0] for line in shown[1:]] == [str(line["seq"]) for line in lines]
 
 
 def test_history_after_a_line() -> None:
@@ -434,16 +441,32 @@ def test_any_name_is_data(name: str) -> None:
 
 
 def test_a_reason_reaches_no_terminal_as_control_codes() -> None:
-    """It is kept letter for letter, and shown without escapes."""
+    """It is kept letter for letter, and shown without escapes: C0, DEL, C1, line breaks, turned writing."""
     create()
     run("ask", "x")
-    reason = "\x1b]0;title\x07\x1b[31mred\nline \u202e back"
+    reason = "\x1b]0;title\x07\x1b[31mred\nline \u202e back \x9b31m and \x7f\u2028 gone"
     assert run("fail", "x", "1", "--reason", reason).code == 0
-    for format in ("table", "json", "csv"):
-        out = run("history", "x", "--format", format).out
-        assert all(line.isprintable() for line in out.replace("\u202e", "").splitlines())
-        assert "\x1b" not in out
+    for command in ("history", "export"):
+        for format in ("table", "json", "csv"):
+            out = run(command, "x", "--format", format).out
+            assert "title" in out
+            assert out.replace("\n", "").isprintable()
+        listed = csv.DictReader(io.StringIO(run(command, "x", "--format", "csv").out))
+        assert json.loads(list(listed)[-1]["data"])["reason"] == reason
+    assert all(line.isprintable() for line in run("export", "x").out.split("\n"))
     assert rows("history", "x")[-1]["data"]["reason"] == reason
+
+
+def test_a_name_turns_no_table_around() -> None:
+    """The direction of writing in a name is shown as ? in tables and CSV; joined letters stay joined."""
+    names = ("turned\u202eback", "👩\u200d👧", "no\u00a0break")
+    assert run("create", "x", *(w for name in names for w in ("--arm", name)), "--sigma", "1").code == 0
+    for format in ("table", "csv"):
+        out = run("status", "x", "--format", format).out
+        assert "\u202e" not in out
+        for name in ("turned?back", *names[1:]):
+            assert name in out
+    assert rows("status", "x")["arms"] == list(names)
 
 
 # -- fuzz ----------------------------------------------------------------------------------------------
@@ -536,22 +559,23 @@ found = {}
 for strategy in sys.argv[1:]:
     arms = [word for arm in ("a", "b", "c") for word in ("--arm", arm)]
     rows("create", strategy, *arms, "--sigma", "1", "--seed", "7", "--strategy", strategy)
-    found[strategy] = asked = []
-    for step in range(15):
-        for pull in rows("ask", strategy, "-n", "2"):
+    asked = []
+    while pulls := rows("ask", strategy, "-n", "2"):
+        for pull in pulls:
             asked.append([pull["id"], pull["arm"], pull["seed"]])
-            value = (pull["seed"] % 1000) / 500 + {"a": 0.2, "b": 0.0, "c": 0.6}[pull["arm"]]
+            value = (pull["seed"] % 1000) / 500 + {"a": 0.2, "b": 0.0, "c": 1.7}[pull["arm"]]
             rows("tell", strategy, str(pull["id"]), repr(value))
     status = rows("status", strategy)
-    found[strategy] = [asked, status["pulls"], status["statistic"]]
+    found[strategy] = [asked, status["pulls"], status["decision"], status["statistic"]]
 from bestarm.kernels import _jit
 print(json.dumps([_jit.ENABLED, "numba" in sys.modules, "scipy" in sys.modules, found]))
 """
 
 
 def test_uncompiled_commands_ask_as_the_compiled_library_does() -> None:
-    """The same experiment through both: the same pulls and seeds, and the same statistic to rounding."""
-    names = ["tas-d", "ebs-d", "ebs-c", "lucb++"]
+    """Every strategy, to the decision: the same pulls and seeds, and the same statistic to rounding."""
+    names = strategy_names()
+    assert DEFAULT_STRATEGY in names
     environment = {key: value for key, value in os.environ.items() if key != "BESTARM_JIT"}
     done = subprocess.run(
         [sys.executable, "-c", DRIVER, *names], capture_output=True, text=True, check=True, env=environment
@@ -561,14 +585,15 @@ def test_uncompiled_commands_ask_as_the_compiled_library_does() -> None:
     for name in names:
         experiment = Experiment.create("memory:", name, list("abc"), sigma=1.0, seed=7, strategy=name)
         asked = []
-        for _ in range(15):
-            for pull in experiment.ask(2):
+        while pulls := experiment.ask(2):
+            for pull in pulls:
                 asked.append([pull.id, pull.arm, pull.seed])
-                value = (pull.seed % 1000) / 500 + {"a": 0.2, "b": 0.0, "c": 0.6}[pull.arm]
+                value = (pull.seed % 1000) / 500 + {"a": 0.2, "b": 0.0, "c": 1.7}[pull.arm]
                 experiment.tell(pull, value)
         status = experiment.status()
-        assert found[name][:2] == [asked, status.pulls]
-        assert found[name][2] == pytest.approx(status.statistic, rel=1e-12)
+        assert status.decision == "c"
+        assert found[name][:3] == [asked, status.pulls, status.decision]
+        assert found[name][3] == pytest.approx(status.statistic, rel=1e-12)
 
 
 def test_a_command_leaves_the_environment_as_it_was() -> None:
@@ -609,6 +634,15 @@ def test_output_that_cannot_be_written_is_one_line_and_loses_nothing() -> None:
     done = subprocess.run([*COMMAND, "export", "x"], stdout=writer, stderr=subprocess.PIPE, text=True)
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_the_help_names_the_default_strategy() -> None:
+    """The one that an experiment has when none is given."""
+    assert DEFAULT_STRATEGY == settings_module.DEFAULT_STRATEGY
+    create()
+    assert rows("status", "x")["strategy"] == DEFAULT_STRATEGY
+    for command in ("create", "identify"):
+        assert f"default: {DEFAULT_STRATEGY}" in " ".join(run(command, "--help").out.split())
 
 
 def test_help_of_every_command_has_an_example() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import json
 import os
 import pty
@@ -85,7 +87,7 @@ def start(*more: str, **options: Any) -> subprocess.Popen[str]:
 
 
 def test_it_finds_the_better_command() -> None:
-    """A sentence and a table on stdout, code 0; JSON says the same."""
+    """A sentence and a table on stdout, code 0; JSON says the same, and CSV has the arms."""
     ran = identify()
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("good is best; wrong with probability at most 5%")
@@ -93,6 +95,11 @@ def test_it_finds_the_better_command() -> None:
     found = result(identify("--format", "json"))
     assert (found["best"], found["ended"]) == ("good", "decided")
     assert f"{found['samples']} samples" in ran.out
+    rows = list(csv.DictReader(io.StringIO(identify("--format", "csv").out)))
+    assert [(row["arm"], row["is"]) for row in rows] == [("good", "decision"), ("bad", "")]
+    assert {row["arm"]: int(row["samples"]) for row in rows} == found["pulls"]
+    assert {row["arm"]: float(row["mean"]) for row in rows} == found["means"]
+    assert [float(rows[1][end]) for end in ("behind_at_least", "behind_at_most")] == found["intervals"]["bad"]
 
 
 def test_several_workers_and_other_rules() -> None:
@@ -124,7 +131,7 @@ def test_a_budget_that_ran_out_is_code_3() -> None:
     assert "larger --max-samples" in ran.err
     ran = run(*words("sleep 50", "sleep 50", "--timeout", "0.2", "--store", STORE))
     assert ran.code == 3
-    assert ran.out.startswith("undecided after 0 samples; no result yet (the time ran out)")
+    assert ran.out.startswith("no result yet (the time ran out)")
     assert "the same command goes on" in ran.err
 
 
@@ -305,7 +312,7 @@ def test_whatever_a_command_prints_is_a_number_or_a_clean_message(out: bytes, er
         ([*words()[1:], "--pull-timeout", "-1"], "pull-timeout"),
         ([*words()[1:], "--pull-timeout", "nan"], "pull-timeout"),
         ([*words()[1:], "--on-error", "drop"], "drop"),
-        ([*words()[1:], "--format", "csv"], "csv"),
+        ([*words()[1:], "--format", "xml"], "xml"),
         ([*words()[1:], "--name", "x"], "needs a store"),
         ([*words()[1:], "--store", "runs.db"], "sqlite:///runs.db"),
         ([*words()[1:], "--seed", "0.5"], "seed"),
@@ -355,19 +362,33 @@ def test_a_resume_with_other_settings_is_refused() -> None:
 
 
 def test_a_decided_run_is_answered_without_running_anything() -> None:
-    """The same command again prints the same result, and changes nothing in the store."""
+    """The same command again prints the same result, says so, and changes nothing in the store."""
     first = identify("--store", STORE, "--workers", "3", "--format", "json")
-    again = identify("--store", STORE, "--format", "json", good="false", bad="false")
+    again = identify("--store", STORE, "--format", "json")
     assert again.code == 0
     kept = ("best", "samples", "means", "intervals", "caveats")
     assert [result(again)[key] for key in kept] == [result(first)[key] for key in kept]
+    assert "decided before and nothing was run; give another --name" in again.err
+    assert result(again)["resumed"] == result(first)["samples"]
+
+
+def test_another_command_under_an_old_name_is_refused() -> None:
+    """It would be answered with what the old one gave."""
+    identify("--store", STORE)
+    other = identify("--store", STORE, good="./bad")
+    assert other.code == 2
+    assert "exists with about" in other.err
 
 
 def test_a_larger_budget_goes_on() -> None:
-    """In two halves the run is the same as in one."""
+    """In two halves the run is the same as in one, and the second says where it was taken up."""
     whole = result(identify("--format", "json"))
     assert run(*words("./good", "./bad", "--max-samples", "7", "--seed", "5", "--store", STORE)).code == 3
-    halves = result(identify("--store", STORE, "--format", "json"))
+    ran = identify("--store", STORE, "--format", "json")
+    halves = result(ran)
+    assert "taken up at 7 samples" in ran.err
+    assert halves.pop("resumed") == 7
+    assert whole.pop("resumed") == 0
     halves["name"] = whole["name"]
     assert halves == whole
 

@@ -60,7 +60,7 @@ def _explain(error: Exception) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    line = " ".join(message.split())
-    printable = "".join(c if c.isprintable() else "?" for c in line)
-    print("bestarm: " + printable, file=sys.stderr)
+    from .._text import harmless
+
+    print("bestarm: " + harmless(" ".join(message.split()), strict=True), file=sys.stderr)
     return code

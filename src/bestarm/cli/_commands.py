@@ -20,6 +20,7 @@ import time
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
+from .._text import harmless
 from ..errors import ArmError, InvalidInputError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class CommandArm:
     def __init__(
         self, name: str, command: str, commands: Commands, shell: bool, timeout: float | None
     ) -> None:
-        self.name, self.timeout = name, timeout
+        self.name, self.command, self.timeout = name, command, timeout
         self._commands = commands
         self._words = ["/bin/sh", "-c", command] if shell else split(name, command)
 
@@ -173,7 +174,7 @@ def last_number(output: Tail) -> tuple[float, str]:
             raise ValueError
         number = float(last)
     except ValueError:
-        shown = _harmless(last if len(last) <= 60 else last[:57] + "...")
+        shown = harmless(last if len(last) <= 60 else last[:57] + "...", strict=True)
         return math.nan, f"its last line must be a number and is {shown!r}"
     return number, "" if math.isfinite(number) else f"it printed {last[:20]}, which is no finite number"
 
@@ -235,10 +236,5 @@ def _ending(code: int) -> str:
 
 def _last_words(errors: Tail) -> str:
     last = " | ".join(errors.lines()[-LINES:])
-    shown = _harmless(last if len(last) <= LETTERS else "..." + last[-LETTERS:])
+    shown = harmless(last if len(last) <= LETTERS else "..." + last[-LETTERS:], strict=True)
     return f"; its stderr ends: {shown}" if shown else ""
-
-
-def _harmless(text: str) -> str:
-    """What a command printed, fit for a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text)

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._text import harmless
 from ..errors import InvalidInputError
 from ._numbers import cut, to_number, to_whole
 from ._output import ListingFormat
 
 if TYPE_CHECKING:
     from ..experiment.experiment import Experiment
+
+DEFAULT_STRATEGY = "tas-c"  # that of experiment.settings, which the help must not import
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The experiment's name.", show_default=False)]
 StoreUrl = Annotated[
@@ -42,7 +45,7 @@ StrategyName = Annotated[
     typer.Option(
         metavar="NAME",
         help="What to sample next: ebs-c, ebs-d, tas-c, tas-d, racing, lucb++, uniform, or an installed one; "
-        "by default the one that takes the fewest samples.",
+        f"default: {DEFAULT_STRATEGY}, see docs/guides/live.md.",
     ),
 ]
 StoppingName = Annotated[
@@ -151,7 +154,5 @@ def pull_of(word: str) -> int:
 
 def say(message: str) -> None:
     """One line on stderr, without control characters."""
-    from ._listing import printable
-
     if sys.stderr is not None:
-        print("bestarm: " + printable(" ".join(message.split())), file=sys.stderr, flush=True)
+        print("bestarm: " + harmless(" ".join(message.split()), strict=True), file=sys.stderr, flush=True)

@@ -6,19 +6,16 @@ import csv
 import json
 import sys
 import time
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .._text import harmless
 from ._output import ListingFormat, number, plain, print_json, print_table
 
-_UNSAFE = ("Cc", "Cs", "Zl", "Zp")
-_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+if TYPE_CHECKING:
+    from ..experiment.status import Status
 
-
-def printable(text: str) -> str:
-    """A text that moves no cursor, changes no colour and turns no direction; what would is shown as ?."""
-    return "".join("?" if unicodedata.category(c) in _UNSAFE or c in _TURNING else c for c in text)
+ARM = ["arm", "is", "samples", "mean", "behind_at_least", "behind_at_most", "pending"]
 
 
 def show(
@@ -35,11 +32,31 @@ def show(
 
 
 def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    """A header, then a line per record; what is itself a record is written as JSON."""
+    """A header, then a line per record; what is itself a record is written as JSON, in ASCII."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
         writer.writerow([_flat(row[column]) for column in columns])
+
+
+def arm_rows(now: Status) -> list[dict[str, Any]]:
+    """Per arm; `behind` is by how much the leader is better, with the rule's own certainty."""
+    rows = []
+    for arm in now.arms:
+        low, high = plain(now.intervals.get(arm, (None, None)))
+        standing = "decision" if arm == now.decision else "leader" if arm == now.leader else ""
+        rows.append(
+            {
+                "arm": arm,
+                "is": standing,
+                "samples": now.pulls[arm],
+                "mean": now.means[arm],
+                "behind_at_least": low,
+                "behind_at_most": high,
+                "pending": now.pending[arm],
+            }
+        )
+    return rows
 
 
 def cell(column: str, value: Any) -> str:
@@ -54,10 +71,10 @@ def cell(column: str, value: Any) -> str:
         return number(value)
     if isinstance(value, dict):
         text = ", ".join(f"{key}: {cell(key, item)}" for key, item in value.items())
-        return printable(text if len(text) <= 60 else text[:57] + "...")
+        return harmless(text if len(text) <= 60 else text[:57] + "...")
     if isinstance(value, list | tuple):
         return ", ".join(cell("", item) for item in value)
-    return printable(str(value))
+    return harmless(str(value))
 
 
 def _moment(seconds: float) -> str:
@@ -69,5 +86,5 @@ def _moment(seconds: float) -> str:
 
 def _flat(value: Any) -> Any:
     if isinstance(value, dict | list | tuple | bool):
-        return json.dumps(plain(value), ensure_ascii=False)
-    return value
+        return json.dumps(plain(value))
+    return harmless(value) if isinstance(value, str) else value

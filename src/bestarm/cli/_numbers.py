@@ -52,6 +52,18 @@ def read_text(file: str) -> str:
         ) from None
 
 
+EXAMPLES = {
+    "bounds": "them like 0,1",
+    "means": "them like 0.9 0.8 or 0.9,0.8",
+    "gaps": "them like 0 0.1 0.3",
+    "noise": "it like 1 or 1,2",
+    "timeout": "seconds like 300",
+    "pull-timeout": "seconds like 30",
+    "lease": "seconds like 3600, or never",
+    "a value": "it like 0.73, with a point",
+}
+
+
 def to_number(word: str, what: str) -> float:
     """One number, or a refusal that quotes the word."""
     if word.startswith("--"):
@@ -61,7 +73,7 @@ def to_number(word: str, what: str) -> float:
             raise ValueError
         return float(word)
     except ValueError:
-        example = "it like 0.05" if what in ("delta", "sigma") else "them like 0.9 0.8 or 0.9,0.8"
+        example = EXAMPLES.get(what, "it like 0.05")
         raise InvalidInputError(f"{what} must be numeric, got {word[:40]!r}; write {example}.") from None
 
 

@@ -111,6 +111,11 @@ def _say_why_nothing(experiment: Experiment) -> None:
     status = experiment.status()
     if status.decision is not None:
         say(f"nothing more to ask: {status.decision} is best; {status.assumes}; {status.samples} samples.")
+    elif status.waiting:
+        say(
+            f"nothing to ask: {status.waiting} results wait for an earlier pull, and will decide when it is "
+            f"told; it is issued again when its lease ends."
+        )
     else:
         say("nothing to ask until a pull that is out is told: the strategy must see its result first.")
 
@@ -142,6 +147,12 @@ def tell(
         say("there was nothing to tell.")
     rows = [{"pull": p, "value": v, "outcome": o} for (p, v), o in zip(pairs, outcomes, strict=True)]
     show(rows, ["pull", "value", "outcome"], format)
+    late = [str(row["pull"]) for row in rows if row["outcome"] == "late"]
+    if late:
+        say(
+            f"late and not counted: {', '.join(late[:10])}{' ...' if len(late) > 10 else ''}; such a pull "
+            f"was settled before; a clerical error is corrected with retract."
+        )
     if after.decision is not None and before is None:
         say(f"decided: {after}.")
 

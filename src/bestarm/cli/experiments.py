@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._text import harmless
 from ..errors import BestarmError
 from ._experiment import Listing, Name, StoreUrl, opened, say, store_url, without_compiling
-from ._listing import printable, show, write_csv
+from ._listing import ARM, arm_rows, show, write_csv
 from ._numbers import to_whole
 from ._output import ListingFormat, number, plain, print_json, print_table
 
@@ -25,6 +26,7 @@ class ExportFormat(StrEnum):
     """What `bestarm export --format` takes."""
 
     jsonl = "jsonl"
+    table = "table"
     json = "json"
     csv = "csv"
 
@@ -48,37 +50,17 @@ def status(
     if format is ListingFormat.json:
         print_json(now.to_dict())
     elif format is ListingFormat.csv:
-        columns = ["arm", "is", "samples", "mean", "behind_at_least", "behind_at_most", "pending"]
-        write_csv(_arm_rows(now), columns)
+        write_csv(arm_rows(now), ARM)
     else:
         _print_status(now)
     return 3 if exit_code and now.decision is None else 0
 
 
-def _arm_rows(now: Status) -> list[dict[str, Any]]:
-    """Per arm; `behind` is by how much the leader is better, with the rule's own certainty."""
-    rows = []
-    for arm in now.arms:
-        low, high = plain(now.intervals.get(arm, (None, None)))
-        standing = "decision" if arm == now.decision else "leader" if arm == now.leader else ""
-        rows.append(
-            {
-                "arm": arm,
-                "is": standing,
-                "samples": now.pulls[arm],
-                "mean": now.means[arm],
-                "behind_at_least": low,
-                "behind_at_most": high,
-                "pending": now.pending[arm],
-            }
-        )
-    return rows
-
-
 def _print_status(now: Status) -> None:
     decision = now.decision if now.decision is not None else "none yet"
     leader = "none, there is no result yet" if now.leader is None else f"{now.leader} (a guess, no decision)"
-    waiting = f"; {now.waiting} more wait for earlier pulls" if now.waiting else ""
+    why = "came after the decision" if now.decision is not None else "wait for earlier pulls"
+    waiting = f"; {now.waiting} more {why}" if now.waiting else ""
     lines = [("decision", decision)]
     if now.decision is None:
         lines.append(("leader", leader))
@@ -91,17 +73,17 @@ def _print_status(now: Status) -> None:
         lines.append(("SUSPENDED", now.suspended))
     lines += [("note", caveat) for caveat in now.caveats]
     for key, text in lines:
-        print(printable(f"{key:<11}{text}"))
+        print(harmless(f"{key:<11}{text}"))
     print()
     header = ["arm", "samples", "mean", f"{now.leader or 'leader'} is better by", "pending"]
-    print_table([printable(cell) for cell in header], [_arm_cells(row) for row in _arm_rows(now)])
+    print_table([harmless(cell) for cell in header], [_arm_cells(row) for row in arm_rows(now)])
 
 
 def _arm_cells(row: dict[str, Any]) -> list[str]:
     low, high = row["behind_at_least"], row["behind_at_most"]
     better = "" if low is None or high is None else f"{number(low, 4)} to {number(high, 4)}"
     mean = "" if row["mean"] is None else number(row["mean"], 4)
-    return [printable(row["arm"]), str(row["samples"]), mean, better, str(row["pending"])]
+    return [harmless(row["arm"]), str(row["samples"]), mean, better, str(row["pending"])]
 
 
 def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat.table) -> None:
@@ -111,7 +93,7 @@ def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat
     """
     with opened(store, name) as experiment:
         found = experiment.forecast()
-        decided = experiment.decided
+        decided = experiment.status().decision is not None
     if format is ListingFormat.json:
         print_json(found.to_dict())
         return
@@ -122,11 +104,11 @@ def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat
         return
     if decided:
         print("no more samples: it is decided")
-    elif known:
+    elif found.reason:
+        print(harmless(found.reason))
+    else:
         print(f"about {found.samples} more samples, if the estimated means are the true ones\n")
         show(rows, ["arm", "samples"], format)
-    else:
-        print(printable(found.reason))
 
 
 def history(
@@ -192,7 +174,7 @@ def export(
     name: Name,
     store: StoreUrl = None,
     format: Annotated[
-        ExportFormat, typer.Option(help="JSON lines, one JSON document, or CSV.")
+        ExportFormat, typer.Option(help="JSON lines, a table, one JSON document, or CSV.")
     ] = ExportFormat.jsonl,
 ) -> None:
     """The whole history with the settings: everything that the store knows of an experiment.
@@ -206,6 +188,8 @@ def export(
         settings = experiment.settings.to_record()
     if format is ExportFormat.csv:
         write_csv(events, ["experiment", *EVENT])
+    elif format is ExportFormat.table:
+        show(events, EVENT, ListingFormat.table)
     elif format is ExportFormat.json:
         print_json({"name": name, "settings": settings, "events": [_without_name(e) for e in events]})
     else:

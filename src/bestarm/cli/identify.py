@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from .._text import harmless
 from ..errors import ArmError, BestarmError, InvalidInputError
 from ._experiment import (
     Bounds,
@@ -31,9 +32,9 @@ from ._experiment import (
     store_url,
     without_compiling,
 )
-from ._listing import printable
+from ._listing import ARM, arm_rows, write_csv
 from ._numbers import to_number, to_whole
-from ._output import Format, print_json, print_table
+from ._output import ListingFormat, print_json, print_table
 
 if TYPE_CHECKING:
     from ..experiment.experiment import Pull
@@ -92,7 +93,9 @@ def identify(
     quiet: Annotated[
         bool, typer.Option("--quiet", "--no-progress", help="No live view, no remarks.")
     ] = False,
-    format: Annotated[Format, typer.Option(help="How to print the result.")] = Format.table,
+    format: Annotated[
+        ListingFormat, typer.Option(help="How to print the result; csv has the arms.")
+    ] = ListingFormat.table,
 ) -> int:
     """Find which of several noisy commands gives the best number, wrong with probability at most delta.
 
@@ -102,7 +105,8 @@ def identify(
 
     Ends with code 0 when decided, 3 when a budget ran out. With --store, the same command again resumes.
 
-    Example: bestarm identify --arm short='./evaluate short' --arm long='./evaluate long' --bounds 0,1
+    Example: bestarm identify --arm short='./evaluate short' --arm long='./evaluate long' --bounds 0,1 \
+        --max-samples 5000
     """
     from ._commands import Commands
 
@@ -126,15 +130,25 @@ def identify(
         "progress": False if quiet else None,
     }
     if store is not None:
-        options |= {"store": store_url(store), "name": name}
+        about = {arm.name: arm.command for arm in arms.values()}
+        options |= {"store": store_url(store), "name": name, "about": about}
     elif name != "identify":
         raise InvalidInputError(f"the name {name!r} needs a store; write --store sqlite:///runs.db with it.")
     with _resumable(store is not None), _workers(commands, width) as pool, _remarks(quiet):
         result = _run(arms, workers=pool, **options)
     _show(result, format)
+    if result.resumed and not quiet:
+        _say_what_was_there(result)
     if result.decision is None and not quiet:
         _say_how_to_go_on(result, store is not None)
     return 0 if result.decision is not None else 3
+
+
+def _say_what_was_there(result: Result) -> None:
+    if result.resumed >= result.samples and result.decision is not None:
+        say(f"{result.name!r} was decided before and nothing was run; give another --name for a new run.")
+    else:
+        say(f"{result.name!r} was taken up at {result.resumed} samples.")
 
 
 def _run(arms: dict[str, CommandArm], **options: Any) -> Result:
@@ -261,14 +275,17 @@ def _remarks(quiet: bool) -> Iterator[None]:
         yield
 
 
-def _show(result: Result, format: Format) -> None:
-    if format is Format.json:
+def _show(result: Result, format: ListingFormat) -> None:
+    if format is ListingFormat.json:
         print_json(result.to_dict())
         return
-    print(printable(str(result)))
+    if format is ListingFormat.csv:
+        write_csv(arm_rows(result), ARM)
+        return
+    print(harmless(str(result)))
     print()
     header, rows = result.table()
-    print_table(list(map(printable, header)), [list(map(printable, row)) for row in rows])
+    print_table(list(map(harmless, header)), [list(map(harmless, row)) for row in rows])
 
 
 def _say_how_to_go_on(result: Result, stored: bool) -> None:

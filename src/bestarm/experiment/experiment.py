@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, overload
@@ -17,7 +18,8 @@ from typing import Any, overload
 import numpy as np
 
 from .. import __version__
-from ..errors import InvalidInputError, SuspendedError
+from ..errors import InvalidInputError, StoreError, SuspendedError
+from ..kernels._jit import ENABLED
 from ..strategies import Strategy
 from ..theory import _door
 from ..theory.stopping import StoppingRule
@@ -64,7 +66,7 @@ class Experiment:
         self._index = {arm: i for i, arm in enumerate(settings.arms)}
         self._state: State | None = None
         self._saved = 0  # the line of the last snapshot that is known
-        self._lock = threading.RLock()
+        self._lock, self._pid = threading.RLock(), os.getpid()
 
     @classmethod
     def create(
@@ -82,6 +84,7 @@ class Experiment:
         order: str = "ask",
         seed: int | None = None,
         lease: float | None = DEFAULT_LEASE,
+        about: Mapping[str, str] | None = None,
     ) -> Experiment:
         """A new experiment; or the one of that name, if it has the same settings.
 
@@ -98,16 +101,19 @@ class Experiment:
         seed      the same seed and results give the same asks; by default a new one
         lease     seconds after which an unanswered pull is issued again; None for never; an experiment that
                   exists keeps its own
+        about     arm -> what it is (a command, a commit); kept, and refused if it differs later
         Raises    InvalidInputError, StoreError
         """
         check_name("the name of an experiment", name)
         place = open_store(store)
-        made = make_settings(arms, delta, sigma, bounds, strategy, stopping, minimize, order, seed, lease)
+        made = make_settings(
+            arms, delta, sigma, bounds, strategy, stopping, minimize, order, seed, lease, about
+        )
         if place.create(name, Entry(events.CREATED, data={**made.to_record(), "bestarm": __version__})):
             return cls(place, name, made)
         stored = _stored_record(place, name)
         own = read_settings(stored, made.strategy if "custom" in stored["strategy"] else None)
-        ignored = {"lease"} if seed is not None else {"lease", "seed"}
+        ignored = {"lease"} | {key for key, value in (("seed", seed), ("about", about)) if value is None}
         given = json.loads(json.dumps(made.to_record()))  # tuples as lists, as they are stored
         refuse_difference(name, own.to_record(), given, ignored)
         return cls(place, name, own)
@@ -127,8 +133,8 @@ class Experiment:
     def ask(self, n: int = 1) -> list[Pull]:
         """The next pulls: first those that failed or lapsed, then what the strategy chooses.
 
-        Fewer than n, or none, when the experiment is decided, or when a strategy that stops by itself must
-        see the result that is out first.
+        Fewer than n, or none, when the experiment is decided, when the results at hand will decide as soon as
+        an earlier pull is settled, or when a strategy that stops by itself must see the result that is out.
         Raises  SuspendedError after a value outside the bounds
         """
         return self._ask_within(n, None)[0]
@@ -154,7 +160,8 @@ class Experiment:
             for pull in state.to_issue()[:count]:
                 turn.record(Entry(events.ASKED, pull, state.open[pull].arm, data={"deadline": deadline}))
                 issued.append(self._pull(pull, state.open[pull].arm, deadline))
-            while len(issued) < count and state.decision is None and state.next_pull <= most:
+            wanted = 0 if state.enough() else count
+            while len(issued) < wanted and state.decision is None and state.next_pull <= most:
                 action = state.choose()
                 if action is None:
                     break
@@ -229,7 +236,7 @@ class Experiment:
             )
         with self._writing() as turn:
             arm = self._arm_of(turn, number)
-            was = turn.counted_value(number)
+            was = turn.present_value(number)
             data = {"reason": why, "was": was}
             decided = turn.state.decision is not None
             turn.record(Entry(events.RETRACTED, number, arm, new, data))
@@ -246,7 +253,8 @@ class Experiment:
             out = [pull for pull, item in turn.state.open.items() if item.out]
             out = [pull for pull in out if pull not in turn.state.violated]
             for pull in out:
-                turn.record(Entry(events.LAPSED, pull, turn.state.open[pull].arm))
+                arm = turn.state.open[pull].arm
+                turn.record(Entry(events.LAPSED, pull, arm, data={"reclaimed": True}))
         return len(out)
 
     @property
@@ -261,11 +269,12 @@ class Experiment:
         with self._reading() as state:
             return Status(**status_fields(self.name, state))
 
-    def _result(self, ended: str = "", seconds: float = 0.0) -> Result:
-        """The status as a `Result`, with how the run ended."""
+    def _result(self, ended: str, seconds: float, resumed: int) -> Result:
+        """The status as a `Result`, with how the run went."""
         with self._reading() as state:
             fields = status_fields(self.name, state)
-            return Result(**fields, ended=ended, seconds=seconds, uniform=uniform_samples(state))
+            uniform = uniform_samples(state) if len(state.settings.arms) > 2 else None
+            return Result(**fields, ended=ended, seconds=seconds, resumed=resumed, uniform=uniform)
 
     def forecast(self) -> Forecast:
         """How many more samples, and of which arms, if the estimated means are the true ones."""
@@ -297,9 +306,15 @@ class Experiment:
 
     # -- inside ----------------------------------------------------------------------------------------
 
+    def _alone(self) -> threading.RLock:
+        """The lock; a new one in a forked process, where the old one may be held by a thread that is not."""
+        if self._pid != os.getpid():
+            self._lock, self._pid, self._state = threading.RLock(), os.getpid(), None
+        return self._lock
+
     @contextmanager
     def _writing(self) -> Iterator[_Turn]:
-        with self._lock:
+        with self._alone():
             try:
                 with self._store.writing(self.name) as log:
                     turn = _Turn(log, self._catch_up(log))
@@ -312,7 +327,7 @@ class Experiment:
 
     @contextmanager
     def _reading(self) -> Iterator[State]:
-        with self._lock:
+        with self._alone():
             try:
                 with self._store.reading(self.name) as log:
                     state = self._catch_up(log)
@@ -323,23 +338,41 @@ class Experiment:
 
     def _catch_up(self, log: Log) -> State:
         """The state of the log as it is now."""
+        if self._state is not None:
+            last = self._state.seq
+            new = log.entries(last - 1) if last else log.entries()
+            if last and not (new and (new[0].seq, new[0].time) == (last, self._state.mark)):
+                self._state = None  # another file, or a backup: not the log that we knew
+                self._refuse_other(log)
+            elif last:
+                new = new[1:]
         if self._state is None:
             self._state = self._load(log)
-        for entry in log.entries(self._state.seq):
+            new = log.entries(self._state.seq)
+        for entry in new:
             self._state.apply(entry)
         return self._state
+
+    def _refuse_other(self, log: Log) -> None:
+        record = self.settings.to_record()
+        if {key: (log.first().data or {}).get(key) for key in record} != json.loads(json.dumps(record)):
+            raise StoreError(
+                f"experiment {self.name!r} was replaced by another one of that name; open it anew."
+            )
 
     def _load(self, log: Log) -> State:
         saved = log.snapshot()
         if saved is not None:
             self._saved = saved[0]
-            with suppress(KeyError, ValueError, TypeError):  # a cache: without it the log is replayed
+            with suppress(Exception):  # a cache: without it the log is replayed
                 return State.from_dict(self.settings, json.loads(saved[1]))
         return State(self.settings)
 
     def _maybe_snapshot(self, turn: _Turn) -> None:
         state = turn.state
-        due = SNAPSHOT_EVERY + len(state.beyond) + 4 * state.view.size
+        due = SNAPSHOT_EVERY + (len(state.beyond) + state.view.size) // 100
+        if not ENABLED:  # to replay a line takes a while
+            due = min(due, max(10, 5000 // len(self.settings.arms)))
         if state.seq - self._saved >= due and self.settings.strategy is not None:
             turn.log.save_snapshot(state.seq, json.dumps(state.to_dict()))
             self._saved = state.seq
@@ -355,7 +388,7 @@ class Experiment:
                 kind = events.LATE  # the decision is final: nothing is left to suspend
             turn.record(Entry(kind, pull, arm, value))
             return kind
-        if value in turn.told_values(pull):
+        if any(value == entry.value for entry in turn.entries(pull)):
             return "repeated"
         turn.record(Entry(events.LATE, pull, arm, value))
         return events.LATE
@@ -369,7 +402,7 @@ class Experiment:
                 f"there is no pull {pull} in experiment {self.name!r}, which has issued "
                 f"{turn.state.next_pull - 1}; tell the id of a pull that ask gave."
             )
-        return next(int(e.arm) for e in turn.entries(pull) if e.arm is not None)
+        return next(entry.arm for entry in turn.entries(pull) if entry.arm is not None)
 
     def _number(self, pull: int | Pull) -> int:
         if isinstance(pull, Pull):
@@ -395,7 +428,7 @@ class Experiment:
         if not isinstance(value, str | bytes | bytearray | memoryview | complex | np.complexfloating):
             with suppress(Exception):  # what else can be converted says so itself
                 number = float(value)
-        if not math.isfinite(number) or abs(number) > 1e100 * self.settings.sigma:
+        if not math.isfinite(number) or abs(number) > 1e100 * self.settings.sigma:  # at most 1e250
             raise InvalidInputError(
                 f"a value must be a finite number below 1e100 sigma, got {_door.short(value)}; if the pull "
                 f"gave none, say so with fail; nothing was stored."
@@ -420,11 +453,14 @@ class _Turn:
     def __init__(self, log: Log, state: State) -> None:
         self.log, self.state = log, state
         self.new: list[Entry] = []
+        self._of_pull: dict[int, list[Entry]] = {}
 
     def record(self, entry: Entry) -> None:
         """Apply a line, and what follows from it."""
         self.state.apply(entry)
         self.new.append(entry)
+        if entry.pull in self._of_pull:
+            self._of_pull[entry.pull].append(entry)
         if self.state.crossed is not None:
             self._decide()
 
@@ -437,21 +473,21 @@ class _Turn:
 
     def append(self) -> None:
         if self.new:
-            self.state.seq = self.log.append(self.new)[-1].seq
+            last = self.log.append(self.new)[-1]
+            self.state.seq, self.state.mark = last.seq, last.time
 
     def entries(self, pull: int) -> list[Entry]:
         """All lines of a pull, also those of this turn."""
-        return [*self.log.entries(pull=pull), *(e for e in self.new if e.pull == pull)]
+        if pull not in self._of_pull:
+            mine = [entry for entry in self.new if entry.pull == pull]
+            self._of_pull[pull] = [*self.log.entries(pull=pull), *mine]
+        return self._of_pull[pull]
 
-    def told_values(self, pull: int) -> list[float]:
-        """Every value that was ever given for a pull."""
-        return [e.value for e in self.entries(pull) if e.value is not None]
-
-    def counted_value(self, pull: int) -> float | None:
-        """The value of a pull that counts now."""
+    def present_value(self, pull: int) -> float | None:
+        """The value of a pull as it stands: told, violating, or put in by hand."""
         value = None
         for entry in self.entries(pull):
-            if entry.kind in (events.TOLD, events.RETRACTED):
+            if entry.kind in (events.TOLD, events.VIOLATED, events.RETRACTED):
                 value = entry.value
         return value
 

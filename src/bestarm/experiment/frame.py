@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .._text import rough
 from .status import Forecast, Interval, Status
 
 if TYPE_CHECKING:
@@ -17,39 +18,26 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 MOST_ARMS = 20
-LONGEST = 500  # characters of a sentence; names may have 1000
+LONGEST_SENTENCE = 500  # characters; the name of an arm alone may have 1000
 SHARE, LEAST_BAR, WIDEST_BAR = 8, 8, 44  # cells
 UNKNOWN = (-math.inf, math.inf)
 JOINERS = dict.fromkeys((0x200C, 0x200D, 0xFE0E, 0xFE0F))  # terminals disagree on the width of what they join
 
 
-def frame(
-    status: Status, forecast: Forecast, seconds: float, max_samples: int | None = None, before: int = 0
-) -> Frame:
-    """One moment of a run, for a `rich` console of any width.
-
-    seconds  since the run began
-    before   samples that were there when it began
-    """
-    return Frame(status, forecast, seconds, max_samples, before)
-
-
-def html_frame(
-    status: Status, forecast: Forecast, seconds: float, max_samples: int | None = None, before: int = 0
-) -> str:
-    """The same as HTML, for a notebook."""
-    return Frame(status, forecast, seconds, max_samples, before).html()
-
-
 @dataclass(frozen=True)
 class Frame:
-    """One moment of a run; see `frame`."""
+    """One moment of a run; a `rich` console of any width prints it.
+
+    seconds      since the run began
+    max_samples  the budget, if there is one
+    before       samples that were there when it began
+    """
 
     status: Status
     forecast: Forecast
     seconds: float
-    max_samples: int | None
-    before: int
+    max_samples: int | None = None
+    before: int = 0
 
     def facts(self) -> list[str]:
         """How many samples, how many more, how long; in a few words each."""
@@ -67,12 +55,12 @@ class Frame:
         status, more = self.status, self.forecast.samples
         if status.decision is not None or status.suspended:
             return []
-        if more is None:
+        if more is None or self.forecast.reason:
             return [self.forecast.reason]
-        text = f"about {_rough(more)} more"
+        text = f"about {rough(more)} more"
         done = status.samples - self.before
         if done > 0 and self.seconds >= 1.0:
-            text += f", {_clock(_rough(more) * self.seconds / done)} at this pace"
+            text += f", {_clock(rough(more) * self.seconds / done)} at this pace"
         if self.max_samples is not None and status.samples + more > self.max_samples:
             text += ", beyond the budget"
         return [text]
@@ -83,7 +71,7 @@ class Frame:
         if z is None or beta is None:
             return "evidence: none yet", 0.0
         part = z / beta if beta > 0.0 else 1.0
-        return f"evidence {z:.2f} of {beta:.2f}", min(max(part, 0.0), 1.0)
+        return f"evidence {max(z, 0.0):.2f} of {beta:.2f}", min(max(part, 0.0), 1.0)
 
     def notes(self) -> list[str]:
         """What should be known."""
@@ -94,7 +82,8 @@ class Frame:
         from rich.console import Console
 
         file = io.StringIO()
-        console = Console(file=file, width=width, height=100, force_terminal=False, color_system=None)
+        # In a notebook rich would display the text there, instead of writing it to the file.
+        console = Console(file=file, width=width, height=100, force_jupyter=False, color_system=None)
         console.print(self, end="")
         return file.getvalue()
 
@@ -104,7 +93,7 @@ class Frame:
         width, ascii_only = options.max_width, options.ascii_only
         fill = "#" if ascii_only else "━"
 
-        def prose(text: str, style: str = "", most: int = LONGEST) -> Text:
+        def prose(text: str, style: str = "", most: int = LONGEST_SENTENCE) -> Text:
             return Text(clean(_short(text, most), ascii_only), style=style)
 
         status = self.status
@@ -149,9 +138,9 @@ class Frame:
         header = "".join(f"<th>{title}</th>" for title in titles)
         words, part = self.evidence()
         bar = "" if status.statistic is None else _html_bar(part, 200)
-        notes = "".join(f"<div>{_escaped(_short(note, LONGEST))}</div>" for note in self.notes())
+        notes = "".join(f"<div>{_escaped(_short(note, LONGEST_SENTENCE))}</div>" for note in self.notes())
         return (
-            f"<div><div>{_escaped(_short(str(status), LONGEST), True)}</div>"
+            f"<div><div>{_escaped(_short(str(status), LONGEST_SENTENCE), True)}</div>"
             f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
             f"<div>{html.escape(words)} {bar}</div>"
             f"<div>{_escaped(' · '.join(self.facts()))}</div>{notes}</div>"
@@ -162,12 +151,13 @@ class Frame:
 
 
 def _chosen(status: Status, most: int) -> tuple[list[str], list[int]]:
-    """The arms to show, in their own order: all, or the leader and its closest rivals; pulls of the rest."""
+    """The arms to show, in their own order: all, or the leader and its rivals; pulls of the rest.
+
+    Rivals are the arms that get the samples: those that are hard to tell from the leader.
+    """
     if len(status.arms) <= most:
         return list(status.arms), []
-    rivals = sorted(
-        status.arms, key=lambda arm: (arm != status.leader, status.intervals.get(arm, UNKNOWN)[0])
-    )
+    rivals = sorted(status.arms, key=lambda arm: (arm != status.leader, -status.pulls[arm]))
     shown = set(rivals[:most])
     return [arm for arm in status.arms if arm in shown], [status.pulls[arm] for arm in rivals[most:]]
 
@@ -377,7 +367,10 @@ def _cells(text: str) -> int:
 
 
 def clean(text: str, ascii_only: bool = False) -> str:
-    """Without what would move the cursor, turn the direction of writing or have an unknown width."""
+    """Without what would move the cursor, turn the direction of writing or have an unknown width.
+
+    Stricter than `_text.harmless`: columns must stay aligned, and nobody reads a name back from here.
+    """
     text = text.translate(JOINERS)
     if not text.isprintable():
         text = "".join(c if c.isprintable() else _replaced(c) for c in text)
@@ -402,11 +395,6 @@ def _fit(text: str, size: int, cut: str) -> str:
 
 def _short(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
-
-
-def _rough(number: int) -> int:
-    """To two digits: it is an estimate."""
-    return round(number, 2 - len(str(number))) if number >= 100 else number
 
 
 def _clock(seconds: float) -> str:

@@ -52,6 +52,7 @@ class Options(TypedDict, total=False):
     on_error: OnError
     store: str | Store
     name: str
+    about: Mapping[str, str] | None
     order: str
     callbacks: Iterable[Callback]
     progress: bool | None
@@ -74,6 +75,7 @@ def identify(
     on_error: OnError = "raise",
     store: str | Store = "memory:",
     name: str = "identify",
+    about: Mapping[str, str] | None = None,
     order: str = "ask",
     callbacks: Iterable[Callback] = (),
     progress: bool | None = None,
@@ -94,6 +96,7 @@ def identify(
     on_error      when an arm raises or returns no finite number: "raise" stops, "retry" repeats the same
                   pull, a function of (pull, error) may return a value, or None to repeat the pull
     store, name   where to keep the run; the same call with the same store and name takes it up again
+    about         arm -> what it is, kept with the run: another text for an arm is refused later
     callbacks     functions of the `Status`, called when results are in: after each one, with one worker
     progress      show the live view; by default on a terminal and in a notebook
     Returns       Result; its `best` is None if a budget ran out first
@@ -116,6 +119,7 @@ def identify(
         on_error=on_error,
         store=store,
         name=name,
+        about=about,
         order=order,
         callbacks=callbacks,
         progress=progress,
@@ -146,7 +150,7 @@ async def aidentify(
 ) -> Result:
     """`identify` for asynchronous arms: `workers` of them are awaited at a time; the options are the same."""
     width = _door.whole("workers", workers, 1, MOST_WORKERS, "it is how many pulls are awaited at a time")
-    run = _Run(arms, delta, width, **options)
+    run = _Run(arms, delta, width, True, **options)
     try:
         with run.view as view:
             while run.goes_on():
@@ -188,6 +192,7 @@ class _Run:
         arms: Mapping[str, Arm] | Sequence[Arm],
         delta: float,
         width: int,
+        asynchronous: bool = False,
         *,
         max_samples: int | None = None,
         timeout: float | None = None,
@@ -201,7 +206,7 @@ class _Run:
         **settings: Any,
     ) -> None:
         self.functions = _functions(arms)
-        self.takes = {arm: _accepts(arm, function) for arm, function in self.functions.items()}
+        self.takes = {arm: _accepts(arm, function, asynchronous) for arm, function in self.functions.items()}
         self.begun = time.monotonic()
         self.timeout = None if timeout is None else seconds("timeout", timeout)
         self.pull_timeout = None if pull_timeout is None else seconds("pull_timeout", pull_timeout)
@@ -223,7 +228,8 @@ class _Run:
         )
         if self.max_samples is None and self.timeout is None:
             _warn_of_ties(self.experiment)
-        self.decided = self.experiment.status().decision is not None
+        before = self.experiment.status()
+        self.decided, self.resumed = before.decision is not None, before.samples
         if not self.decided:
             self.experiment.reclaim()
         self.view = View(self.experiment, progress, self.max_samples)
@@ -296,7 +302,7 @@ class _Run:
     def result(self) -> Result:
         """What was found, and why the run ended."""
         ended = "decided" if self.decided else "max_samples" if self.exhausted else "timeout"
-        return self.experiment._result(ended, time.monotonic() - self.begun)
+        return self.experiment._result(ended, time.monotonic() - self.begun, self.resumed)
 
     def _overdue(self, flight: _Flight) -> bool:
         return self.pull_timeout is not None and time.monotonic() - flight.begun >= self.pull_timeout
@@ -359,12 +365,14 @@ def _functions(arms: Mapping[str, Arm] | Sequence[Arm]) -> dict[str, Arm]:
     return dict(arms)
 
 
-def _accepts(arm: str, function: Arm) -> frozenset[str]:
+def _accepts(arm: str, function: Arm, asynchronous: bool) -> frozenset[str]:
     """Which of rng and pull an arm takes; refuse one that needs other arguments."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # a builtin that does not say
         return frozenset()
+    if inspect.iscoroutinefunction(function) and not asynchronous:
+        raise InvalidInputError(f"arm {arm!r} is asynchronous; use `await bestarm.aidentify(...)` for it.")
     takes = frozenset({"rng", "pull"} & set(signature.parameters))
     try:
         signature.bind(**dict.fromkeys(takes))

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from .._text import rough
 from .status import Status
 
 
@@ -16,11 +17,14 @@ class Result(Status):
 
     ended    "decided", "max_samples" or "timeout"
     seconds  how long this run took
+    resumed  how many of the samples were there before this run
     uniform  how many samples uniform sampling would take in all at the estimated means, None if unknown
+             and for two arms, where every strategy is uniform
     """
 
     ended: str = ""
     seconds: float = 0.0
+    resumed: int = 0
     uniform: int | None = None
 
     @property
@@ -36,8 +40,10 @@ class Result(Status):
             why = {"max_samples": "the samples ran out", "timeout": "the time ran out"}.get(self.ended, "")
             text = super().__str__() + (f" ({why})" if why and not self.suspended else "")
         else:
-            about = f" (uniform: about {_round(self.uniform)})" if self.uniform else ""
+            about = f" (uniform: about {rough(self.uniform)})" if self.uniform else ""
             text = super().__str__() + about
+            if self.resumed >= self.samples:
+                text += "; decided before, nothing was run"
         return text + "".join(f"; note: {caveat}" for caveat in self.caveats)
 
     def table(self) -> tuple[list[str], list[list[str]]]:
@@ -67,11 +73,6 @@ class Result(Status):
         )
         sentence = html.escape(str(self))
         return f"<p>{sentence}</p><table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
-
-
-def _round(number: int) -> int:
-    """To two digits: it is an estimate."""
-    return round(number, 1 - int(math.log10(number))) if number >= 100 else number
 
 
 def _shown(value: float | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ class Settings:
     order        in which results count: "ask", or "arrival" if durations do not depend on values
     seed         of the pulls' seeds and of the strategy's own draws
     lease        seconds until an unanswered pull is issued again, None for never
+    about        what each arm is, in the order of the arms, or None
     """
 
     arms: tuple[str, ...]
@@ -46,6 +47,7 @@ class Settings:
     order: str
     seed: int
     lease: float | None
+    about: tuple[str, ...] | None
 
     @property
     def strategy_name(self) -> str:
@@ -71,6 +73,7 @@ class Settings:
             "order": self.order,
             "seed": self.seed,
             "lease": self.lease,
+            "about": None if self.about is None else list(self.about),
         }
 
 
@@ -85,6 +88,7 @@ def make_settings(
     order: str,
     seed: int | None,
     lease: float | None,
+    about: Mapping[str, str] | None,
 ) -> Settings:
     """Check everything that a new experiment is given."""
     names = _arms(arms)
@@ -102,6 +106,7 @@ def make_settings(
         order=_door.choice("order", order, ORDERS),
         seed=secrets.randbits(53) if seed is None else _seed(seed),
         lease=None if lease is None else seconds("lease", lease),
+        about=None if about is None else tuple(str(about.get(arm, "")) for arm in names),
     )
 
 
@@ -125,6 +130,7 @@ def read_settings(record: dict[str, Any], strategy: Strategy | None = None) -> S
         order=record["order"],
         seed=record["seed"],
         lease=record["lease"],
+        about=None if record["about"] is None else tuple(record["about"]),
     )
 
 
@@ -168,7 +174,7 @@ def _scale(
             f"without a scale nothing can be promised."
         )
     if sigma is not None:
-        return _door.sigma(sigma), None
+        return _in_range(_door.sigma(sigma)), None
     try:
         if isinstance(bounds, str | bytes):
             raise TypeError
@@ -180,7 +186,16 @@ def _scale(
             f"bounds must be (lo, hi) with lo < hi, both finite, got {_door.short(bounds)}; every value must "
             f"lie between them, such as (0, 1) for a score or a success."
         ) from None
-    return (high - low) / 2.0, (low, high)
+    return _in_range((high - low) / 2.0), (low, high)
+
+
+def _in_range(scale: float) -> float:
+    """Far enough from the ends of double precision that nothing overflows on the way."""
+    if not 1e-150 < scale < 1e150:
+        raise InvalidInputError(
+            f"the scale of the values must lie between 1e-150 and 1e150, got {scale:g}; use other units."
+        )
+    return scale
 
 
 def _known_rule(given: str | StoppingRule) -> StoppingRule:

@@ -1,6 +1,6 @@
 """What follows from the log of an experiment, without I/O: what to sample next, and the decision.
 
-Two bodies of evidence are kept, both in units of sigma:
+Two bodies of evidence are kept:
 
     steering   all results, and the pulls that are still out; the strategy chooses from it
     evidence   the results in the order of asking, up to the first pull that is not settled yet; the
@@ -20,15 +20,16 @@ import numpy as np
 
 from ..errors import InvalidInputError, StoreError
 from ..kernels import decision
-from ..kernels.moments import forget, observe
+from ..kernels._types import Array
 from ..kernels.random import open_stream
 from ..kernels.tracking import first_largest, least_pulled
 from ..strategies._base import CODE, DELTA, LEVEL, MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SCALE
 from .events import KINDS, Entry
 from .settings import Settings
 
-COUNTS = ("failed", "lapsed", "retried", "retracted", "late", "violated", "observed")
-SNAPSHOT = 1  # raised whenever the form of `to_dict` changes; other snapshots are not read
+COUNTS = ("failed", "lapsed", "reclaimed", "retried", "retracted", "late", "violated", "observed")
+_PLAIN = ("seq", "mark", "next_pull", "chosen", "called", "last", "first", "offset", "decision", "counts")
+SNAPSHOT = 2  # raised whenever the form of `to_dict` changes; other snapshots are not read
 
 
 @dataclass
@@ -49,13 +50,13 @@ class State:
         K = len(settings.arms)
         strategy = settings.strategy
         rows = len(strategy.rows) if strategy else 0
-        self.seq = 0
+        self.seq, self.mark = 0, 0.0  # the last line that it contains, and that line's time
         self.next_pull = 1
         self.open: dict[int, Open] = {}
         self.violated: dict[int, float] = {}
         # steering
+        self.steering = np.zeros((decision.ROWS, K))
         self.view = np.zeros((OWN_ROWS + rows, K))  # what the strategy sees; its pulls count those out
-        self.told, self.sums, self.lost = np.zeros((3, K))
         self.random = np.zeros(2, np.uint64)
         with np.errstate(over="ignore"):
             open_stream(np.uint64(settings.seed), np.uint64(0), np.uint64(K), self.random)
@@ -72,7 +73,7 @@ class State:
         self.evidence = np.zeros((decision.ROWS, K))
         self.first = 1  # every pull before this one is in the evidence
         self.beyond: dict[int, tuple[int, bool, float | None]] = {}  # settled, but behind the first
-        self.offset: float | None = None
+        self.offset: float | None = None if settings.bounds is None else self._round(sum(settings.bounds) / 2)
         # outcome
         self.crossed: dict[str, Any] | None = None  # a decision that is not in the log yet
         self.decision: dict[str, Any] | None = None
@@ -88,7 +89,8 @@ class State:
                 f"upgrade with `pip install --upgrade bestarm`"
             )
         getattr(self, f"_{entry.kind}")(entry)
-        self.seq = entry.seq or self.seq
+        if entry.seq:
+            self.seq, self.mark = entry.seq, entry.time
 
     def _created(self, entry: Entry) -> None:
         pass
@@ -100,29 +102,36 @@ class State:
             again.deadline, again.out = data.get("deadline"), True
             self.counts["retried"][arm] += 1
             return
+        if pull != self.next_pull:
+            raise StoreError(
+                f"the log is damaged: line {entry.seq} asks for pull {pull} where {self.next_pull} is next; "
+                f"restore it from a backup"
+            )
+        if data.get("observed"):
+            self.counts["observed"][arm] += 1
+        else:
+            if self.chosen is None and self.settings.strategy is not None:
+                self.choose()  # as it was called then: for what it remembers; the log has the arm
+            self.chosen, self.last = None, arm
         self.open[pull] = Open(arm, data.get("check", True), data.get("deadline"), True)
         self.next_pull = pull + 1
         self.view[PULLS, arm] += 1.0
-        if data.get("observed"):
-            self.counts["observed"][arm] += 1
-            self.changed.add(arm)
-            return
-        if self.chosen is None and self.settings.strategy is not None:
-            self.choose()  # again, for what the strategy remembers; the log has the arm
-        self.chosen, self.last = None, arm
         self.changed.add(arm)
 
     def _told(self, entry: Entry) -> None:
         assert entry.value is not None
         pull = _pull(entry)
         self._settle(pull, self.open.pop(pull), entry.value)
+        self._advance()
+        self._ask_self_stopper()
 
     def _failed(self, entry: Entry) -> None:
         self.counts["failed"][_arm(entry)] += 1
         self.open[_pull(entry)].out = False
 
     def _lapsed(self, entry: Entry) -> None:
-        self.counts["lapsed"][_arm(entry)] += 1
+        kind = "reclaimed" if (entry.data or {}).get("reclaimed") else "lapsed"
+        self.counts[kind][_arm(entry)] += 1
         self.open[_pull(entry)].out = False
 
     def _late(self, entry: Entry) -> None:
@@ -146,6 +155,7 @@ class State:
             self._replace(pull, arm, (entry.data or {}).get("was"), entry.value)
         if self.serial:
             self.view[OWN_ROWS:], self.called, self.chosen = 0.0, False, None  # what it dropped may be back
+        self._choose_offset()
         if self.decision is None:
             self._judge()
 
@@ -161,35 +171,52 @@ class State:
     def _settle(self, pull: int, opened: Open, raw: float | None) -> None:
         """A pull has its value, or is void for good (None)."""
         arm = opened.arm
-        value = None if raw is None else self.scaled(raw)
+        value = None if raw is None else self._signed(raw)
         if value is None:
             self.view[PULLS, arm] -= 1.0
         else:
-            observe(arm, value, self.told, self.sums, self.lost, self.view[MEANS])
+            self._add(self.steering, arm, 1.0, value)
         self.changed.add(arm)
         # A check is skipped inside a pair of asks; in order of arrival there are no such pairs.
         check = opened.check or self.settings.order == "arrival"
         self.beyond[pull] = (arm, check, value)
-        self._advance()
-        self._ask_self_stopper()
 
     def _replace(self, pull: int, arm: int, was: float | None, now: float | None) -> None:
         """The value of a settled pull changes."""
-        old = None if was is None else self.scaled(was)
-        new = None if now is None else self.scaled(now)
-        rows = [(self.told, self.sums, self.lost, self.view[MEANS])]
+        old = None if was is None else self._signed(was)
+        new = None if now is None else self._signed(now)
+        bodies = [self.steering]
         if pull in self.beyond:
             self.beyond[pull] = (arm, self.beyond[pull][1], new)
         else:
-            e = self.evidence
-            rows.append((e[decision.PULLS], e[decision.SUMS], e[decision.LOST], e[decision.MEANS]))
-        for row in rows:
+            bodies.append(self.evidence)
+        for body in bodies:
             if old is not None:
-                forget(arm, old, *row)
+                self._add(body, arm, -1.0, -old)
             if new is not None:
-                observe(arm, new, *row)
+                self._add(body, arm, 1.0, new)
         self.view[PULLS, arm] += (new is not None) - (old is not None)
         self.changed.add(arm)
+
+    def _add(self, body: Array, arm: int, count: float, value: float) -> None:
+        """Count a value in or out; the strategy sees the mean of the steering."""
+        if self.offset is None:
+            self.offset = self._round(value)
+        decision.add(arm, count, value, self.offset, self.settings.sigma, body)
+        self.view[MEANS, arm] = self.steering[decision.MEANS, arm]
+
+    def _choose_offset(self) -> None:
+        """Near the values as they are now: the one that fixed the offset may have been an error."""
+        told = self.steering[decision.PULLS].sum()
+        if self.settings.bounds is not None or told == 0.0:
+            return
+        total = self.steering[decision.SUMS].sum() + self.steering[decision.LOST].sum()
+        self.offset = self._round(float(total / told))
+        for body in (self.steering, self.evidence):
+            for arm in range(len(self.settings.arms)):
+                decision.centre(arm, self.offset, self.settings.sigma, body)
+        self.view[MEANS] = self.steering[decision.MEANS]
+        self.changed.update(range(len(self.settings.arms)))
 
     def _judge(self) -> None:
         """Ask the rule about the evidence as it is, then about what waits behind it."""
@@ -214,7 +241,10 @@ class State:
         checks = np.array([self.beyond[pull][1] and not self.serial for pull in valued], np.bool_)
         values = np.array([self.beyond[pull][2] for pull in valued], np.float64)
         rule = self.settings.stopping
-        at = decision.advance(arms, values, checks, rule.code, self.params[LEVEL], rule.scale, self.evidence)
+        offset, sigma = self.offset or 0.0, self.settings.sigma
+        at = decision.advance(
+            arms, values, checks, offset, sigma, rule.code, self.params[LEVEL], rule.scale, self.evidence
+        )
         taken = ready if at < 0 else ready[: ready.index(valued[at]) + 1]
         for pull in taken:
             del self.beyond[pull]
@@ -244,6 +274,8 @@ class State:
         mu = self.evidence[decision.MEANS]
         if pulls.any():
             lower, upper = settings.stopping.intervals(pulls, mu, settings.delta)
+            if settings.bounds is not None:  # means within the bounds differ by two sigma at most
+                lower, upper = np.clip(lower, -2.0, 2.0), np.clip(upper, -2.0, 2.0)
             leader = first_largest(np.where(pulls > 0, mu, -np.inf))
         else:
             lower, upper, leader = np.full(mu.size, -np.inf), np.full(mu.size, np.inf), -1
@@ -258,23 +290,37 @@ class State:
             "upper": [x if math.isfinite(x) else None for x in (settings.sigma * upper).tolist()],
         }
 
+    def enough(self) -> bool:
+        """Whether the results at hand would decide, if only the pulls before them were settled."""
+        if not self.beyond or self.serial:
+            return False
+        rule = self.settings.stopping
+        z, beta = decision.verdict(rule.code, self.params[LEVEL], rule.scale, self.steering)
+        return z > beta
+
+    @property
+    def told(self) -> Array:
+        """Values per arm, also those that wait."""
+        told: Array = self.steering[decision.PULLS]
+        return told
+
     @property
     def suspended(self) -> bool:
         """Whether some value violated the bounds."""
         return bool(self.violated)
 
-    def scaled(self, raw: float) -> float:
-        """In units of sigma, larger is better, near 0: the first value fixes a round offset for all."""
-        value = -raw if self.settings.minimize else raw
-        sigma = self.settings.sigma
-        if self.offset is None:
-            self.offset = 1024.0 * sigma * round(value / (1024.0 * sigma))
-        return (value - self.offset) / sigma
+    def _signed(self, raw: float) -> float:
+        """Larger is better."""
+        return -raw if self.settings.minimize else raw
 
-    def raw(self, scaled: float) -> float:
-        """The inverse of `scaled`."""
-        value = (self.offset or 0.0) + scaled * self.settings.sigma
-        return -value if self.settings.minimize else value
+    def _round(self, value: float) -> float:
+        """A round number near a value, 0 near 0: subtracting it costs no bits, and keeps small gaps."""
+        unit = 1024.0 * self.settings.sigma
+        return unit * round(value / unit)
+
+    def raw(self, mean: float) -> float:
+        """A mean of the evidence in the user's own units."""
+        return self._signed((self.offset or 0.0) + mean * self.settings.sigma)
 
     # -- what to sample next ---------------------------------------------------------------------------
 
@@ -355,23 +401,15 @@ class State:
         """Everything, as JSON can hold it; `from_dict` gives the same state, bit for bit."""
         return {
             "snapshot": SNAPSHOT,
-            "seq": self.seq,
-            "next_pull": self.next_pull,
+            **{name: getattr(self, name) for name in _PLAIN},
             "open": [[pull, *asdict(item).values()] for pull, item in self.open.items()],
             "violated": list(self.violated.items()),
             "view": self.view.tolist(),
-            "steering": [self.told.tolist(), self.sums.tolist(), self.lost.tolist()],
+            "steering": self.steering.tolist(),
             "random": self.random.tolist(),
-            "chosen": self.chosen,
-            "called": self.called,
-            "last": self.last,
             "changed": sorted(self.changed),
             "evidence": self.evidence.tolist(),
-            "first": self.first,
             "beyond": [[pull, *item] for pull, item in self.beyond.items()],
-            "offset": self.offset,
-            "decision": self.decision,
-            "counts": self.counts,
         }
 
     @classmethod
@@ -384,14 +422,14 @@ class State:
         if settings.strategy is not None and view.shape != state.view.shape:
             raise ValueError("a snapshot without the strategy's memory")
         state.view = view
-        state.told, state.sums, state.lost = np.array(data["steering"], np.float64)
+        state.steering = np.array(data["steering"], np.float64)
         state.random = np.array(data["random"], np.uint64)
         state.evidence = np.array(data["evidence"], np.float64)
         state.open = {pull: Open(*rest) for pull, *rest in data["open"]}
         state.violated = dict(data["violated"])
         state.beyond = {pull: (arm, check, value) for pull, arm, check, value in data["beyond"]}
         state.changed = set(data["changed"])
-        for name in ("seq", "next_pull", "chosen", "called", "last", "first", "offset", "decision", "counts"):
+        for name in _PLAIN:
             setattr(state, name, data[name])
         return state
 

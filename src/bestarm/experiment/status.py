@@ -24,6 +24,7 @@ _STEPS = 10_000 if ENABLED else 100  # of a forecast, twice, before it is extrap
 _TROUBLE = {
     "failed": "pulls that gave no value",
     "lapsed": "pulls that were not answered in time",
+    "reclaimed": "pulls that were interrupted",
     "retried": "pulls that were issued again",
     "retracted": "values taken back or corrected by hand",
     "late": "answers to a pull that was settled before, not counted",
@@ -83,11 +84,14 @@ class Status:
 
     def __str__(self) -> str:
         if self.decision is not None:
-            return f"{self.decision} is best; {self.assumes}; {self.samples} samples"
+            return f"{self.decision} is best; {self.assumes}; {plural(self.samples, 'sample')}"
         if self.suspended:
             return f"suspended: {self.suspended}"
-        guess = f"{self.leader} leads" if self.leader is not None else "no result yet"
-        return f"undecided after {self.samples} samples; {guess}"
+        if self.leader is None and not self.waiting:
+            return "no result yet"
+        guess = f"; {self.leader} leads" if self.leader is not None else ""
+        hole = f"; {self.waiting} more wait for an earlier pull" if self.waiting else ""
+        return f"undecided after {plural(self.samples, 'sample')}{guess}{hole}"
 
 
 @dataclass(frozen=True)
@@ -107,10 +111,15 @@ class Forecast:
         return {"samples": self.samples, "pulls": self.pulls, "reason": self.reason}
 
     def __str__(self) -> str:
-        if self.samples is None:
+        if self.samples is None or self.reason:
             return self.reason
         shares = ", ".join(f"{arm} {n}" for arm, n in self.pulls.items() if n)
         return f"about {self.samples} more samples" + (f": {shares}" if shares else "")
+
+
+def plural(number: int, thing: str) -> str:
+    """1 sample, 2 samples."""
+    return f"{number} {thing}" + ("" if number == 1 else "s")
 
 
 def status_fields(name: str, state: State) -> dict[str, Any]:
@@ -173,9 +182,11 @@ def suspension(state: State) -> str:
         return ""
     pull, value = next(iter(state.violated.items()))
     low, high = state.settings.bounds
+    arm = state.settings.arms[state.open[pull].arm]
     return (
-        f"pull {pull} gave {value:g}, outside the bounds [{low:g}, {high:g}]; if that was a clerical error, "
-        f"retract the pull with the right value, otherwise begin a new experiment with the right bounds"
+        f"pull {pull} of arm {arm!r} gave {value:g}, outside the bounds [{low:g}, {high:g}]; if that was a "
+        f"clerical error, retract the pull with the right value, otherwise begin a new experiment, under "
+        f"another name, with the right bounds"
     )
 
 
@@ -197,6 +208,8 @@ def forecast(state: State) -> Forecast:
     nothing = dict.fromkeys(arms, 0)
     if state.decision is not None:
         return Forecast(0, nothing)
+    if state.enough():
+        return Forecast(0, nothing, "the decision waits for a pull that is not settled")
     means = state.view[MEANS]
     if not state.told.all():
         return Forecast(None, nothing, "no forecast before every arm has a result")
@@ -205,7 +218,7 @@ def forecast(state: State) -> Forecast:
     later = _pulls_at_decision(state)
     if later is None:
         return Forecast(None, nothing, "no forecast: the leading arms are too close")
-    more = np.maximum(0.0, np.ceil(later - state.evidence[decision.PULLS])).astype(np.int64)
+    more = np.maximum(0.0, np.ceil(later - state.told)).astype(np.int64)
     return Forecast(int(more.sum()), dict(zip(arms, more.tolist(), strict=True)))
 
 

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInputError, StoreError
-from .frame import Frame, clean, frame
+from .frame import Frame, clean
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,7 +75,7 @@ class View:
         self._due = start + self._display.every
         status, forecast = self.experiment.status(), self.experiment.forecast()
         try:
-            how(frame(status, forecast, start - self._begun, self.max_samples, self._before))
+            how(Frame(status, forecast, start - self._begun, self.max_samples, self._before))
         except OSError:  # the terminal is gone
             self._stop(kept=True)
         else:

@@ -1,4 +1,8 @@
-"""The decision of a run whose rewards come from outside: one sample after the other, until the rule stops."""
+"""The decision of a run whose rewards come from outside: one sample after the other, until the rule stops.
+
+Sums are kept of the rewards as they come, with their rounding errors, and centred only when a mean is
+taken: means are in units of sigma around a common offset, which may be chosen anew at any time.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,31 @@ import math
 
 from ._jit import kernel
 from ._types import Array, Flags, Indices
-from .moments import observe
 from .thresholds import rule_statistic, threshold
 from .tracking import least_pulled
+from .weights import two_sum
 
 PULLS, MEANS, SUMS, LOST, ROWS = 0, 1, 2, 3, 4  # rows of evidence
+
+
+@kernel("void(i8, f8, f8, f8[:, ::1])")
+def centre(arm: int, offset: float, sigma: float, evidence: Array) -> None:
+    """The mean of an arm from its sums; 0 without pulls."""
+    n = evidence[PULLS, arm]
+    if n == 0.0:
+        evidence[MEANS, arm] = 0.0
+    else:
+        total = (evidence[SUMS, arm] - n * offset) + evidence[LOST, arm]
+        evidence[MEANS, arm] = total / n / sigma
+
+
+@kernel("void(i8, f8, f8, f8, f8, f8[:, ::1])")
+def add(arm: int, count: float, value: float, offset: float, sigma: float, evidence: Array) -> None:
+    """Count a reward in, or out again: count 1 with the value, or -1 with its negative."""
+    evidence[PULLS, arm] += count
+    evidence[SUMS, arm], error = two_sum(evidence[SUMS, arm], value)
+    evidence[LOST, arm] += error
+    centre(arm, offset, sigma, evidence)
 
 
 @kernel("UniTuple(f8, 2)(i8, f8, f8, f8[:, ::1])")
@@ -26,18 +50,25 @@ def verdict(code: int, level: float, scale: float, evidence: Array) -> tuple[flo
     return z, threshold(code, level, scale, t)
 
 
-@kernel("i8(i8[::1], f8[::1], b1[::1], i8, f8, f8, f8[:, ::1])")
+@kernel("i8(i8[::1], f8[::1], b1[::1], f8, f8, i8, f8, f8, f8[:, ::1])")
 def advance(
-    arms: Indices, values: Array, checks: Flags, code: int, level: float, scale: float, evidence: Array
+    arms: Indices,
+    values: Array,
+    checks: Flags,
+    offset: float,
+    sigma: float,
+    code: int,
+    level: float,
+    scale: float,
+    evidence: Array,
 ) -> int:
-    """Take in samples (in units of sigma) up to the one with which the rule decides.
+    """Take in rewards up to the one with which the rule decides.
 
-    checks   whether the rule is asked after that sample
+    checks   whether the rule is asked after that reward
     Returns  its index, or -1 if all were taken in without a decision
     """
     for i in range(arms.size):
-        a = arms[i]
-        observe(a, values[i], evidence[PULLS], evidence[SUMS], evidence[LOST], evidence[MEANS])
+        add(arms[i], 1.0, values[i], offset, sigma, evidence)
         if checks[i]:
             z, beta = verdict(code, level, scale, evidence)
             if z > beta:

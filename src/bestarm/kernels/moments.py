@@ -14,15 +14,3 @@ def observe(arm: int, value: float, pulls: Array, sums: Array, lost: Array, mean
     sums[arm], error = two_sum(sums[arm], value)
     lost[arm] += error
     means[arm] = (sums[arm] + lost[arm]) / pulls[arm]
-
-
-@kernel("void(i8, f8, f8[::1], f8[::1], f8[::1], f8[::1])")
-def forget(arm: int, value: float, pulls: Array, sums: Array, lost: Array, means: Array) -> None:
-    """Take one reward of an arm back."""
-    pulls[arm] -= 1.0
-    sums[arm], error = two_sum(sums[arm], -value)
-    lost[arm] += error
-    if pulls[arm] == 0.0:
-        sums[arm], lost[arm], means[arm] = 0.0, 0.0, 0.0
-    else:
-        means[arm] = (sums[arm] + lost[arm]) / pulls[arm]

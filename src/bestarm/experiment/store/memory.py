@@ -19,6 +19,7 @@ class _Book:
 
     def __init__(self, first: Row) -> None:
         self.rows = [first]
+        self.of_pull: dict[int, list[Row]] = {}
         self.snapshot: tuple[int, str] | None = None
         self.writer = threading.Lock()
 
@@ -47,8 +48,12 @@ class _MemoryLog(Log):
     def entries(self, after: int = 0, *, pull: int | None = None) -> list[Entry]:
         self._check()
         after = max(after, 0)
+        if pull is not None:
+            rows = [row for row in self._book.of_pull.get(pull, ()) if row[5] <= self._length]
+            rows += [row for row in self._new if row[1] == pull]
+            return [to_entry(row) for row in rows if row[5] > after]
         rows = self._book.rows[after : self._length] + self._new[max(after - self._length, 0) :]
-        return [to_entry(row) for row in rows if pull is None or row[1] == pull]
+        return [to_entry(row) for row in rows]
 
     def first(self) -> Entry:
         self._check()
@@ -73,6 +78,9 @@ class _MemoryLog(Log):
         self._open = False
         if keep and self._write:
             self._book.rows += self._new
+            for row in self._new:
+                if row[1] is not None:
+                    self._book.of_pull.setdefault(row[1], []).append(row)
             self._book.snapshot = self._snapshot
 
 

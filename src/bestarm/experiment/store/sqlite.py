@@ -76,8 +76,9 @@ class SqliteSession(Session):
 
     def wait_patiently(self, sql: str) -> None:
         """Run a statement that needs the file alone, in turn with the other writers."""
-        deadline = time.monotonic() + self.patience
-        with queue(self.place + "-queue"):
+        begun = time.monotonic()
+        deadline = begun + self.patience
+        with queue(self.place + "-queue", begun + self.patience / 2):
             self.rows("PRAGMA busy_timeout = 0")
             while not self._succeeds(sql, deadline):
                 time.sleep(RETRY)
@@ -190,22 +191,35 @@ def identity(path: str) -> tuple[int, int] | None:
 
 
 @contextmanager
-def queue(path: str) -> Iterator[None]:
-    """Wait for the turn among the writers, in the order of arrival.
+def queue(path: str, deadline: float) -> Iterator[None]:
+    """Wait for the turn among the writers.
 
-    A turn lasts only until its writer has SQLite's lock, so nobody waits here for longer than the patience
-    of those who came first. It is a courtesy: without it, as on Windows, SQLite's locks are still safe.
+    A turn lasts only until its writer has SQLite's lock. It is a courtesy, which keeps a writer from being
+    passed over again and again: without it, as on Windows, or at the deadline when a process was stopped
+    that had the turn, SQLite's locks are still safe.
     """
     file = open_queue(path)
     if file is None or sys.platform == "win32":
         yield
         return
     try:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        take_turn(file, deadline)
         yield
     finally:
         fcntl.flock(file, fcntl.LOCK_UN)  # a forked child may have the file open, too
         os.close(file)
+
+
+def take_turn(file: int, deadline: float) -> None:
+    """Lock the file, or give up at the deadline; who has waited longer looks more often."""
+    pause = 0.004
+    while time.monotonic() < deadline:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(pause)
+            pause = max(0.0002, 0.8 * pause)
 
 
 def open_queue(path: str) -> int | None:
