@@ -417,3 +417,21 @@ def test_busy_writers_do_not_starve_each_other(store: Store) -> None:
     with store.reading("one") as log:
         arms = [line.arm for line in log.entries(400)]
     assert min(arms.count(i) for i in range(4)) >= 300 / 4 / 2
+
+
+def test_a_stopped_process_in_the_queue_does_not_stop_the_others(tmp_path: Path) -> None:
+    """Somebody has the turn for good: after half of its patience a writer goes on without it."""
+    import fcntl
+
+    store = sqlite.SqliteStore(f"sqlite:///{tmp_path / 'x.db'}")
+    store.create("x", Entry(CREATED))
+    store.close()
+    store.patience = 0.4
+    with (tmp_path / "x.db-queue").open("r") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        with store.writing("x") as log:
+            log.append([Entry(TOLD, 1, 0, 0.5)])
+    store.close()
+    with store.writing("x") as log:  # the turn is free again, also of the thread that waited for it
+        assert len(log.entries()) == 2
+    store.close()

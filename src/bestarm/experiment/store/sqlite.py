@@ -9,11 +9,13 @@ Not for network drives: SQLite's locks do not work there.
 from __future__ import annotations
 
 import os
+import queue as queue_module
 import sqlite3
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ...errors import StoreError
@@ -76,9 +78,8 @@ class SqliteSession(Session):
 
     def wait_patiently(self, sql: str) -> None:
         """Run a statement that needs the file alone, in turn with the other writers."""
-        begun = time.monotonic()
-        deadline = begun + self.patience
-        with queue(self.place + "-queue", begun + self.patience / 2):
+        deadline = time.monotonic() + self.patience
+        with queue(self.place + "-queue", self.patience / 2):
             self.rows("PRAGMA busy_timeout = 0")
             while not self._succeeds(sql, deadline):
                 time.sleep(RETRY)
@@ -191,35 +192,56 @@ def identity(path: str) -> tuple[int, int] | None:
 
 
 @contextmanager
-def queue(path: str, deadline: float) -> Iterator[None]:
-    """Wait for the turn among the writers.
+def queue(path: str, seconds: float) -> Iterator[None]:
+    """Wait for the turn among the writers, in the order of arrival.
 
     A turn lasts only until its writer has SQLite's lock. It is a courtesy, which keeps a writer from being
-    passed over again and again: without it, as on Windows, or at the deadline when a process was stopped
-    that had the turn, SQLite's locks are still safe.
+    passed over again and again: without it, as on Windows, or after so many seconds when a process was
+    stopped that had the turn, SQLite's locks are still safe.
     """
     file = open_queue(path)
-    if file is None or sys.platform == "win32":
+    if file is None or sys.platform == "win32" or not take_turn(file, seconds):
         yield
         return
     try:
-        take_turn(file, deadline)
         yield
     finally:
-        fcntl.flock(file, fcntl.LOCK_UN)  # a forked child may have the file open, too
-        os.close(file)
+        leave_turn(file)
 
 
-def take_turn(file: int, deadline: float) -> None:
-    """Lock the file, or give up at the deadline; who has waited longer looks more often."""
-    pause = 0.004
-    while time.monotonic() < deadline:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            time.sleep(pause)
-            pause = max(0.0002, 0.8 * pause)
+def take_turn(file: int, seconds: float) -> bool:
+    """Lock the file. After so many seconds it is False, and the file is closed when the lock comes after all.
+
+    A lock in the order of arrival has no time limit of its own, so a thread waits for it.
+    """
+    with suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    answer: queue_module.Queue[bool] = queue_module.Queue()
+    wanted = threading.Lock()  # whoever takes it first decides: the thread keeps the turn, or gives it up
+
+    def wait() -> None:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if wanted.acquire(blocking=False):
+            answer.put(True)
+        else:
+            leave_turn(file)
+
+    threading.Thread(target=wait, daemon=True).start()
+    try:
+        return answer.get(timeout=seconds)
+    except queue_module.Empty:
+        return not wanted.acquire(blocking=False) and answer.get()
+    except BaseException:
+        if not wanted.acquire(blocking=False):
+            leave_turn(file)
+        raise
+
+
+def leave_turn(file: int) -> None:
+    """Unlock, since a forked child may have the file open, too; and close."""
+    fcntl.flock(file, fcntl.LOCK_UN)
+    os.close(file)
 
 
 def open_queue(path: str) -> int | None:
