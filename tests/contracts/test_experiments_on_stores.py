@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,7 @@ def goes_on(url: str, told: set[int]) -> None:
 
 def test_a_full_disk_refuses_and_the_run_resumes(tmp_path: Path) -> None:
     """The tell raises a StoreError, is not acknowledged, and works when there is room again."""
-    url = f"sqlite:///{tmp_path / 'full.db'}"
+    url = f"sqlite:///{tmp_path / 'small.db'}"
     store = open_store(url)
     experiment = begin(store, "x")
     told = some(experiment)
@@ -93,7 +94,7 @@ def test_a_full_disk_refuses_and_the_run_resumes(tmp_path: Path) -> None:
             experiment.tell(pulls[0], value_of(pulls[0]))
             told.add(pulls[0].id)
 
-    with pytest.raises(StoreError, match="full"):
+    with pytest.raises(StoreError, match="disk is full"):
         fill()
     for session in store._idle:
         session.raw.execute("PRAGMA max_page_count = 1000000")
@@ -139,23 +140,50 @@ def test_a_store_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) ->
     goes_on(url, told)
 
 
-def test_a_lost_connection_loses_nothing(postgres_url: str) -> None:
-    """All connections are ended by the server, again and again, while the experiment goes on."""
+@pytest.mark.parametrize("moment", ["insert", "commit"])
+def test_a_lost_connection_loses_nothing(
+    postgres_url: str, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server ends all connections, between calls and in the middle of a tell, again and again.
+
+    Between calls nobody notices; in the middle the tell is refused with the advice to repeat it, and repeated
+    it counts once.
+    """
     import psycopg
+
+    from bestarm.experiment.store.postgres import PostgresSession
 
     store = open_store(postgres_url)
     experiment = begin(store, "x")
     told: set[int] = set()
-    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bestarm'"
+    ours = "FROM pg_stat_activity WHERE application_name = 'bestarm'"
+    armed = False
+
+    def end_all() -> None:
+        other.execute(f"SELECT pg_terminate_backend(pid) {ours}")
+        while other.execute(f"SELECT count(*) {ours}").fetchone() != (0,):
+            time.sleep(0.001)
+
+    original = getattr(PostgresSession, moment)
+
+    def cut_off(self: PostgresSession, *values: object) -> object:
+        nonlocal armed
+        if armed:
+            armed = False
+            end_all()
+        return original(self, *values)
+
+    monkeypatch.setattr(PostgresSession, moment, cut_off)
     with psycopg.connect(postgres_url, autocommit=True) as other:
-        for _ in range(10):
+        for _ in range(5):
             told |= some(experiment, 5)
-            other.execute(end)
-            try:
-                pull = experiment.ask()[0]
+            end_all()
+            pull = experiment.ask()[0]
+            armed = True
+            with pytest.raises(StoreError, match="was lost; repeat the call"):
                 experiment.tell(pull, value_of(pull))
-                told.add(pull.id)
-            except StoreError:
-                experiment.reclaim()
+            assert not armed
+            assert experiment.tell(pull, value_of(pull)) == "told"
+            told.add(pull.id)
     store.close()
     goes_on(postgres_url, told)

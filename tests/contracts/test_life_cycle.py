@@ -1,28 +1,42 @@
 """The life of an experiment, driven by hypothesis against a model that knows only the rules of the log.
 
 The model keeps a plain list of pulls with their values, and computes the evidence from it with fractions,
-from scratch, whenever it is compared: an independent account of what counts.
+from scratch, whenever it is compared: an independent account of what counts. It asks the stopping rule about
+that evidence after every pull that counts, and so knows when the decision is due, and for which arm.
 """
 
 from __future__ import annotations
 
+import json
 import math
+from collections import Counter
 from fractions import Fraction
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 import bestarm
 from bestarm.errors import SuspendedError
+from bestarm.experiment import experiment as module
+from bestarm.experiment.events import KINDS
 from bestarm.experiment.experiment import Experiment, Pull
+from bestarm.experiment.state import State
 from bestarm.experiment.store.memory import MemoryStore
 from support.clock import Clocked
 
 ARMS = ("a", "b", "c")
+DELTA = 0.3  # 24 clear results decide
 VALUES = st.integers(0, 8).map(lambda n: n / 8)
+SEEN: Counter[str] = Counter()  # what happened in all examples of a run
 
 
 class LifeCycle(RuleBasedStateMachine):
@@ -31,20 +45,29 @@ class LifeCycle(RuleBasedStateMachine):
     @initialize(
         strategy=st.sampled_from(["ebs-c", "ebs-d", "tas-c", "tas-d", "lucb++", "racing", "uniform"]),
         order=st.sampled_from(["ask", "arrival"]),
+        snapshots=st.sampled_from([1, 7, 30, 100]),  # lines: at every turn, at some, as in real life
     )
-    def begin(self, strategy: str, order: str) -> None:
+    def begin(self, strategy: str, order: str, snapshots: int) -> None:
+        module.SNAPSHOT_EVERY = snapshots
         self.store = Clocked()
         self.experiment = Experiment.create(
-            self.store, "x", ARMS, 0.3, bounds=(0, 1), strategy=strategy, order=order, seed=1, lease=60.0
+            self.store, "x", ARMS, DELTA, bounds=(0, 1), strategy=strategy, order=order, seed=1, lease=60.0
         )
-        self.order = order
+        self.order, self.racing = order, strategy == "racing"
         self.pulls: dict[int, Pull] = {}
+        self.unchecked: set[int] = set()  # pulls after which the rule is not asked
         self.values: dict[int, float | None] = {}  # settled pulls; None is void
-        self.arrivals: list[int] = []  # in the order of settling
+        self.queue: list[int] = []  # settled and not taken in, in the order of settling
+        self.taken: list[int] = []  # what the rule has seen, in its order
+        self.decided: str | None = None
         self.violated: set[int] = set()
         self.again: set[int] = set()  # to be issued again
         self.deadline: dict[int, float] = {}
-        self.frozen: dict[str, Any] | None = None
+
+    def teardown(self) -> None:
+        module.SNAPSHOT_EVERY = SNAPSHOT_EVERY
+        if hasattr(self, "experiment"):
+            SEEN.update(event.kind for event in self.experiment.history())
 
     # -- what may happen ---------------------------------------------------------------------------------
 
@@ -54,10 +77,9 @@ class LifeCycle(RuleBasedStateMachine):
             with pytest.raises(SuspendedError):
                 self.experiment.ask(n)
             return
-        decided = self.experiment.status().decision
         lapsed = {p for p, time in self.deadline.items() if time <= self.store.time and p not in self.values}
         issued = self.experiment.ask(n)
-        if decided:
+        if self.decided:
             assert issued == []
             return
         again = sorted(self.again | lapsed)
@@ -71,6 +93,9 @@ class LifeCycle(RuleBasedStateMachine):
         self.again = (self.again | lapsed) - ids
         for number in lapsed - ids:
             del self.deadline[number]
+        for event in self.experiment.history():
+            if event.kind == "asked" and (event.data or {}).get("check") is False:
+                self.unchecked.add(event.pull or 0)
 
     @precondition(lambda self: self.pulls)
     @rule(data=st.data(), value=VALUES)
@@ -92,6 +117,19 @@ class LifeCycle(RuleBasedStateMachine):
         for pull, value in told:
             self._settle(pull, value)
 
+    @rule(rounds=st.integers(1, 3), slip=st.booleans())
+    def sample_clearly(self, rounds: int, slip: bool) -> None:
+        """Arm c is the best, beyond doubt: a few of these decide; after a slip a correction may, too."""
+        for _ in range(12 * rounds if self.racing else rounds):
+            self.ask(10)
+            told = [(pull, self._clear(pull)) for pull in sorted(self._open())]
+            if slip:
+                told = [(pull, 0.0 if pull % 2 else value) for pull, value in told]
+            self.experiment.tell(told)
+            for pull, value in told:
+                self._settle(pull, value)
+            self.the_evidence_is_what_the_model_says()
+
     @precondition(lambda self: self._open())
     @rule(data=st.data())
     def fail(self, data: st.DataObject) -> None:
@@ -100,9 +138,19 @@ class LifeCycle(RuleBasedStateMachine):
         self.again.add(pull)
         self.deadline.pop(pull, None)
 
-    @rule(seconds=st.sampled_from([1.0, 59.0, 61.0]))
-    def wait(self, seconds: float) -> None:
+    @precondition(lambda self: self._open())
+    @rule(seconds=st.sampled_from([59.0, 60.0, 61.0]), n=st.integers(1, 5))
+    def wait(self, seconds: float, n: int) -> None:
         self.store.time += seconds
+        self.ask(n)
+
+    @rule()
+    def reclaim(self) -> None:
+        out = self._open() - self.again
+        assert self.experiment.reclaim() == len(out)
+        self.again |= out
+        for pull in out:
+            self.deadline.pop(pull, None)
 
     @rule(arm=st.sampled_from(ARMS), values=st.lists(VALUES, min_size=1, max_size=3))
     def observe(self, arm: str, values: list[float]) -> None:
@@ -115,19 +163,44 @@ class LifeCycle(RuleBasedStateMachine):
     @precondition(lambda self: self.pulls)
     @rule(data=st.data(), value=st.none() | VALUES)
     def retract(self, data: st.DataObject, value: float | None) -> None:
-        pull = data.draw(st.sampled_from(sorted(self.pulls)))
+        self._retract(data.draw(st.sampled_from(sorted(self.pulls))), value)
+
+    @precondition(lambda self: self._slips())
+    @rule()
+    def correct_all(self) -> None:
+        for pull in self._slips():
+            undecided = self.decided is None
+            self._retract(pull, self._clear(pull))
+            self.the_evidence_is_what_the_model_says()
+            SEEN["decided by a correction"] += undecided and self.decided is not None
+
+    def _clear(self, pull: int) -> float:
+        return float(self.pulls[pull].arm == "c")
+
+    def _slips(self) -> list[int]:
+        if not hasattr(self, "pulls"):
+            return []
+        return [pull for pull, value in self.values.items() if value == 1.0 - self._clear(pull)]
+
+    def _retract(self, pull: int, value: float | None) -> None:
         self.experiment.retract(pull, "a clerical error", value)
         self.violated.discard(pull)
+        self.decided = None
         if pull in self.values:
             self.values[pull] = value
         else:
-            self._settle(pull, value)
-        self.frozen = None
+            self._settle(pull, value, take=False)
+        if not self._decide():  # from what the rule has seen, corrected; then from what waits behind it
+            self._take()
+            self._decide()
 
     @precondition(lambda self: self._open())
     @rule(data=st.data())
     def violate(self, data: st.DataObject) -> None:
         pull = data.draw(st.sampled_from(sorted(self._open())))
+        if self.decided:
+            assert self.experiment.tell(pull, 1.5) == "late"
+            return
         with pytest.raises(SuspendedError):
             self.experiment.tell(pull, 1.5)
         self.violated.add(pull)
@@ -137,6 +210,12 @@ class LifeCycle(RuleBasedStateMachine):
     @rule()
     def crash(self) -> None:
         """The process dies; another one takes over, from the snapshot or from the log alone."""
+        with self.store.reading("x") as log:
+            saved = log.snapshot()
+        if saved is not None and saved[1] != "gone":
+            assert State.from_dict(self.experiment.settings, json.loads(saved[1])).seq == saved[0]
+            SEEN["restored"] += 1
+            SEEN["restored and replayed"] += saved[0] < len(self.experiment.history())
         self.experiment = Experiment.open(self.store, "x")
 
     @rule()
@@ -154,16 +233,10 @@ class LifeCycle(RuleBasedStateMachine):
         status = self.experiment.status()
         assert bool(status.suspended) == bool(self.violated)
         assert sum(status.pending.values()) == len(self.pulls) - len(self.values)
-        if status.decision is not None:
-            seen = {"decision": status.decision, "means": status.means, "pulls": status.pulls}
-            if self.frozen is not None:
-                assert self.frozen == seen, "a decision is final"
-            self.frozen = seen
-            return
-        self.frozen = None
-        if self.violated:
-            return  # nothing is taken in meanwhile
-        counted = self._counted()
+        if self.racing and status.decision is not None and self.decided is None:
+            self._adopt(status)
+        assert status.decision == self.decided
+        counted = [pull for pull in self.taken if self.values[pull] is not None]
         for arm in ARMS:
             values = [Fraction(self.values[p] or 0.0) for p in counted if self.pulls[p].arm == arm]
             assert status.pulls[arm] == len(values)
@@ -173,46 +246,72 @@ class LifeCycle(RuleBasedStateMachine):
                 assert math.isclose(mean, sum(values) / len(values), rel_tol=1e-12, abs_tol=1e-12)
         settled = sum(value is not None for value in self.values.values())
         assert status.waiting == settled - len(counted)
-        self._not_overdue(status)
 
-    def _not_overdue(self, status: bestarm.Status) -> None:
-        """While undecided the rule has not been passed over: statistic at most threshold, or no check due."""
-        if status.statistic is not None and self.experiment.settings.strategy_name not in (
-            "lucb++",
-            "racing",
-        ):
-            assert status.threshold is not None
-            assert status.statistic <= status.threshold
+    def _adopt(self, status: bestarm.Status) -> None:
+        """Racing decides by itself: when, the model cannot say, but from what it has seen and for good."""
+        self.decided = status.decision
+        while sum(self.values[pull] is not None for pull in self.taken) > status.samples:
+            self.queue.insert(0, self.taken.pop())
 
-    def _counted(self) -> list[int]:
-        if self.order == "arrival":
-            return [p for p in self.arrivals if self.values[p] is not None]
-        counted, pull = [], 1
-        while pull in self.values:
-            if self.values[pull] is not None:
-                counted.append(pull)
-            pull += 1
-        return counted
+    def _take(self) -> None:
+        """Let the rule see what is due, one by one, until it decides."""
+        while self.decided is None and not self.violated:
+            due = self.queue if self.order == "arrival" else [len(self.taken) + 1]
+            if not due or due[0] not in self.queue:
+                return
+            pull = due[0]
+            self.queue.remove(pull)
+            self.taken.append(pull)
+            if self.values[pull] is not None and (self.order == "arrival" or pull not in self.unchecked):
+                self._decide()
+
+    def _decide(self) -> bool:
+        """Ask the rule about all that it has seen."""
+        seen = [[self.values[p] for p in self.taken if self.pulls[p].arm == arm] for arm in ARMS]
+        values = [[Fraction(v) for v in row if v is not None] for row in seen]
+        if self.racing or self.violated or self.decided or not all(values):
+            return False
+        pulls, means = [len(row) for row in values], [float(sum(row) / len(row)) for row in values]
+        found = bestarm.Mixture().evaluate(pulls, means, DELTA, 0.5)
+        self.decided = ARMS[int(found.leader)] if found.decided else None
+        return self.decided is not None
 
     def _open(self) -> set[int]:
         if not hasattr(self, "pulls"):
             return set()
         return set(self.pulls) - set(self.values) - self.violated
 
-    def _settle(self, pull: int, value: float | None) -> None:
+    def _settle(self, pull: int, value: float | None, take: bool = True) -> None:
         self.values[pull] = value
-        self.arrivals.append(pull)
+        self.queue.append(pull)
         self.again.discard(pull)
         self.deadline.pop(pull, None)
+        if take:
+            self._take()
 
 
-LifeCycle.TestCase.settings = settings(
-    max_examples=120,
-    stateful_step_count=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
-TestLifeCycle = LifeCycle.TestCase
+SNAPSHOT_EVERY = module.SNAPSHOT_EVERY
+
+
+def test_an_experiment_lives_as_the_model_says() -> None:
+    """The evidence is the model's, and the decision is taken when it is due, for the right arm.
+
+    The examples have power: every kind of event happens many times, and so do restarts from a snapshot, with
+    and without lines of the log behind it.
+    """
+    SEEN.clear()
+    run_state_machine_as_test(
+        LifeCycle,
+        settings=settings(
+            max_examples=300,
+            stateful_step_count=40,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+        ),
+    )
+    for what in (*KINDS, "restored", "restored and replayed"):
+        assert SEEN[what] >= 20, f"{what}: {SEEN[what]}"
+    assert SEEN["decided by a correction"] >= 1
 
 
 def test_the_model_can_fail() -> None:
@@ -221,7 +320,7 @@ def test_the_model_can_fail() -> None:
         MemoryStore(), "x", ARMS, 0.3, bounds=(0, 1), strategy="uniform", order="arrival", seed=1
     )
     machine = LifeCycle()
-    machine.begin(strategy="uniform", order="ask")
+    machine.begin(strategy="uniform", order="ask", snapshots=100)
     machine.experiment = experiment
     for pull in experiment.ask(3):
         machine.pulls[pull.id] = pull
@@ -230,3 +329,28 @@ def test_the_model_can_fail() -> None:
     machine._settle(2, 0.5)
     with pytest.raises(AssertionError):
         machine.the_evidence_is_what_the_model_says()
+
+
+@pytest.mark.parametrize(("delta", "agrees"), [(0.2, False), (0.3, True), (0.4, False)])
+def test_the_model_knows_when_a_decision_is_due(delta: float, agrees: bool) -> None:
+    """Another negative control: an experiment that decides earlier or later than it should is caught."""
+    machine = LifeCycle()
+    machine.begin(strategy="uniform", order="ask", snapshots=100)
+    machine.experiment = Experiment.create(
+        MemoryStore(), "x", ARMS, delta, bounds=(0, 1), strategy="uniform", seed=1
+    )
+
+    def drive() -> None:
+        for number in range(1, 40):
+            for pull in machine.experiment.ask():
+                machine.pulls[number] = pull
+                machine.experiment.tell(pull, float(pull.arm == "c"))
+                machine._settle(number, float(pull.arm == "c"))
+            machine.the_evidence_is_what_the_model_says()
+
+    if agrees:
+        drive()
+        assert machine.decided == "c"
+    else:
+        with pytest.raises(AssertionError):
+            drive()

@@ -382,12 +382,13 @@ class Experiment:
 
     def _tell(self, turn: _Turn, pull: int, value: float) -> str:
         arm = self._arm_of(turn, pull)
-        if pull in turn.state.open and pull not in turn.state.violated:
-            kind = events.TOLD if self._inside(value) else events.VIOLATED
-            if kind == events.VIOLATED and turn.state.decision is not None:
-                kind = events.LATE  # the decision is final: nothing is left to suspend
+        state, inside = turn.state, self._inside(value)
+        unsettled = pull in state.open and pull not in state.violated
+        if unsettled and (inside or state.decision is None):
+            kind = events.TOLD if inside else events.VIOLATED
             turn.record(Entry(kind, pull, arm, value))
             return kind
+        # Settled before; or outside the bounds after a decision, which is final and cannot be suspended.
         if any(value == entry.value for entry in turn.entries(pull)):
             return "repeated"
         turn.record(Entry(events.LATE, pull, arm, value))

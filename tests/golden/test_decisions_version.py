@@ -1,0 +1,117 @@
+"""Stored courses of experiments: the same results are judged as they were when the courses were written.
+
+A store outlives the bestarm that wrote it. If a test here fails, results would be judged otherwise than
+before: raise DECISIONS in settings.py, so that experiments under way are refused and not judged anew in
+silence, and only then write the courses again with
+
+    python tests/golden/test_decisions_version.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.settings import DECISIONS, DEFAULT_STRATEGY
+from bestarm.strategies import _TABLE
+from bestarm.theory.stopping import RULES, Mixture, StoppingRule
+
+FILE = Path(__file__).with_name("decisions_version.json")
+MEANS = {"a": 0.5, "b": 0.0, "c": 1.75, "d": 0.25}
+ADVICE = "results would be judged otherwise than before: raise DECISIONS in settings.py"
+
+
+def value_of(pull: int, arm: str) -> float:
+    """Eighths, exact in floating point: the arm's mean and something between -1 and 1."""
+    return MEANS[arm] + ((pull * pull + 5 * pull) % 17 - 8) / 8
+
+
+def course(
+    strategy: str, stopping: str | StoppingRule, batch: int = 1, order: str = "ask", trouble: bool = False
+) -> dict[str, Any]:
+    """Asks, statistic after every tenth result, and decision of an experiment.
+
+    batch    so many are asked at a time, and told from the last to the first
+    trouble  some pulls fail once, some values are corrected or taken back, and some are brought along
+    """
+    experiment = Experiment.create(
+        "memory:", "x", list(MEANS), 0.1, sigma=1.0, strategy=strategy, stopping=stopping, order=order, seed=5
+    )
+    if trouble:
+        experiment.observe("b", [0.25, -0.5])
+    asked, statistic, told = "", [], 0
+    while told < 1000 and (pulls := experiment.ask(batch)):
+        asked += "".join(pull.arm for pull in pulls)
+        for pull in reversed(pulls):
+            if trouble and pull.id % 7 == 0 and experiment.fail(pull, "once") == "failed":
+                pull = experiment.ask()[0]
+            experiment.tell(pull, value_of(pull.id, pull.arm))
+            if trouble and pull.id % 11 == 0:
+                experiment.retract(pull, "twice", None if pull.id % 2 else value_of(pull.id + 1, pull.arm))
+            told += 1
+            if told % 10 == 0:
+                statistic.append(experiment.status().statistic)
+    status = experiment.status()
+    return {
+        "asked": asked,
+        "statistic": [*statistic, status.statistic],
+        "threshold": status.threshold,
+        "decision": status.decision,
+        "samples": status.samples,
+        "pulls": list(status.pulls.values()),
+    }
+
+
+COURSES: dict[str, dict[str, Any]] = {
+    **{strategy: {"strategy": strategy, "stopping": "mixture"} for strategy in _TABLE},
+    **{rule: {"strategy": DEFAULT_STRATEGY, "stopping": rule} for rule in RULES},
+    "racing by the practical rule": {"strategy": "racing", "stopping": "practical"},
+    "batches of 5": {"strategy": "tas-d", "stopping": "mixture", "batch": 5},
+    "batches of 5, by arrival": {"strategy": "ebs-c", "stopping": "mixture", "batch": 5, "order": "arrival"},
+    "pairs in batches of 3": {"strategy": "lucb++", "stopping": "mixture", "batch": 3},
+    "with trouble": {"strategy": "ebs-d", "stopping": "mixture", "trouble": True},
+}
+
+
+def stored() -> dict[str, Any]:
+    return dict(json.loads(FILE.read_text()))
+
+
+def agree(found: dict[str, Any], want: dict[str, Any]) -> bool:
+    """Exactly but for statistic and threshold, which may differ by rounding."""
+    close = all(found[key] == pytest.approx(want[key], rel=1e-9) for key in ("statistic", "threshold"))
+    rest = ("asked", "decision", "samples", "pulls")
+    return close and all(found[key] == want[key] for key in rest)
+
+
+@pytest.mark.parametrize("name", COURSES)
+def test_results_are_judged_as_before(name: str) -> None:
+    """The same asks, the same statistic and the same decision as when the version of DECISIONS was set."""
+    found, want = course(**COURSES[name]), stored()["courses"][name]
+    assert found["asked"] == want["asked"], ADVICE
+    assert agree(found, want), ADVICE
+    assert want["decision"] == "c"
+
+
+def test_the_courses_are_of_this_version() -> None:
+    """Whoever raises DECISIONS writes them anew, for every strategy and every rule."""
+    assert stored()["decisions"] == DECISIONS
+    assert set(stored()["courses"]) == set(COURSES)
+    assert {given["strategy"] for given in COURSES.values()} == set(_TABLE)
+    assert {given["stopping"] for given in COURSES.values()} == set(RULES)
+
+
+def test_a_slightly_different_rule_is_noticed() -> None:
+    """The negative control: a prior worth 20.001 pulls in place of 20."""
+    want = stored()["courses"][DEFAULT_STRATEGY]
+    assert agree(course(DEFAULT_STRATEGY, Mixture()), want)
+    assert not agree(course(DEFAULT_STRATEGY, Mixture(c=20.001)), want)
+
+
+if __name__ == "__main__":
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(course(**COURSES[name]))}" for name in COURSES)
+    FILE.write_text(f'{{"decisions": {DECISIONS}, "courses": {{\n{lines}\n}}}}\n')
