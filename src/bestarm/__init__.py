@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from .errors import ArmError, BestarmError, InvalidInputError, StoreError, SuspendedError
     from .experiment.events import Event
     from .experiment.experiment import Experiment, Pull
+    from .experiment.forecast import Forecast
     from .experiment.identify import aidentify, identify
     from .experiment.result import Result
-    from .experiment.status import Forecast, Status
+    from .experiment.status import Status
     from .simulation.results import Cell, Simulation
     from .simulation.runner import simulate
     from .simulation.trace import Trace, trace
@@ -65,9 +66,10 @@ _HOME = {
     "errors": ("ArmError", "BestarmError", "InvalidInputError", "StoreError", "SuspendedError"),
     "experiment.events": ("Event",),
     "experiment.experiment": ("Experiment", "Pull"),
+    "experiment.forecast": ("Forecast",),
     "experiment.identify": ("aidentify", "identify"),
     "experiment.result": ("Result",),
-    "experiment.status": ("Forecast", "Status"),
+    "experiment.status": ("Status",),
     "simulation.results": ("Cell", "Simulation"),
     "simulation.runner": ("simulate",),
     "simulation.trace": ("Trace", "trace"),

@@ -19,8 +19,9 @@ from rich.console import Console
 from bestarm.errors import InvalidInputError, StoreError
 from bestarm.experiment import frame as frame_module
 from bestarm.experiment import view as view_module
+from bestarm.experiment.forecast import Forecast
 from bestarm.experiment.frame import Frame
-from bestarm.experiment.status import Forecast, Status
+from bestarm.experiment.status import Status
 from bestarm.experiment.view import View
 
 HIDE, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"

@@ -4,7 +4,7 @@ settings     what an experiment is: arms, risk, scale, strategy, rule; fixed at 
 events       what happened to it: an append-only log, the only truth
 state        what follows from the log, without I/O; the decision is taken here
 store/       where the log lives: memory, SQLite, PostgreSQL
-experiment   `Experiment`: ask, tell and the rest, on a store
-status       what people see: status, forecast, result
-identify     one call: run the arms, show the progress, return the result
+experiment   `Experiment`: ask, tell and the rest, each one transaction (`turn`) on a store
+status       what people see: where it stands; `forecast`: how long it will take
+identify     one call: `run` the arms, show the progress (`view`, `frame`), return the `result`
 """

@@ -25,6 +25,7 @@ from ..theory import _door
 from ..theory.stopping import StoppingRule
 from . import events
 from .events import Entry, Event
+from .forecast import Forecast, forecast, uniform_samples
 from .names import check_name
 from .result import Result
 from .settings import (
@@ -36,9 +37,10 @@ from .settings import (
     refuse_difference,
 )
 from .state import State
-from .status import Forecast, Status, forecast, status_fields, suspension, uniform_samples
+from .status import Status, status_fields, suspension
 from .store import open_store
 from .store._base import Log, Store
+from .turn import Turn
 
 SNAPSHOT_EVERY = 100  # lines of the log; what a new process has to replay at most
 MOST_PULLS = 100_000  # in one call of ask
@@ -313,11 +315,11 @@ class Experiment:
         return self._lock
 
     @contextmanager
-    def _writing(self) -> Iterator[_Turn]:
+    def _writing(self) -> Iterator[Turn]:
         with self._alone():
             try:
                 with self._store.writing(self.name) as log:
-                    turn = _Turn(log, self._catch_up(log))
+                    turn = Turn(log, self._catch_up(log))
                     yield turn
                     turn.append()
                     self._maybe_snapshot(turn)
@@ -368,7 +370,7 @@ class Experiment:
                 return State.from_dict(self.settings, json.loads(saved[1]))
         return State(self.settings)
 
-    def _maybe_snapshot(self, turn: _Turn) -> None:
+    def _maybe_snapshot(self, turn: Turn) -> None:
         state = turn.state
         due = SNAPSHOT_EVERY + (len(state.beyond) + state.view.size) // 100
         if not ENABLED:  # to replay a line takes a while
@@ -380,7 +382,7 @@ class Experiment:
     def _pull(self, number: int, arm: int, deadline: float | None) -> Pull:
         return Pull(number, self.settings.arms[arm], pull_seed(self.settings.seed, number), deadline)
 
-    def _tell(self, turn: _Turn, pull: int, value: float) -> str:
+    def _tell(self, turn: Turn, pull: int, value: float) -> str:
         arm = self._arm_of(turn, pull)
         state, inside = turn.state, self._inside(value)
         unsettled = pull in state.open and pull not in state.violated
@@ -394,7 +396,7 @@ class Experiment:
         turn.record(Entry(events.LATE, pull, arm, value))
         return events.LATE
 
-    def _arm_of(self, turn: _Turn, pull: int) -> int:
+    def _arm_of(self, turn: Turn, pull: int) -> int:
         item = turn.state.open.get(pull)
         if item is not None:
             return item.arm
@@ -446,51 +448,6 @@ class Experiment:
                 raise SuspendedError(
                     f"experiment {self.name!r} is suspended: {suspension(state)}; what was told is recorded."
                 )
-
-
-class _Turn:
-    """One transaction: the state, and the lines that will be appended at its end."""
-
-    def __init__(self, log: Log, state: State) -> None:
-        self.log, self.state = log, state
-        self.new: list[Entry] = []
-        self._of_pull: dict[int, list[Entry]] = {}
-
-    def record(self, entry: Entry) -> None:
-        """Apply a line, and what follows from it."""
-        self.state.apply(entry)
-        self.new.append(entry)
-        if entry.pull in self._of_pull:
-            self._of_pull[entry.pull].append(entry)
-        if self.state.crossed is not None:
-            self._decide()
-
-    def _decide(self) -> None:
-        found = self.state.crossed
-        assert found is not None
-        named = {**found, "best": self.state.settings.arms[found["arm"]]}
-        self.state.apply(Entry(events.DECIDED, arm=found["arm"], data=named))
-        self.new.append(Entry(events.DECIDED, arm=found["arm"], data=named))
-
-    def append(self) -> None:
-        if self.new:
-            last = self.log.append(self.new)[-1]
-            self.state.seq, self.state.mark = last.seq, last.time
-
-    def entries(self, pull: int) -> list[Entry]:
-        """All lines of a pull, also those of this turn."""
-        if pull not in self._of_pull:
-            mine = [entry for entry in self.new if entry.pull == pull]
-            self._of_pull[pull] = [*self.log.entries(pull=pull), *mine]
-        return self._of_pull[pull]
-
-    def present_value(self, pull: int) -> float | None:
-        """The value of a pull as it stands: told, violating, or put in by hand."""
-        value = None
-        for entry in self.entries(pull):
-            if entry.kind in (events.TOLD, events.VIOLATED, events.RETRACTED):
-                value = entry.value
-        return value
 
 
 def pull_seed(seed: int, pull: int) -> int:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .._text import rough
-from .status import Forecast, Interval, Status
+from .forecast import Forecast
+from .status import Interval, Status
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions

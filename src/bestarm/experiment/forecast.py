@@ -1,0 +1,111 @@
+"""How long it will take: the strategy goes on as if every value equalled its arm's estimated mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..kernels import decision
+from ..kernels._jit import ENABLED
+from ..kernels.tracking import TIE
+from ..simulation.noiseless import run_on
+from ..strategies._base import MEANS, PULLS
+from ..theory._door import Array
+from .state import State
+
+_STEPS = 10_000 if ENABLED else 100  # of a forecast, twice, before it is extrapolated
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """How many more samples the decision needs if the estimated means are the true ones.
+
+    samples  None if it cannot be said, see `reason`
+    pulls    to which arms they will go
+    """
+
+    samples: int | None
+    pulls: dict[str, int]
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"samples": self.samples, "pulls": self.pulls, "reason": self.reason}
+
+    def __str__(self) -> str:
+        if self.samples is None or self.reason:
+            return self.reason
+        shares = ", ".join(f"{arm} {n}" for arm, n in self.pulls.items() if n)
+        return f"about {self.samples} more samples" + (f": {shares}" if shares else "")
+
+
+def forecast(state: State) -> Forecast:
+    """Let the strategy go on as if every value equalled its arm's estimated mean, until the rule decides."""
+    arms = state.settings.arms
+    nothing = dict.fromkeys(arms, 0)
+    if state.decision is not None:
+        return Forecast(0, nothing)
+    if state.enough():
+        return Forecast(0, nothing, "the decision waits for a pull that is not settled")
+    means = state.view[MEANS]
+    if not state.told.all():
+        return Forecast(None, nothing, "no forecast before every arm has a result")
+    if (means >= means.max() - TIE).sum() > 1:
+        return Forecast(None, nothing, "no forecast while two arms share the lead")
+    later = _pulls_at_decision(state)
+    if later is None:
+        return Forecast(None, nothing, "no forecast: the leading arms are too close")
+    more = np.maximum(0.0, np.ceil(later - state.told)).astype(np.int64)
+    return Forecast(int(more.sum()), dict(zip(arms, more.tolist(), strict=True)))
+
+
+def uniform_samples(state: State) -> int | None:
+    """How many samples uniform sampling would take in all, if the estimated means are the true ones."""
+    K = len(state.settings.arms)
+    if state.evidence[decision.PULLS].min() == 0.0:
+        return None
+    pulls = _grow(state, state.evidence[decision.MEANS], np.zeros(K), np.full(K, 1.0 / K))
+    return None if pulls is None else int(np.ceil(pulls.sum()))
+
+
+def _pulls_at_decision(state: State) -> Array | None:
+    """Step by step for a while, then along the shares of the second half of these steps."""
+    strategy = state.settings.strategy
+    view, random = state.view.copy(), state.random.copy()
+    before = view[PULLS].copy()
+    if strategy is not None:
+        for _ in range(2):
+            before = view[PULLS].copy()
+            with np.errstate(all="ignore"):
+                if run_on(strategy.select, strategy.stops_itself, _STEPS, view, state.params, random):
+                    at_decision: Array = view[PULLS]
+                    return at_decision
+    added = view[PULLS] - before
+    shares = added / added.sum() if added.any() else np.full(added.size, 1.0 / added.size)
+    return _grow(state, view[MEANS], view[PULLS], shares)
+
+
+def _grow(state: State, means: Array, pulls: Array, shares: Array) -> Array | None:
+    """pulls + s shares for the smallest s at which the rule decides; None beyond 1e12."""
+    rule, level = state.settings.stopping, state.settings.level
+    evidence = np.zeros_like(state.evidence)
+    evidence[decision.MEANS] = means
+
+    def decides(size: float) -> bool:
+        evidence[decision.PULLS] = pulls + size * shares
+        z, beta = decision.verdict(rule.code, level, rule.scale, evidence)
+        return z > beta
+
+    high = 1.0
+    while not decides(high):
+        high *= 2.0
+        if high > 1e12:
+            return None
+    low = 0.0
+    while high - low > max(0.25, 1e-6 * high):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if decides(middle) else (middle, high)
+    found: Array = pulls + high * shares
+    return found

@@ -1,0 +1,248 @@
+"""What `identify` and `aidentify` share: budgets, pulls under way, and what becomes of their outcome."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import ArmError, InvalidInputError
+from ..theory import _door
+from .experiment import Experiment, Pull
+from .result import Result
+from .settings import seconds
+from .status import Status
+from .store._base import Store
+from .view import View, check_progress
+
+Arm = Callable[..., Any]
+OnError = str | Callable[[Pull, BaseException], float | None]
+Callback = Callable[[Status], object]
+
+POLICIES = ("raise", "retry")
+MOST_TRIES = 10  # of one pull, under on_error="retry", before the run is given up
+LEASE = 86_400.0  # a run takes the pulls of a dead one back by itself; this is for other workers
+POLL = 0.2  # seconds between looks at a store where others have the pulls that are needed
+
+
+class Flight(NamedTuple):
+    """A pull that is under way."""
+
+    pull: Pull
+    future: Any
+    begun: float
+
+
+class Run:
+    """One call of `identify` or `aidentify`, but for the waiting."""
+
+    def __init__(
+        self,
+        arms: Mapping[str, Arm] | Sequence[Arm],
+        delta: float,
+        width: int,
+        asynchronous: bool = False,
+        *,
+        max_samples: int | None = None,
+        timeout: float | None = None,
+        pull_timeout: float | None = None,
+        rng: int | np.random.Generator | None = None,
+        on_error: OnError = "raise",
+        store: str | Store = "memory:",
+        name: str = "identify",
+        callbacks: Iterable[Callback] = (),
+        progress: bool | None = None,
+        **settings: Any,
+    ) -> None:
+        self.functions = _functions(arms)
+        self.takes = {arm: _accepts(arm, function, asynchronous) for arm, function in self.functions.items()}
+        self.begun = time.monotonic()
+        self.timeout = None if timeout is None else seconds("timeout", timeout)
+        self.pull_timeout = None if pull_timeout is None else seconds("pull_timeout", pull_timeout)
+        self.max_samples = None
+        if max_samples is not None:
+            advice = "it is how many samples a run may take, at least one per arm"
+            self.max_samples = _door.whole("max_samples", max_samples, len(self.functions), 2**53, advice)
+        self.on_error = on_error if callable(on_error) else _door.choice("on_error", on_error, POLICIES)
+        self.callbacks = tuple(callbacks)
+        check_progress(progress)
+        self.width = width
+        self.flights: dict[int, Flight] = {}
+        self.tries: dict[int, int] = {}
+        self.exhausted = False
+        if isinstance(rng, np.random.Generator):
+            rng = int(rng.integers(2**53))
+        self.experiment = Experiment.create(
+            store, name, self.functions, delta, seed=rng, lease=LEASE, **settings
+        )
+        if self.max_samples is None and self.timeout is None:
+            _warn_of_ties(self.experiment)
+        before = self.experiment.status()
+        self.decided, self.resumed = before.decision is not None, before.samples
+        if not self.decided:
+            self.experiment.reclaim()
+        self.view = View(self.experiment, progress, self.max_samples)
+
+    def goes_on(self) -> bool:
+        """Whether there is something left to do."""
+        if self.timeout is not None and time.monotonic() - self.begun >= self.timeout:
+            return False
+        return not self.decided and (bool(self.flights) or not self.exhausted)
+
+    def to_start(self) -> list[Pull]:
+        """Pulls for the workers that are free."""
+        free = self.width - len(self.flights)
+        if free <= 0 or self.decided:
+            return []
+        pulls, self.exhausted = self.experiment._ask_within(free, self.max_samples)
+        self.decided = self.experiment.decided  # perhaps by somebody else
+        return [pull for pull in pulls if pull.id not in self.flights]
+
+    def arguments(self, pull: Pull) -> dict[str, Any]:
+        """What the arm is called with, if it takes them: a generator of this pull's own, and the pull."""
+        given: dict[str, Any] = {}
+        if "rng" in self.takes[pull.arm]:
+            given["rng"] = np.random.default_rng([self.experiment.settings.seed, pull.id])
+        if "pull" in self.takes[pull.arm]:
+            given["pull"] = pull
+        return given
+
+    def start(self, pull: Pull, future: Any) -> None:
+        """A pull is under way."""
+        self.flights[pull.id] = Flight(pull, future, time.monotonic())
+
+    def futures(self) -> list[Any]:
+        """Of all pulls that are under way."""
+        return [flight.future for flight in self.flights.values()]
+
+    def patience(self) -> float | None:
+        """How long to wait for results before something else is due."""
+        now = time.monotonic()
+        due = [POLL] if self.view.shown else []
+        if self.timeout is not None:
+            due.append(self.begun + self.timeout - now)
+        if self.pull_timeout is not None:
+            first = min(flight.begun for flight in self.flights.values())
+            due.append(first + self.pull_timeout - now)
+        return max(0.0, min(due)) if due else None
+
+    def collect(self) -> None:
+        """Tell what is there, and fail what took too long."""
+        told: list[tuple[Pull, float]] = []
+        problem: BaseException | None = None
+        for flight in [f for f in self.flights.values() if f.future.done() or self._overdue(f)]:
+            pull = self.flights.pop(flight.pull.id).pull
+            try:
+                value = self._outcome(pull, flight.future)
+            except BaseException as error:  # raised below, when the others' values are safe
+                problem = problem or error
+                continue
+            if value is not None:
+                told.append((pull, value))
+        if told:
+            self.experiment.tell(told)
+            self.decided = self.experiment.decided
+        if problem is not None:
+            raise problem
+        if told:
+            for callback in self.callbacks:
+                callback(self.experiment.status())
+
+    def result(self) -> Result:
+        """What was found, and why the run ended."""
+        ended = "decided" if self.decided else "max_samples" if self.exhausted else "timeout"
+        return self.experiment._result(ended, time.monotonic() - self.begun, self.resumed)
+
+    def _overdue(self, flight: Flight) -> bool:
+        return self.pull_timeout is not None and time.monotonic() - flight.begun >= self.pull_timeout
+
+    def _outcome(self, pull: Pull, future: Any) -> float | None:
+        """The value of a pull, or what the policy makes of its failure."""
+        if not future.done():
+            future.cancel()
+            return self._failed(pull, TimeoutError(f"no answer within {self.pull_timeout:g} s"))
+        error = future.exception()
+        if error is not None:
+            if not isinstance(error, Exception):
+                raise error
+            return self._failed(pull, error)
+        value = future.result()
+        try:
+            return self.experiment._check_value(value)
+        except InvalidInputError:
+            return self._failed(pull, ValueError(f"it returned {_door.short(value)}, no finite number"))
+
+    def _failed(self, pull: Pull, error: Exception) -> float | None:
+        """None if the pull is to be repeated; the log counts it in any case."""
+        reason = f"{type(error).__name__}: {error}"
+        self.experiment.fail(pull, reason)
+        self.tries[pull.id] = self.tries.get(pull.id, 0) + 1
+        if callable(self.on_error):
+            value = self.on_error(pull, error)
+            if value is not None:
+                return self.experiment._check_value(value)
+        if self.on_error == "raise":
+            raise ArmError(
+                f"arm {pull.arm!r} failed in pull {pull.id} ({reason}); mend it, or give on_error='retry' to "
+                f"repeat such a pull."
+            ) from error
+        if self.tries[pull.id] >= MOST_TRIES:
+            raise ArmError(
+                f"arm {pull.arm!r} failed {MOST_TRIES} times in pull {pull.id} ({reason}); dropping such a "
+                f"pull would bias the arm, so mend the arm and run again."
+            ) from error
+        return None
+
+
+def _functions(arms: Mapping[str, Arm] | Sequence[Arm]) -> dict[str, Arm]:
+    """Name -> function; functions in a list go by their own names."""
+    if not isinstance(arms, Mapping):
+        try:
+            listed = list(arms)
+        except TypeError:
+            listed = []
+        names = [getattr(function, "__name__", f"arm {i + 1}") for i, function in enumerate(listed)]
+        if len(set(names)) < len(names) or "<lambda>" in names:
+            names = [f"arm {i + 1}" for i in range(len(names))]
+        arms = dict(zip(names, listed, strict=True))
+    bad = [function for function in arms.values() if not callable(function)]
+    if bad or not arms:
+        raise InvalidInputError(
+            f"arms must be functions by name, got {_door.short(bad[0] if bad else arms)}; write "
+            f"{{'old': run_old, 'new': run_new}}, with functions that return one value."
+        )
+    return dict(arms)
+
+
+def _accepts(arm: str, function: Arm, asynchronous: bool) -> frozenset[str]:
+    """Which of rng and pull an arm takes; refuse one that needs other arguments."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # a builtin that does not say
+        return frozenset()
+    if inspect.iscoroutinefunction(function) and not asynchronous:
+        raise InvalidInputError(f"arm {arm!r} is asynchronous; use `await bestarm.aidentify(...)` for it.")
+    takes = frozenset({"rng", "pull"} & set(signature.parameters))
+    try:
+        signature.bind(**dict.fromkeys(takes))
+    except TypeError as error:
+        raise InvalidInputError(
+            f"arm {arm!r} must be a function without arguments, or of rng and pull: {error}; wrap it in a "
+            f"lambda."
+        ) from None
+    return takes
+
+
+def _warn_of_ties(experiment: Experiment) -> None:
+    strategy = experiment.settings.strategy
+    stall = (
+        f", and {strategy.name} may leave an arm alone for good" if strategy and strategy.may_stall else ""
+    )
+    warnings.warn(
+        f"neither max_samples nor timeout is given: tied best arms never stop{stall}; give one.",
+        stacklevel=4,
+    )
