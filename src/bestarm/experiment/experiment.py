@@ -340,20 +340,16 @@ class Experiment:
 
     def _catch_up(self, log: Log) -> State:
         """The state of the log as it is now."""
-        if self._state is not None:
-            last = self._state.seq
-            new = log.entries(last - 1) if last else log.entries()
-            if last and not (new and (new[0].seq, new[0].time) == (last, self._state.mark)):
-                self._state = None  # another file, or a backup: not the log that we knew
-                self._refuse_other(log)
-            elif last:
-                new = new[1:]
-        if self._state is None:
-            self._state = self._load(log)
-            new = log.entries(self._state.seq)
+        state = self._state or self._load(log)
+        new = log.entries(max(0, state.seq - 1))
+        if state.seq and not (new and (new[0].seq, new[0].time) == (state.seq, state.mark)):
+            self._refuse_other(log)  # another file, or a backup: not the log that we knew
+            state, self._saved, new = State(self.settings), 0, log.entries()
         for entry in new:
-            self._state.apply(entry)
-        return self._state
+            if entry.seq > state.seq:
+                state.apply(entry)
+        self._state = state
+        return state
 
     def _refuse_other(self, log: Log) -> None:
         record = self.settings.to_record()
@@ -364,8 +360,8 @@ class Experiment:
 
     def _load(self, log: Log) -> State:
         saved = log.snapshot()
+        self._saved = saved[0] if saved is not None else 0
         if saved is not None:
-            self._saved = saved[0]
             with suppress(Exception):  # a cache: without it the log is replayed
                 return State.from_dict(self.settings, json.loads(saved[1]))
         return State(self.settings)
