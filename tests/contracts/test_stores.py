@@ -342,6 +342,17 @@ def test_a_reader_sees_the_old_state_and_does_not_wait(store: Store) -> None:
     assert seen == [(1, 1, None)]
 
 
+def test_a_reader_keeps_no_writer_waiting(store: Store) -> None:
+    """A writer begins and ends beside an open reader, which goes on seeing what it saw."""
+    store.create("one", FIRST)
+    store.patience = 0.5
+    with store.reading("one") as log:
+        before = log.entries()
+        add(store, "one", told(1), told(2))
+        assert len(lines(store, "one")) == 3
+        assert log.entries() == before
+
+
 def test_a_writer_waits_for_the_other_and_sees_its_lines(store: Store) -> None:
     """Two threads are never in writing blocks of one experiment together."""
     store.create("one", FIRST)

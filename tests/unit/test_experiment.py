@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bestarm
 from bestarm.errors import InvalidInputError, StoreError, SuspendedError
@@ -863,3 +865,38 @@ def test_a_fork_beside_a_busy_thread_does_not_hang() -> None:
     assert os.waitpid(child, 0)[1] == 0
     release.set()
     thread.join()
+
+
+ANYTHING = st.one_of(
+    st.floats(),
+    st.integers(),
+    st.booleans(),
+    st.complex_numbers(),
+    st.decimals(),
+    st.fractions(),
+    st.text(max_size=5),
+    st.binary(max_size=5),
+    st.none(),
+    st.lists(st.floats(), max_size=3),
+    st.floats(width=32).map(np.float32),
+    st.floats().map(np.array),
+    st.floats().map(lambda x: np.array([x, x])),
+    st.just(object()),
+)
+
+
+@given(st.lists(ANYTHING, min_size=1, max_size=4))
+def test_tell_takes_finite_real_numbers_or_nothing(values: list[Any]) -> None:
+    """Whatever is told: all of it is stored as the numbers that it is, or nothing."""
+    experiment = make(sigma=1.0, strategy="uniform")
+    pulls = experiment.ask(len(values))
+    lines = len(experiment.history())
+    try:
+        kinds = experiment.tell(list(zip(pulls, values, strict=True)))
+    except InvalidInputError:
+        assert len(experiment.history()) == lines
+        return
+    assert kinds == ["told"] * len(values)
+    told = [event.value for event in experiment.history() if event.kind == "told"]
+    assert told == [float(value) for value in values]
+    assert all(math.isfinite(value) for value in told if value is not None)
