@@ -435,3 +435,25 @@ def test_a_stopped_process_in_the_queue_does_not_stop_the_others(tmp_path: Path)
     with store.writing("x") as log:  # the turn is free again, also of the thread that waited for it
         assert len(log.entries()) == 2
     store.close()
+
+
+def test_tables_made_between_two_looks_are_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process creates the tables just after this one has seen an empty file."""
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    (tmp_path / "x.db").touch()
+    real = sqlite.SqliteSession.rows
+    other: list[Store] = []
+
+    def rows(session: sqlite.SqliteSession, sql: str, values: tuple[object, ...] = ()) -> list[object]:
+        found: list[object] = real(session, sql, values)
+        if sql == "PRAGMA application_id" and not other:
+            other.append(open_store("memory:"))  # not again for the one that is opened now
+            other.append(open_store(url))
+            other[1].create("x", Entry(CREATED))
+        return found
+
+    monkeypatch.setattr(sqlite.SqliteSession, "rows", rows)
+    store = open_store(url)
+    assert store.names() == ["x"]
+    store.close()
+    other[1].close()

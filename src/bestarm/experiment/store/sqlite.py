@@ -153,15 +153,16 @@ def version_of(session: SqliteSession) -> int:
 
     Raises  StoreError if it belongs to another program
     """
-    application = session.rows("PRAGMA application_id")[0][0]
-    if application == APPLICATION_ID:
-        return int(session.rows("PRAGMA user_version")[0][0])
-    if application or session.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
-        raise StoreError(
-            f"{session.place} is a SQLite database of another program and was left as it is;"
-            " give another file name"
-        )
-    return 0
+    for _ in range(2):  # twice, for another process may make the tables between two looks
+        application = session.rows("PRAGMA application_id")[0][0]
+        if application == APPLICATION_ID:
+            return int(session.rows("PRAGMA user_version")[0][0])
+        if not application and not session.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
+            return 0
+    raise StoreError(
+        f"{session.place} is a SQLite database of another program and was left as it is;"
+        " give another file name"
+    )
 
 
 def migrate(session: SqliteSession) -> None:
