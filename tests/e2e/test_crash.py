@@ -102,20 +102,22 @@ def test_a_killed_server_loses_nothing() -> None:
     assert told_in_all > 20
 
 
+def _forked_worker(url: str, name: str) -> int:
+    child = os.fork()
+    if child == 0:
+        work(begin(url, name))
+        os._exit(0)
+    return child
+
+
 def test_a_worker_that_stops_answering_is_replaced(tmp_path: Path) -> None:
     """SIGSTOP in place of SIGKILL: another process takes over, and the old one's late tells do no harm."""
     url = f"sqlite:///{tmp_path / 'stop.db'}"
     begin(url, "x").close()
-    child = os.fork()
-    if child == 0:
-        work(begin(url, "x"))
-        os._exit(0)
+    child = _forked_worker(url, "x")
     time.sleep(0.2)
     os.kill(child, signal.SIGSTOP)
-    other = os.fork()
-    if other == 0:
-        work(begin(url, "x"))
-        os._exit(0)
+    other = _forked_worker(url, "x")
     time.sleep(0.1)
     os.kill(child, signal.SIGCONT)
     for process in (child, other):

@@ -24,6 +24,17 @@ from ..events import Entry
 class Log(ABC):
     """The log of one experiment, inside `Store.reading` or `Store.writing` and not after it."""
 
+    def __init__(self, *, write: bool) -> None:
+        self.open = True
+        self._write = write
+
+    def _check(self, *, write: bool = False) -> None:
+        """Refuse a use after the block, or a change where only reading was asked for."""
+        if not self.open:
+            raise StoreError("this log's block has ended; open a new one with reading() or writing()")
+        if write and not self._write:
+            raise StoreError("this log is open for reading; use writing() to change it")
+
     @abstractmethod
     def now(self) -> float:
         """Seconds since 1970 by the store's clock, the same for all who use the store."""

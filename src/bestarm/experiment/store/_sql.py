@@ -147,18 +147,14 @@ class _SqlLog(Log):
     def __init__(
         self, session: Session, experiment: int, last: int, clock: Callable[[], float], *, write: bool
     ) -> None:
+        super().__init__(write=write)
         self._session = session
         self._experiment = experiment
         self._last = last
         self._clock = clock
-        self._write = write
-        self.open = True
 
-    def _check(self, *, write: bool = False) -> Session:
-        if not self.open:
-            raise StoreError("this log's block has ended; open a new one with reading() or writing()")
-        if write and not self._write:
-            raise StoreError("this log is open for reading; use writing() to change it")
+    def _checked(self, *, write: bool = False) -> Session:
+        self._check(write=write)
         return self._session
 
     def now(self) -> float:
@@ -166,7 +162,7 @@ class _SqlLog(Log):
         return self._clock()
 
     def entries(self, after: int = 0, *, pull: int | None = None) -> list[Entry]:
-        session, after = self._check(), max(after, 0)
+        session, after = self._checked(), max(after, 0)
         if after >= self._last or (pull is not None and abs(pull) > LARGEST):
             return []
         if pull is not None:
@@ -180,13 +176,13 @@ class _SqlLog(Log):
         return found
 
     def first(self) -> Entry:
-        rows = self._check().rows(FIRST, (self._experiment,))
+        rows = self._checked().rows(FIRST, (self._experiment,))
         if not rows:
             raise StoreError(f"{self._session.place} is damaged: a log has no first line; restore a backup")
         return to_entry(rows[0])
 
     def append(self, entries: Sequence[Entry]) -> list[Entry]:
-        session = self._check(write=True)
+        session = self._checked(write=True)
         rows = to_rows(entries, self._last, self._clock())
         if rows:
             session.insert(self._experiment, rows)
@@ -194,11 +190,11 @@ class _SqlLog(Log):
         return [to_entry(row) for row in rows]
 
     def snapshot(self) -> tuple[int, str] | None:
-        rows = self._check().rows(SNAPSHOT, (self._experiment,))
+        rows = self._checked().rows(SNAPSHOT, (self._experiment,))
         return (rows[0][0], rows[0][1]) if rows else None
 
     def save_snapshot(self, seq: int, text: str) -> None:
-        self._check(write=True).run(SAVE_SNAPSHOT, (self._experiment, seq, text))
+        self._checked(write=True).run(SAVE_SNAPSHOT, (self._experiment, seq, text))
 
 
 class SqlStore(Store):

@@ -28,18 +28,11 @@ class _MemoryLog(Log):
     """A view of a book as it was, plus what this block adds."""
 
     def __init__(self, book: _Book, *, write: bool) -> None:
+        super().__init__(write=write)
         self._book = book
         self._snapshot = book.snapshot  # before the length: a snapshot never has more lines than the log
         self._length = len(book.rows)
         self._new: list[Row] = []
-        self._write = write
-        self._open = True
-
-    def _check(self, *, write: bool = False) -> None:
-        if not self._open:
-            raise StoreError("this log's block has ended; open a new one with reading() or writing()")
-        if write and not self._write:
-            raise StoreError("this log is open for reading; use writing() to change it")
 
     def now(self) -> float:
         self._check()
@@ -75,7 +68,7 @@ class _MemoryLog(Log):
 
     def end(self, *, keep: bool) -> None:
         """Publish what the block added, or forget it."""
-        self._open = False
+        self.open = False
         if keep and self._write:
             self._book.rows += self._new
             for row in self._new:
