@@ -10,7 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from bestarm.experiment.experiment import SNAPSHOT_EVERY, Experiment
+from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.journal import SNAPSHOT_EVERY
 
 from .measure import duration, show
 

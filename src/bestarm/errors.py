@@ -3,9 +3,12 @@
 BestarmError                    the root: catch this to catch all of them
 ├── InvalidInputError           what was given is not allowed (also a ValueError)
 ├── StoreError                  a store cannot be read or written; nothing is lost, the call may be repeated
+│   └── DamagedLogError         what is stored is not what was written
 ├── SuspendedError              a value violated the bounds, so the experiment asks for nothing more
 └── ArmError                    an arm failed, and the experiment was told to stop then
 """
+
+from __future__ import annotations
 
 
 class BestarmError(Exception):
@@ -18,6 +21,26 @@ class InvalidInputError(BestarmError, ValueError):
 
 class StoreError(BestarmError):
     """A store cannot be opened, read or written; what was acknowledged before is still there."""
+
+
+class DamagedLogError(StoreError):
+    """A line of a log is not what was written; nothing is concluded from it.
+
+    line     its number
+    problem  what is wrong with it
+    place    which store, if known
+    """
+
+    def __init__(self, line: int, problem: str, place: str = "") -> None:
+        where = f" in {place}" if place else ""
+        super().__init__(
+            f"line {line} of the log{where} is damaged: {problem}; restore the store from a backup; "
+            f"`bestarm verify` says what is intact."
+        )
+        self.line, self.problem, self.place = line, problem, place
+
+    def __reduce__(self) -> tuple[type[DamagedLogError], tuple[int, str, str]]:
+        return type(self), (self.line, self.problem, self.place)  # for another process
 
 
 class SuspendedError(BestarmError):

@@ -7,7 +7,6 @@ that evidence after every pull that counts, and so knows when the decision is du
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from fractions import Fraction
@@ -26,10 +25,9 @@ from hypothesis.stateful import (
 
 import bestarm
 from bestarm.errors import SuspendedError
-from bestarm.experiment import experiment as module
+from bestarm.experiment import journal as module
 from bestarm.experiment.events import KINDS
 from bestarm.experiment.experiment import Experiment, Pull
-from bestarm.experiment.state import State
 from bestarm.experiment.store.memory import MemoryStore
 from support.clock import Clocked
 
@@ -67,6 +65,8 @@ class LifeCycle(RuleBasedStateMachine):
     def teardown(self) -> None:
         module.SNAPSHOT_EVERY = SNAPSHOT_EVERY
         if hasattr(self, "experiment"):
+            assert self.experiment.verify().problem == ""
+            assert self.experiment.verify().follows
             SEEN.update(event.kind for event in self.experiment.history())
 
     # -- what may happen ---------------------------------------------------------------------------------
@@ -192,7 +192,6 @@ class LifeCycle(RuleBasedStateMachine):
             self._settle(pull, value, take=False)
         if not self._decide():  # from what the rule has seen, corrected; then from what waits behind it
             self._take()
-            self._decide()
 
     @precondition(lambda self: self._open())
     @rule(data=st.data())
@@ -213,7 +212,7 @@ class LifeCycle(RuleBasedStateMachine):
         with self.store.reading("x") as log:
             saved = log.snapshot()
         if saved is not None and saved[1] != "gone":
-            assert State.from_dict(self.experiment.settings, json.loads(saved[1])).seq == saved[0]
+            assert module.unpacked(self.experiment.settings, saved[1]).seq == saved[0]
             SEEN["restored"] += 1
             SEEN["restored and replayed"] += saved[0] < len(self.experiment.history())
         self.experiment = Experiment.open(self.store, "x")

@@ -81,7 +81,7 @@ def test_a_created_log_has_its_first_line(store: Store) -> None:
     assert store.create("one", FIRST)
     assert store.names() == ["one"]
     (line,) = lines(store, "one")
-    assert line == FIRST._replace(seq=1, time=line.time)
+    assert line == FIRST._replace(seq=1, time=line.time, chain=line.chain)
     assert abs(line.time - time.time()) < 5
 
 

@@ -149,9 +149,11 @@ def test_a_replayed_state_is_the_state_that_asked(strategy: str | Strategy, batc
         experiment.tell([(pull, float(rng.normal("dcba".index(pull.arm)))) for pull in told])
         if rng.random() < 0.1:
             experiment.reclaim()
-        again = State(experiment.settings)
+        again, at_once = State(experiment.settings), State(experiment.settings)
         with experiment._store.reading("x") as log:
+            at_once.replay(log.entries())
             for entry in log.entries():
                 again.apply(entry)
-        assert experiment._state is not None
-        assert again.to_dict() == experiment._state.to_dict()
+        known = experiment._journal.known
+        assert known is not None
+        assert again.to_dict() == known.to_dict() == at_once.to_dict() == known.copy().to_dict()

@@ -8,14 +8,19 @@ from bestarm.experiment.store.memory import MemoryStore
 
 
 class Clocked(MemoryStore):
-    """A store whose clock stands still until a test moves it."""
+    """A store whose clock stands still until a test moves it; decisions are proven as on a disk."""
+
+    lasting = True
 
     def __init__(self) -> None:
         super().__init__()
         self.time = 1000.0
 
-    def writing(self, name: str) -> Any:
-        return _WithClock(super().writing(name), self)
+    def reading(self, name: str) -> Any:
+        return _WithClock(super().reading(name), self)
+
+    def writing(self, name: str, *, patience: float | None = None) -> Any:
+        return _WithClock(super().writing(name, patience=patience), self)
 
 
 class _WithClock:

@@ -851,7 +851,7 @@ def test_a_fork_beside_a_busy_thread_does_not_hang() -> None:
     held, release = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with experiment._lock:
+        with experiment._journal._lock:
             held.set()
             release.wait(30)
 

@@ -191,7 +191,7 @@ def test_an_older_store_is_migrated(postgres_url: str) -> None:
         log.save_snapshot(2, "text")
         assert log.snapshot() == (2, "text")
     store.close()
-    assert sql(postgres_url, "SELECT number FROM bestarm.version") == [(2,)]
+    assert sql(postgres_url, "SELECT number FROM bestarm.version") == [(_sql.VERSION,)]
 
 
 def test_a_migration_that_fails_changes_nothing(
@@ -200,12 +200,12 @@ def test_a_migration_that_fails_changes_nothing(
     """All steps or none: the old version stays, and works with the old package."""
     store.close()
     monkeypatch.setattr(_sql, "STEPS", (*_sql.STEPS, ("CREATE TABLE more (x BIGINT)", "NONSENSE")))
-    monkeypatch.setattr(_sql, "VERSION", 3)
-    monkeypatch.setattr(postgres, "VERSION", 3)
+    monkeypatch.setattr(_sql, "VERSION", _sql.VERSION + 1)
+    monkeypatch.setattr(postgres, "VERSION", _sql.VERSION)
     with pytest.raises(StoreError, match="syntax error"):
         open_store(store.url)
     monkeypatch.undo()
-    assert sql(store.url, "SELECT number FROM bestarm.version") == [(2,)]
+    assert sql(store.url, "SELECT number FROM bestarm.version") == [(_sql.VERSION,)]
     assert sql(store.url, "SELECT to_regclass('bestarm.more')") == [(None,)]
     assert count(store) == 1
 

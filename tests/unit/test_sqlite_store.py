@@ -165,7 +165,7 @@ def test_an_older_store_is_migrated(path: Path) -> None:
         log.save_snapshot(2, "text")
         assert log.snapshot() == (2, "text")
     store.close()
-    assert pragma(path, "user_version") == _sql.VERSION == 2
+    assert pragma(path, "user_version") == _sql.VERSION == 3
 
 
 def test_a_migration_that_fails_changes_nothing(
@@ -174,11 +174,11 @@ def test_a_migration_that_fails_changes_nothing(
     """All steps or none: the old version stays, and works with the old package."""
     store.close()
     monkeypatch.setattr(_sql, "STEPS", (*_sql.STEPS, ("CREATE TABLE more (x)", "NONSENSE")))
-    monkeypatch.setattr(_sql, "VERSION", 3)
-    monkeypatch.setattr(sqlite, "VERSION", 3)
+    monkeypatch.setattr(_sql, "VERSION", _sql.VERSION + 1)
+    monkeypatch.setattr(sqlite, "VERSION", _sql.VERSION)
     check_refused(store.url, "syntax error")
     monkeypatch.undo()
-    assert pragma(path, "user_version") == 2
+    assert pragma(path, "user_version") == _sql.VERSION
     raw = sqlite3.connect(path)
     assert raw.execute("SELECT count(*) FROM sqlite_master WHERE name = 'more'").fetchone() == (0,)
     raw.close()
@@ -237,7 +237,7 @@ def test_missing_lines_are_noticed(store: Store, path: Path) -> None:
     raw.execute("DELETE FROM events WHERE seq = 17")
     raw.commit()
     raw.close()
-    check_refused(store.url, "damaged: of the lines 1 to 400 of a log it has 399")
+    check_refused(store.url, "line 17 of the log in .* is damaged: it is missing")
 
 
 CRASH = """
@@ -417,6 +417,129 @@ def test_busy_writers_do_not_starve_each_other(store: Store) -> None:
     with store.reading("one") as log:
         arms = [line.arm for line in log.entries(400)]
     assert min(arms.count(i) for i in range(4)) >= 300 / 4 / 2
+
+
+FORK_BESIDE_WRITERS = """
+import signal, threading
+store = open_store(sys.argv[1])
+end = threading.Event()
+
+def write():
+    while not end.is_set():
+        with store.writing("one") as log:
+            log.append([Entry(TOLD, arm=0)])
+
+threads = [threading.Thread(target=write) for _ in range(3)]
+for thread in threads:
+    thread.start()
+children = []
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # if it hangs
+        for _ in range(3):
+            with store.writing("one") as log:
+                log.append([Entry(TOLD, arm=1)])
+        os._exit(0)
+    children.append(child)
+codes = [os.waitpid(child, 0)[1] for child in children]
+end.set()
+for thread in threads:
+    thread.join()
+with store.reading("one") as log:
+    lines = log.entries(400)
+print(codes.count(0), sum(line.arm for line in lines))
+store.close()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
+def test_children_forked_beside_busy_writers_work(store: Store) -> None:
+    """20 forks while three threads write without pause: every child stores its lines, none hangs."""
+    assert run(FORK_BESIDE_WRITERS, store.url).split() == ["20", "60"]
+    assert count(store) > 460
+
+
+FORK_BESIDE_A_BLOCK = """
+import signal, threading
+store = open_store(sys.argv[1])
+inside, leave = threading.Event(), threading.Event()
+
+def hold():
+    with store.writing("one") as log:
+        log.append([Entry(TOLD, arm=0)])
+        inside.set()
+        leave.wait(30)
+
+thread = threading.Thread(target=hold)
+thread.start()
+inside.wait(30)
+child = os.fork()
+if child == 0:
+    signal.alarm(20)  # if it hangs
+    for call in (store.names, lambda: store.create("two", Entry("created")), lambda: open_store(sys.argv[1])):
+        try:
+            call()
+        except StoreError as error:
+            print(error, flush=True)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+leave.set()
+thread.join()
+with store.writing("one") as log:
+    print(len(log.entries()))
+store.close()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
+def test_a_child_forked_beside_an_open_block_is_refused_at_once(store: Store) -> None:
+    """It would wait for a lock that nobody can leave; it is told so, and the parent works on."""
+    *messages, lines = run(FORK_BESIDE_A_BLOCK, store.url).splitlines()
+    assert len(messages) == 3
+    assert all("forked while another thread was inside a block" in message for message in messages)
+    assert int(lines) == 401
+
+
+FORK_AND_END = """
+store = open_store(sys.argv[1])
+with store.reading("one"):
+    pass
+child = os.fork()
+if child:
+    store.close()  # the last connection that SQLite knows of, were it not for the child's own
+    os._exit(os.waitpid(child, 0)[1])
+for _ in range(50):
+    with store.writing("one") as log:
+        log.append([Entry(TOLD, arm=1)])
+store.close()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
+def test_a_child_outlives_its_parents_connections(store: Store) -> None:
+    """The parent closes the file while the child writes: nothing of the child's is lost."""
+    store.close()
+    run(FORK_AND_END, store.url)
+    assert count(store) == 450
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="writers do not queue on Windows")
+def test_only_writers_can_hold_the_queue(store: Store, path: Path) -> None:
+    """The file on which writers queue is for those who may write the database, and is not a way elsewhere."""
+    queue = Path(f"{path}-queue")
+    path.chmod(0o644)
+    queue.chmod(0o666)
+    add(store)
+    assert queue.stat().st_mode & 0o777 == 0o600
+    path.chmod(0o664)
+    add(store)
+    assert queue.stat().st_mode & 0o777 == 0o660
+    queue.unlink()
+    queue.symlink_to(path.with_name("elsewhere"))
+    add(store)
+    assert not path.with_name("elsewhere").exists()
+    assert count(store) == 403
 
 
 def test_a_stopped_process_in_the_queue_does_not_stop_the_others(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ COMMANDS = {
     "history": Command("experiments", "history", LOOK),
     "list": Command("experiments", "list_experiments", LOOK),
     "export": Command("experiments", "export", LOOK),
+    "verify": Command("experiments", "verify", LOOK),
     "solve": Command("solve", "solve", STUDY, NUMBERS),
     "simulate": Command("simulate", "simulate", STUDY),
     "reproduce": Command("reproduce", "reproduce", STUDY),

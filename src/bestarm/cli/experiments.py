@@ -1,8 +1,9 @@
-"""`bestarm status`, `forecast`, `history`, `list` and `export`: look at experiments, change nothing."""
+"""`bestarm status`, `forecast`, `history`, `list`, `export` and `verify`: look at experiments."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,12 +14,14 @@ from ..errors import BestarmError
 from ._experiment import Listing, Name, StoreUrl, opened, say, store_url, without_compiling
 from ._listing import ARM, arm_rows, show, write_csv
 from ._numbers import to_whole
-from ._output import ListingFormat, number, plain, print_json, print_table
+from ._output import Format, ListingFormat, number, plain, print_json, print_table
 
 if TYPE_CHECKING:
     from ..experiment.events import Event
     from ..experiment.status import Status
+    from ..experiment.verification import Verification
 
+FORMAT = typer.Option("--format", help="How to print.")
 EVENT = ["seq", "time", "kind", "pull", "arm", "value", "data"]
 
 
@@ -184,18 +187,65 @@ def export(
     Example: bestarm export prompts --store sqlite:///runs.db > prompts.jsonl
     """
     with opened(store, name) as experiment:
-        events = [{"experiment": name, **_event(event)} for event in experiment.history()]
-        settings = experiment.settings.to_record()
-    if format is ExportFormat.csv:
-        write_csv(events, ["experiment", *EVENT])
-    elif format is ExportFormat.table:
-        show(events, EVENT, ListingFormat.table)
-    elif format is ExportFormat.json:
-        print_json({"name": name, "settings": settings, "events": [_without_name(e) for e in events]})
+        events = map(_event, experiment.events())  # as they are read: a log may be longer than the memory
+        if format is ExportFormat.csv:
+            write_csv(({"experiment": name, **event} for event in events), ["experiment", *EVENT])
+        elif format is ExportFormat.table:
+            show(list(events), EVENT, ListingFormat.table)
+        elif format is ExportFormat.json:
+            _print_document(name, experiment.settings.to_record(), events)
+        else:
+            for event in events:
+                print(json.dumps(plain({"experiment": name, **event}), allow_nan=False))
+
+
+def _print_document(name: str, settings: dict[str, Any], events: Iterator[dict[str, Any]]) -> None:
+    """One JSON document, written piece by piece."""
+    head = json.dumps(plain({"name": name, "settings": settings}), indent=2, allow_nan=False)
+    print(head.removesuffix("\n}") + ',\n  "events": [', end="")
+    for i, event in enumerate(events):
+        text = json.dumps(plain(event), indent=2, allow_nan=False).replace("\n", "\n    ")
+        print(("," if i else "") + "\n    " + text, end="")
+    print("\n  ]\n}")
+
+
+def verify(name: Name, store: StoreUrl = None, format: Annotated[Format, FORMAT] = Format.table) -> int:
+    """Replay the whole log: is every line what was written, and does the decision follow from them?
+
+    Ends with code 1 if anything is not intact. Every line carries a hash of itself and of all lines before
+    it. That finds damage, not a forger: who can write to the store can also compute the hashes. To notice
+    a forger, keep the hash of the last line (the head) elsewhere.
+
+    Example: bestarm verify prompts --store sqlite:///runs.db
+    """
+    url = store_url(store)
+    without_compiling()
+    from ..experiment.store import open_store
+    from ..experiment.verification import verify as replayed
+
+    place = open_store(url)
+    try:
+        found = replayed(place, name)
+    finally:
+        place.close()
+    if format is Format.json:
+        print_json(found.to_dict())
     else:
-        for event in events:
-            print(json.dumps(plain(event), allow_nan=False))
+        _print_verification(found)
+    return 0 if found.sound else 1
 
 
-def _without_name(event: dict[str, Any]) -> dict[str, Any]:
-    return {key: event[key] for key in EVENT}
+def _print_verification(found: Verification) -> None:
+    unhashed = f", {found.unhashed} of them without a hash (of version 0.1)" if found.unhashed else ""
+    follows = {True: "follows from the log", False: "does NOT follow from the log", None: "cannot be checked"}
+    decision = "none, as the log leads to none" if found.decision is None else found.decision
+    if found.decision is not None or not found.follows:
+        decision = f"{found.decision or 'none'} ({follows[found.follows]})"
+    lines = [
+        ("lines", f"{found.intact} of {found.lines} intact{unhashed}"),
+        ("head", found.head or "none: the last line has no hash"),
+        ("decision", decision),
+    ]
+    lines += [("NOT INTACT", text) for text in (found.problem, found.snapshot) if text]
+    for key, text in lines:
+        print(harmless(f"{key:<11}{text}"))

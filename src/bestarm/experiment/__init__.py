@@ -4,7 +4,9 @@ settings     what an experiment is: arms, risk, scale, strategy, rule; fixed at 
 events       what happened to it: an append-only log, the only truth
 state        what follows from the log, without I/O; the decision is taken here
 store/       where the log lives: memory, SQLite, PostgreSQL
-experiment   `Experiment`: ask, tell and the rest, each one transaction (`turn`) on a store
+journal      keeps a state in step with its log; a change is a `turn`, worked out first and committed then
+experiment   `Experiment`: ask, tell and the rest, each one transaction
+verification a replay of a whole log: what is intact, and does the decision follow?
 status       what people see: where it stands; `forecast`: how long it will take
 identify     one call: `run` the arms, show the progress (`view`, `frame`), return the `result`
 """

@@ -28,6 +28,7 @@ class Entry(NamedTuple):
     arm    the arm's index, or None
     value  as given by the user, neither negated nor scaled
     data   what else belongs to it, as JSON
+    chain  a hash of this line and of the chain before it; given by the store, "" in lines of version 0.1
     """
 
     kind: str
@@ -37,6 +38,7 @@ class Entry(NamedTuple):
     data: dict[str, Any] | None = None
     seq: int = 0
     time: float = 0.0
+    chain: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,31 +1,31 @@
 """`Experiment`: ask, tell and the rest, on a store; many processes may work on one experiment.
 
 Every call that changes something is one transaction: read what others have appended, decide, append, make
-durable, and only then answer. What is answered cannot be lost.
+durable, and only then answer. What is answered cannot be lost. `journal.py` says how.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import os
-import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
 
 from .. import __version__
-from ..errors import InvalidInputError, StoreError, SuspendedError
-from ..kernels._jit import ENABLED
+from ..errors import InvalidInputError, SuspendedError
 from ..strategies import Strategy
 from ..theory import _door
 from ..theory.stopping import StoppingRule
 from . import events
 from .events import Entry, Event
 from .forecast import Forecast, forecast, uniform_samples
+from .journal import Journal
 from .names import check_name
 from .result import Result
 from .settings import (
@@ -36,14 +36,14 @@ from .settings import (
     read_settings,
     refuse_difference,
 )
-from .state import State
 from .status import Status, status_fields, suspension
 from .store import open_store
-from .store._base import Log, Store
+from .store._base import Store
 from .turn import Turn
+from .verification import Verification, verify
 
-SNAPSHOT_EVERY = 100  # lines of the log; what a new process has to replay at most
 MOST_PULLS = 100_000  # in one call of ask
+AT_ONCE = 0.05  # seconds of choosing after which what is chosen is committed, so that others get their turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,8 @@ class Experiment:
     def __init__(self, store: Store, name: str, settings: Settings) -> None:
         self.name, self.settings = name, settings
         self._store = store
+        self._journal = Journal(store, name, settings)
         self._index = {arm: i for i, arm in enumerate(settings.arms)}
-        self._state: State | None = None
-        self._saved = 0  # the line of the last snapshot that is known
-        self._lock, self._pid = threading.RLock(), os.getpid()
 
     @classmethod
     def create(
@@ -148,31 +146,42 @@ class Experiment:
         """
         count = _door.whole("n", n, 1, MOST_PULLS, "it is how many pulls to hand out at once")
         most = 2**53 if max_samples is None else max_samples
-        with self._writing() as turn:
-            state = turn.state
-            if state.decision is not None:
-                return [], False
-            if state.suspended:
-                raise SuspendedError(f"experiment {self.name!r} is suspended: {suspension(state)}.")
-            now = turn.log.now()
-            deadline = None if self.settings.lease is None else now + self.settings.lease
-            for pull in state.expired(now):
-                turn.record(Entry(events.LAPSED, pull, state.open[pull].arm))
-            issued = []
-            for pull in state.to_issue()[:count]:
-                turn.record(Entry(events.ASKED, pull, state.open[pull].arm, data={"deadline": deadline}))
-                issued.append(self._pull(pull, state.open[pull].arm, deadline))
-            wanted = 0 if state.enough() else count
-            while len(issued) < wanted and state.decision is None and state.next_pull <= most:
-                action = state.choose()
-                if action is None:
-                    break
-                arm, pull = (action if action >= 0 else ~action), state.next_pull
-                data = {"deadline": deadline} if action >= 0 else {"deadline": deadline, "check": False}
-                turn.record(Entry(events.ASKED, pull, arm, data=data))
-                issued.append(self._pull(pull, arm, deadline))
-            spent = state.next_pull > most and not state.open
+        issued: list[Pull] = []
+        more, spent = True, False
+        while more and len(issued) < count:
+            wanted = count - len(issued)
+            new, more, spent = self._journal.transact(partial(self._ask, count=wanted, most=most))
+            issued += new
         return issued, spent
+
+    def _ask(self, turn: Turn, count: int, most: int) -> tuple[list[Pull], bool, bool]:
+        """Some of the pulls, whether there may be more of them, and whether there will never be."""
+        state = turn.state
+        if state.decision is not None:
+            return [], False, False
+        if state.suspended:
+            raise SuspendedError(f"experiment {self.name!r} is suspended: {suspension(state)}.")
+        deadline = None if self.settings.lease is None else turn.now + self.settings.lease
+        for pull in state.expired(turn.now):
+            turn.record(Entry(events.LAPSED, pull, state.open[pull].arm))
+        issued = []
+        for pull in state.to_issue()[:count]:
+            turn.record(Entry(events.ASKED, pull, state.open[pull].arm, data={"deadline": deadline}))
+            issued.append(self._pull(pull, state.open[pull].arm, deadline))
+        wanted = 0 if state.enough() else count
+        begun, more = time.monotonic(), False
+        while len(issued) < wanted and state.decision is None and state.next_pull <= most:
+            if issued and time.monotonic() - begun > AT_ONCE:
+                more = True
+                break
+            action = state.choose()
+            if action is None:
+                break
+            arm, pull = (action if action >= 0 else ~action), state.next_pull
+            data = {"deadline": deadline} if action >= 0 else {"deadline": deadline, "check": False}
+            turn.record(Entry(events.ASKED, pull, arm, data=data))
+            issued.append(self._pull(pull, arm, deadline))
+        return issued, more, state.next_pull > most and not state.open
 
     @overload
     def tell(self, pull: int | Pull, value: float) -> str: ...
@@ -189,8 +198,7 @@ class Experiment:
         single = value is not None or isinstance(pull, int | np.integer | Pull)
         pairs = [(pull, value)] if single else _pairs(pull)
         checked = [(self._number(p), self._check_value(v)) for p, v in pairs]
-        with self._writing() as turn:
-            kinds = [self._tell(turn, p, v) for p, v in checked]
+        kinds = self._journal.transact(lambda turn: [self._tell(turn, p, v) for p, v in checked])
         self._refuse_violation(kinds)
         return kinds[0] if single else kinds
 
@@ -201,13 +209,16 @@ class Experiment:
         """
         index = self._arm(arm)
         values = [self._check_value(v) for v in _listed(value)]
-        with self._writing() as turn:
+
+        def work(turn: Turn) -> list[str]:
             kinds = []
             for number in values:
                 pull = turn.state.next_pull
                 turn.record(Entry(events.ASKED, pull, index, data={"observed": True}))
                 kinds.append(self._tell(turn, pull, number))
-        self._refuse_violation(kinds)
+            return kinds
+
+        self._refuse_violation(self._journal.transact(work))
 
     def fail(self, pull: int | Pull, reason: str) -> str:
         """A pull gave no value; it will be issued again first.
@@ -215,12 +226,15 @@ class Experiment:
         Returns  "failed", or "late" if the pull was settled before
         """
         number, why = self._number(pull), _reason(reason)
-        with self._writing() as turn:
+
+        def work(turn: Turn) -> str:
             item = turn.state.open.get(number)
             arm = self._arm_of(turn, number)
             kind = events.FAILED if item is not None and number not in turn.state.violated else events.LATE
             turn.record(Entry(kind, number, arm, data={"reason": why}))
-        return kind
+            return kind
+
+        return self._journal.transact(work)
 
     def retract(self, pull: int | Pull, reason: str, value: float | None = None) -> None:
         """Take a pull's value back, or put the right one in its place, for a clerical error.
@@ -236,14 +250,16 @@ class Experiment:
                 f"the right value must lie within the bounds [{low:g}, {high:g}], got {new:g}; nothing was "
                 f"changed."
             )
-        with self._writing() as turn:
+
+        def work(turn: Turn) -> None:
             arm = self._arm_of(turn, number)
-            was = turn.present_value(number)
-            data = {"reason": why, "was": was}
+            data = {"reason": why, "was": turn.present_value(number)}
             decided = turn.state.decision is not None
             turn.record(Entry(events.RETRACTED, number, arm, new, data))
             if decided:
                 turn.record(Entry(events.REOPENED))
+
+        self._journal.transact(work)
 
     def reclaim(self) -> int:
         """Let every pull that is out lapse now, so that it is issued again first; returns how many.
@@ -251,47 +267,57 @@ class Experiment:
         For a process that takes over from one that died. If the other one lives after all, a pull is
         evaluated twice, and the first value counts.
         """
-        with self._writing() as turn:
+
+        def work(turn: Turn) -> int:
             out = [pull for pull, item in turn.state.open.items() if item.out]
             out = [pull for pull in out if pull not in turn.state.violated]
             for pull in out:
                 arm = turn.state.open[pull].arm
                 turn.record(Entry(events.LAPSED, pull, arm, data={"reclaimed": True}))
-        return len(out)
+            return len(out)
+
+        return self._journal.transact(work)
 
     @property
     def decided(self) -> bool:
         """Whether this process knows of a decision; `status` asks the store."""
-        return self._state is not None and self._state.decision is not None
+        known = self._journal.known
+        return known is not None and known.decision is not None
 
     # -- look ------------------------------------------------------------------------------------------
 
     def status(self) -> Status:
         """Where the experiment stands."""
-        with self._reading() as state:
+        with self._journal.reading() as state:
             return Status(**status_fields(self.name, state))
 
     def _result(self, ended: str, seconds: float, resumed: int) -> Result:
         """The status as a `Result`, with how the run went."""
-        with self._reading() as state:
+        with self._journal.reading() as state:
             fields = status_fields(self.name, state)
             uniform = uniform_samples(state) if len(state.settings.arms) > 2 else None
             return Result(**fields, ended=ended, seconds=seconds, resumed=resumed, uniform=uniform)
 
     def forecast(self) -> Forecast:
         """How many more samples, and of which arms, if the estimated means are the true ones."""
-        with self._reading() as state:
+        with self._journal.reading() as state:
             return forecast(state)
 
     def history(self, after: int = 0) -> list[Event]:
         """The log, from its first line or from behind line `after`."""
-        with self._store.reading(self.name) as log:
-            entries = log.entries(_door.whole("after", after, 0, 2**53, "it is the seq of an event"))
+        return list(self.events(after))
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """`history` one by one, for a log that is too long to hold in memory."""
+        line = _door.whole("after", after, 0, 2**53, "it is the seq of an event")
         arms = self.settings.arms
-        return [
-            Event(e.seq, e.time, e.kind, e.pull, None if e.arm is None else arms[e.arm], e.value, e.data)
-            for e in entries
-        ]
+        for e in self._journal.lines(line):
+            arm = None if e.arm is None else arms[e.arm]
+            yield Event(e.seq, e.time, e.kind, e.pull, arm, e.value, e.data)
+
+    def verify(self) -> Verification:
+        """Read the whole log, check every line against its hash, and see whether the decision follows."""
+        return verify(self._store, self.name, self.settings.strategy)
 
     def close(self) -> None:
         """Let go of the store's connections."""
@@ -307,73 +333,6 @@ class Experiment:
         return f"Experiment({self._store.place!r}, {self.name!r}, {len(self.settings.arms)} arms)"
 
     # -- inside ----------------------------------------------------------------------------------------
-
-    def _alone(self) -> threading.RLock:
-        """The lock; a new one in a forked process, where the old one may be held by a thread that is not."""
-        if self._pid != os.getpid():
-            self._lock, self._pid, self._state = threading.RLock(), os.getpid(), None
-        return self._lock
-
-    @contextmanager
-    def _writing(self) -> Iterator[Turn]:
-        with self._alone():
-            try:
-                with self._store.writing(self.name) as log:
-                    turn = Turn(log, self._catch_up(log))
-                    yield turn
-                    turn.append()
-                    self._maybe_snapshot(turn)
-            except BaseException:
-                self._state = None  # it may hold what is not in the log
-                raise
-
-    @contextmanager
-    def _reading(self) -> Iterator[State]:
-        with self._alone():
-            try:
-                with self._store.reading(self.name) as log:
-                    state = self._catch_up(log)
-            except BaseException:
-                self._state = None
-                raise
-            yield state
-
-    def _catch_up(self, log: Log) -> State:
-        """The state of the log as it is now."""
-        state = self._state or self._load(log)
-        new = log.entries(max(0, state.seq - 1))
-        if state.seq and not (new and (new[0].seq, new[0].time) == (state.seq, state.mark)):
-            self._refuse_other(log)  # another file, or a backup: not the log that we knew
-            state, self._saved, new = State(self.settings), 0, log.entries()
-        for entry in new:
-            if entry.seq > state.seq:
-                state.apply(entry)
-        self._state = state
-        return state
-
-    def _refuse_other(self, log: Log) -> None:
-        record = self.settings.to_record()
-        if {key: (log.first().data or {}).get(key) for key in record} != json.loads(json.dumps(record)):
-            raise StoreError(
-                f"experiment {self.name!r} was replaced by another one of that name; open it anew."
-            )
-
-    def _load(self, log: Log) -> State:
-        saved = log.snapshot()
-        self._saved = saved[0] if saved is not None else 0
-        if saved is not None:
-            with suppress(Exception):  # a cache: without it the log is replayed
-                return State.from_dict(self.settings, json.loads(saved[1]))
-        return State(self.settings)
-
-    def _maybe_snapshot(self, turn: Turn) -> None:
-        state = turn.state
-        due = SNAPSHOT_EVERY + (len(state.beyond) + state.view.size) // 100
-        if not ENABLED:  # to replay a line takes a while
-            due = min(due, max(10, 5000 // len(self.settings.arms)))
-        if state.seq - self._saved >= due and self.settings.strategy is not None:
-            turn.log.save_snapshot(state.seq, json.dumps(state.to_dict()))
-            self._saved = state.seq
 
     def _pull(self, number: int, arm: int, deadline: float | None) -> Pull:
         return Pull(number, self.settings.arms[arm], pull_seed(self.settings.seed, number), deadline)
@@ -440,7 +399,7 @@ class Experiment:
 
     def _refuse_violation(self, kinds: list[str]) -> None:
         if events.VIOLATED in kinds:
-            with self._reading() as state:
+            with self._journal.reading() as state:
                 raise SuspendedError(
                     f"experiment {self.name!r} is suspended: {suspension(state)}; what was told is recorded."
                 )

@@ -6,34 +6,38 @@ Two bodies of evidence are kept:
     evidence   the results in the order of asking, up to the first pull that is not settled yet; the
                stopping rule sees this alone, so that fast results cannot get ahead of slow ones
 
-`apply` takes in one line of the log. A state is a function of the lines alone: every process that reads
-the same log has the same state, and would choose the same arm next.
+`apply` takes in one line of the log, `replay` many. A state is a function of the lines alone: every process
+that reads the same log has the same state, and would choose the same arm next.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidInputError, StoreError
+from ..errors import BestarmError, DamagedLogError, InvalidInputError, StoreError
 from ..kernels import decision
 from ..kernels._types import Array
 from ..kernels.random import open_stream
 from ..kernels.tracking import first_largest, least_pulled
 from ..strategies._base import CODE, DELTA, LEVEL, MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SCALE
-from .events import KINDS, Entry
+from .events import ASKED, FAILED, KINDS, LAPSED, LATE, TOLD, Entry
 from .settings import Settings
 
 COUNTS = ("failed", "lapsed", "reclaimed", "retried", "retracted", "late", "violated", "observed")
-_PLAIN = ("seq", "mark", "next_pull", "chosen", "called", "last", "first", "offset", "decision", "counts")
-SNAPSHOT = 2  # raised whenever the form of `to_dict` changes; other snapshots are not read
+_PLAIN = (
+    *("seq", "mark", "head", "next_pull", "chosen", "called", "last", "first", "offset", "decision"),
+    "counts",
+)
+SNAPSHOT = 3  # raised whenever the form of `to_dict` changes; other snapshots are not read
+_CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the rule has said so far
+_WRONG = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
 
-@dataclass
-class Open:
+class Open(NamedTuple):
     """A pull without a value: out in the world, or waiting to be issued again."""
 
     arm: int
@@ -43,14 +47,20 @@ class Open:
 
 
 class State:
-    """See the module. `seq` is the last line of the log that it contains."""
+    """See the module. `seq` is the last line of the log that it contains.
 
-    def __init__(self, settings: Settings) -> None:
+    steers  whether it keeps what the strategy remembers, so that it can choose; where only the decision is
+            of interest, leaving that out saves most of the time (a strategy that stops by itself is needed
+            for the decision)
+    """
+
+    def __init__(self, settings: Settings, *, steers: bool = True) -> None:
         self.settings = settings
         K = len(settings.arms)
         strategy = settings.strategy
         rows = len(strategy.rows) if strategy else 0
-        self.seq, self.mark = 0, 0.0  # the last line that it contains, and that line's time
+        self.steers = steers or self.serial
+        self.seq, self.mark, self.head = 0, 0.0, ""  # the last line that it contains, its time and chain
         self.next_pull = 1
         self.open: dict[int, Open] = {}
         self.violated: dict[int, float] = {}
@@ -83,14 +93,50 @@ class State:
 
     def apply(self, entry: Entry) -> None:
         """Take in the next line of the log."""
+        self._take(entry)
+        if entry.kind == TOLD:
+            self._judge_new()
+
+    def replay(self, entries: Iterable[Entry]) -> None:
+        """Take in many lines. The rule is asked about a stretch of results at once, which is quicker."""
+        told = False
+        for entry in entries:
+            if told and (self.serial or entry.kind not in _CALM):
+                self._judge_new()
+                told = False
+            self._take(entry)
+            told = told or entry.kind == TOLD
+        if told:
+            self._judge_new()
+
+    def copy(self) -> State:
+        """The same state, which may go its own way."""
+        twin = State.__new__(State)
+        twin.__dict__.update(self.__dict__)  # arrays and dicts are copied, all else is replaced, not changed
+        twin.open, twin.violated, twin.beyond = self.open.copy(), self.violated.copy(), self.beyond.copy()
+        twin.steering, twin.view, twin.random = self.steering.copy(), self.view.copy(), self.random.copy()
+        twin.evidence, twin.changed = self.evidence.copy(), self.changed.copy()
+        return twin
+
+    def _take(self, entry: Entry) -> None:
         if entry.kind not in KINDS:
             raise StoreError(
                 f"line {entry.seq} of the log is of a kind {entry.kind!r} that this bestarm does not know; "
                 f"upgrade with `pip install --upgrade bestarm`"
             )
-        getattr(self, f"_{entry.kind}")(entry)
+        try:
+            getattr(self, f"_{entry.kind}")(entry)
+        except _WRONG as error:
+            if not entry.seq or isinstance(error, BestarmError):  # not from the log, or a refusal
+                raise
+            problem = f"it does not follow from the lines before it ({type(error).__name__}: {error})"
+            raise DamagedLogError(entry.seq, problem) from error
         if entry.seq:
-            self.seq, self.mark = entry.seq, entry.time
+            self.seq, self.mark, self.head = entry.seq, entry.time, entry.chain
+
+    def _judge_new(self) -> None:
+        self._advance()
+        self._ask_self_stopper()
 
     def _created(self, entry: Entry) -> None:
         pass
@@ -99,18 +145,15 @@ class State:
         pull, arm, data = _pull(entry), _arm(entry), entry.data or {}
         again = self.open.get(pull)
         if again is not None:
-            again.deadline, again.out = data.get("deadline"), True
-            self.counts["retried"][arm] += 1
+            self.open[pull] = again._replace(deadline=data.get("deadline"), out=True)
+            self._count("retried", arm)
             return
         if pull != self.next_pull:
-            raise StoreError(
-                f"the log is damaged: line {entry.seq} asks for pull {pull} where {self.next_pull} is next; "
-                f"restore it from a backup"
-            )
+            raise DamagedLogError(entry.seq, f"it asks for pull {pull} where {self.next_pull} is next")
         if data.get("observed"):
-            self.counts["observed"][arm] += 1
+            self._count("observed", arm)
         else:
-            if self.chosen is None and self.settings.strategy is not None:
+            if self.steers and self.chosen is None and self.settings.strategy is not None:
                 self.choose()  # as it was called then: for what it remembers; the log has the arm
             self.chosen, self.last = None, arm
         self.open[pull] = Open(arm, data.get("check", True), data.get("deadline"), True)
@@ -122,31 +165,37 @@ class State:
         assert entry.value is not None
         pull = _pull(entry)
         self._settle(pull, self.open.pop(pull), entry.value)
-        self._advance()
-        self._ask_self_stopper()
 
     def _failed(self, entry: Entry) -> None:
-        self.counts["failed"][_arm(entry)] += 1
-        self.open[_pull(entry)].out = False
+        self._count("failed", _arm(entry))
+        self._take_back(_pull(entry))
 
     def _lapsed(self, entry: Entry) -> None:
         kind = "reclaimed" if (entry.data or {}).get("reclaimed") else "lapsed"
-        self.counts[kind][_arm(entry)] += 1
-        self.open[_pull(entry)].out = False
+        self._count(kind, _arm(entry))
+        self._take_back(_pull(entry))
+
+    def _count(self, kind: str, arm: int) -> None:
+        count = self.counts[kind].copy()
+        count[arm] += 1
+        self.counts = {**self.counts, kind: count}
+
+    def _take_back(self, pull: int) -> None:
+        self.open[pull] = self.open[pull]._replace(out=False)
 
     def _late(self, entry: Entry) -> None:
-        self.counts["late"][_arm(entry)] += 1
+        self._count("late", _arm(entry))
 
     def _violated(self, entry: Entry) -> None:
         pull = _pull(entry)
-        self.counts["violated"][_arm(entry)] += 1
+        self._count("violated", _arm(entry))
         self.violated[pull] = float(entry.value or 0.0)
-        self.open[pull].deadline, self.open[pull].out = None, True
+        self.open[pull] = self.open[pull]._replace(deadline=None, out=True)
 
     def _retracted(self, entry: Entry) -> None:
         """Take a value back, and perhaps put the right one in its place."""
         pull, arm = _pull(entry), _arm(entry)
-        self.counts["retracted"][arm] += 1
+        self._count("retracted", arm)
         self.violated.pop(pull, None)
         waiting = self.open.pop(pull, None)
         if waiting is not None:
@@ -402,7 +451,7 @@ class State:
         return {
             "snapshot": SNAPSHOT,
             **{name: getattr(self, name) for name in _PLAIN},
-            "open": [[pull, *asdict(item).values()] for pull, item in self.open.items()],
+            "open": [[pull, *item] for pull, item in self.open.items()],
             "violated": list(self.violated.items()),
             "view": self.view.tolist(),
             "steering": self.steering.tolist(),

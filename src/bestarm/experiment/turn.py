@@ -1,6 +1,8 @@
-"""One transaction on an experiment: the state, and the lines that will be appended at its end."""
+"""One attempt to change an experiment: a copy of its state, and the lines that are to be appended."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from . import events
 from .events import Entry
@@ -9,11 +11,18 @@ from .store._base import Log
 
 
 class Turn:
-    """What a call that changes something works with."""
+    """What a call that changes something works with; nothing of it is kept unless it is committed.
 
-    def __init__(self, log: Log, state: State) -> None:
-        self.log, self.state = log, state
+    state     the state with the new lines; the call's own
+    now       the time by the store's clock
+    lines_of  reads the stored lines of a pull
+    """
+
+    def __init__(self, state: State, now: float, lines_of: Callable[[int], list[Entry]]) -> None:
+        self.state, self.now = state, now
         self.new: list[Entry] = []
+        self._base = state.seq
+        self._lines_of = lines_of
         self._of_pull: dict[int, list[Entry]] = {}
 
     def record(self, entry: Entry) -> None:
@@ -32,16 +41,17 @@ class Turn:
         self.state.apply(Entry(events.DECIDED, arm=found["arm"], data=named))
         self.new.append(Entry(events.DECIDED, arm=found["arm"], data=named))
 
-    def append(self) -> None:
-        if self.new:
-            last = self.log.append(self.new)[-1]
-            self.state.seq, self.state.mark = last.seq, last.time
+    def append(self, log: Log) -> None:
+        """Write the new lines behind the last one, which must be the one that the state began with."""
+        last = log.append(self.new)[-1]
+        self.state.seq, self.state.mark, self.state.head = last.seq, last.time, last.chain
 
     def entries(self, pull: int) -> list[Entry]:
         """All lines of a pull, also those of this turn."""
         if pull not in self._of_pull:
             mine = [entry for entry in self.new if entry.pull == pull]
-            self._of_pull[pull] = [*self.log.entries(pull=pull), *mine]
+            stored = [entry for entry in self._lines_of(pull) if entry.seq <= self._base]
+            self._of_pull[pull] = [*stored, *mine]
         return self._of_pull[pull]
 
     def present_value(self, pull: int) -> float | None:

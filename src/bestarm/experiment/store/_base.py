@@ -5,7 +5,8 @@
         log.append([Entry(TOLD, pull=7, value=0.5)])
     # here the lines are durable; an exception inside, or a crash, leaves nothing behind
 
-All implementations run under the same contract tests. Everything that goes wrong underneath is raised
+Every line is tied to the one before it by a hash (`_rows.py`), and is checked when it is read. All
+implementations run under the same contract tests. Everything that goes wrong underneath is raised
 as `StoreError`, after which the store may be used again. When a connection breaks just as a block is
 left, its lines are either all stored or none: read the log before repeating them.
 """
@@ -22,7 +23,16 @@ from ..events import Entry
 
 
 class Log(ABC):
-    """The log of one experiment, inside `Store.reading` or `Store.writing` and not after it."""
+    """The log of one experiment, inside `Store.reading` or `Store.writing` and not after it.
+
+    last   the number of its last line
+    head   that line's chain, "" if version 0.1 wrote it
+    saved  the last line that the saved snapshot contains, 0 without one
+    """
+
+    last: int
+    head: str
+    saved: int
 
     def __init__(self, *, write: bool) -> None:
         self.open = True
@@ -40,8 +50,11 @@ class Log(ABC):
         """Seconds since 1970 by the store's clock, the same for all who use the store."""
 
     @abstractmethod
-    def entries(self, after: int = 0, *, pull: int | None = None) -> list[Entry]:
-        """The lines with seq > after in order; with `pull`, those of that pull alone."""
+    def entries(self, after: int = 0, *, most: int | None = None, pull: int | None = None) -> list[Entry]:
+        """The lines with seq > after in order, at most so many; with `pull`, those of that pull alone.
+
+        Raises  DamagedLogError if a line is not what was written
+        """
 
     @abstractmethod
     def first(self) -> Entry:
@@ -65,11 +78,13 @@ class Store(ABC):
 
     url       where it is, as given
     place     the same for people: without a password
+    lasting   whether it outlives the process, so that what is read may differ from what was written
     patience  seconds to wait for other writers before giving up
     """
 
     url: str
     place: str
+    lasting: bool = True
     patience: float = 60.0
 
     @abstractmethod
@@ -91,16 +106,21 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def writing(self, name: str) -> AbstractContextManager[Log]:
+    def writing(self, name: str, *, patience: float | None = None) -> AbstractContextManager[Log]:
         """The log, for one writer at a time; durable when left, unchanged when left by an exception.
 
         Keep the block short, for others wait; a thread may be inside one such block of a store only.
-        Raises  InvalidInputError if there is no such experiment
+        patience  seconds to wait for other writers, by default the store's
+        Raises    InvalidInputError if there is no such experiment
         """
 
     @abstractmethod
     def close(self) -> None:
         """Let go of connections; the store opens them again if it is used again."""
+
+    def problem(self) -> str:
+        """What is wrong with the place itself, apart from the lines, as far as it can tell; "" if nothing."""
+        return ""
 
 
 class Turn(threading.local):

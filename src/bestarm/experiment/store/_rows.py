@@ -1,48 +1,85 @@
-"""A line of a log as plain columns, the same in every store: what goes in comes out, bit for bit."""
+"""A line of a log as plain columns, the same in every store: what goes in comes out, bit for bit.
+
+Every line carries a hash of itself and of the hash before it. So a changed bit anywhere in the log breaks
+the chain at that line, and is found when the line is read. This finds damage, not a forger: who can write
+to the store can also compute the hashes. Lines that version 0.1 wrote have none, and the first line behind
+them begins a new chain.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
-from ...errors import InvalidInputError, StoreError
+from ...errors import DamagedLogError, InvalidInputError
 from ..events import Entry
 
-COLUMNS = "kind, pull, arm, value, data, seq, time"  # in the order of Entry's fields
-Row = tuple[str, int | None, int | None, float | None, str | None, int, float]
+COLUMNS = "kind, pull, arm, value, data, seq, time, chain"  # in the order of Entry's fields
+SEQ: Final = 5  # places in a row
+CHAIN: Final = 7
+_to_json = json.JSONEncoder(separators=(",", ":")).encode  # in ASCII: safe in any encoding
+Row = tuple[str, int | None, int | None, float | None, str | None, int, float, str]
 
 
-def to_row(entry: Entry, seq: int, time: float) -> Row:
-    """The columns of a line, as plain Python numbers and text.
+def link(previous: str, row: Sequence[Any]) -> str:
+    """The hash that ties the columns of a line to the chain before it; 32 hexadecimal digits.
 
-    Raises  InvalidInputError if the value is NaN, which SQLite would store as no value
+    The text of a float is exact, and the data, which may contain anything, stands last: no two different
+    lines have the same text.
     """
-    kind, pull, arm, value, data, _, _ = entry
-    if value is not None and value != value:
-        raise InvalidInputError("a log cannot store the value nan; give a number, or record a failure")
-    return (
-        kind,
-        None if pull is None else int(pull),
-        None if arm is None else int(arm),
-        None if value is None else float(value),
-        None if data is None else json.dumps(data, separators=(",", ":")),  # ASCII: safe in any encoding
-        seq,
-        time,
-    )
+    kind, pull, arm, value, data, seq, time = row[:CHAIN]
+    text = f"{previous}|{kind}|{pull}|{arm}|{value!r}|{seq}|{time!r}|{data}"
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def to_rows(entries: Sequence[Entry], last: int, time: float) -> list[Row]:
-    """The columns of lines that follow line number `last`."""
-    return [to_row(entry, last + i, time) for i, entry in enumerate(entries, start=1)]
+def to_rows(entries: Iterable[Entry], last: int, chain: str, time: float) -> list[Row]:
+    """The columns of lines that follow line number `last` with its `chain`, as plain numbers and text.
+
+    Raises  InvalidInputError if a value is NaN, which SQLite would store as no value
+    """
+    rows: list[Row] = []
+    for seq, (kind, pull, arm, value, data, *_) in enumerate(entries, start=last + 1):
+        if value is not None and value != value:
+            raise InvalidInputError("a log cannot store the value nan; give a number, or record a failure")
+        columns = (
+            kind,
+            None if pull is None else int(pull),
+            None if arm is None else int(arm),
+            None if value is None else float(value),
+            None if data is None else _to_json(data),
+            seq,
+            time,
+        )
+        chain = link(chain, columns)
+        rows.append((*columns, chain))
+    return rows
 
 
 def to_entry(row: Sequence[Any]) -> Entry:
     """The line back from its columns."""
-    kind, pull, arm, value, data, seq, time = row
+    kind, pull, arm, value, data, seq, time, chain = row
     if data is not None:
         try:
             data = json.loads(data)
         except (TypeError, ValueError) as error:
-            raise StoreError(f"line {seq} of the log is damaged: its data is not JSON ({error})") from error
-    return Entry(kind, pull, arm, value, data, seq, time)
+            raise DamagedLogError(seq, f"its data is not JSON ({error})") from error
+    return Entry(kind, pull, arm, value, data, seq, time, chain or "")
+
+
+def checked_entry(row: Sequence[Any], previous: str) -> Entry:
+    """The line back from its columns, if its hash fits to them and to the chain before it."""
+    if row[CHAIN] and row[CHAIN] != link(previous, row):
+        raise DamagedLogError(row[SEQ], "it does not fit to its hash")
+    return to_entry(row)
+
+
+def checked_entries(rows: Iterable[Sequence[Any]], previous: str) -> list[Entry]:
+    """Consecutive lines, each checked against the one before it."""
+    found = []
+    for row in rows:
+        entry = checked_entry(row, previous)
+        previous = entry.chain
+        found.append(entry)
+    return found

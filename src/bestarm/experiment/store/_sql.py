@@ -12,13 +12,13 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from ...errors import StoreError
+from ...errors import DamagedLogError, StoreError
 from ..events import Entry
 from ..names import check_name
 from ._base import Log, Store, Turn, no_such_experiment
-from ._rows import COLUMNS, Row, to_entry, to_rows
+from ._rows import CHAIN, COLUMNS, SEQ, Row, checked_entries, checked_entry, to_entry, to_rows
 
 # Version n of the schema is what the first n steps make. Steps are only ever added at the end.
 # {id}: a number given by the database; {real}: a float that keeps every bit; {clustered}: stored by its key.
@@ -31,14 +31,21 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX events_by_pull ON events (experiment, pull)",
     ),
     ("CREATE TABLE snapshots (experiment BIGINT PRIMARY KEY, seq BIGINT NOT NULL, text TEXT NOT NULL)",),
+    (
+        "ALTER TABLE events ADD COLUMN chain TEXT",
+        "ALTER TABLE experiments ADD COLUMN head TEXT",  # number and chain of the last line that has one
+        "ALTER TABLE experiments ADD COLUMN saved BIGINT NOT NULL DEFAULT 0",
+    ),
 )
 VERSION = len(STEPS)
 
 NAMES = "SELECT name FROM experiments ORDER BY id"
 CREATE = "INSERT INTO experiments (name, last) VALUES (%s, 0) ON CONFLICT (name) DO NOTHING"
-ENTRIES = f"SELECT {COLUMNS} FROM events WHERE experiment = %s AND seq > %s ORDER BY seq"
+ENTRIES = f"SELECT {COLUMNS} FROM events WHERE experiment = %s AND seq >= %s AND seq <= %s ORDER BY seq"
 ENTRIES_OF_PULL = (
-    f"SELECT {COLUMNS} FROM events WHERE experiment = %s AND pull = %s AND seq > %s ORDER BY seq"
+    f"SELECT {COLUMNS}, (SELECT before.chain FROM events AS before"
+    " WHERE before.experiment = events.experiment AND before.seq = events.seq - 1)"
+    " FROM events WHERE experiment = %s AND pull = %s AND seq > %s ORDER BY seq"
 )
 FIRST = f"SELECT {COLUMNS} FROM events WHERE experiment = %s AND seq = 1"
 SNAPSHOT = "SELECT seq, text FROM snapshots WHERE experiment = %s"
@@ -46,6 +53,7 @@ SAVE_SNAPSHOT = (
     "INSERT INTO snapshots (experiment, seq, text) VALUES (%s, %s, %s)"
     " ON CONFLICT (experiment) DO UPDATE SET seq = excluded.seq, text = excluded.text"
 )
+NOTE_SNAPSHOT = "UPDATE experiments SET saved = %s WHERE id = %s"
 
 LARGEST = 2**63 - 1  # of a BIGINT
 
@@ -61,6 +69,16 @@ def steps_from(version: int, place: str) -> tuple[tuple[str, ...], ...]:
             f" {VERSION}); upgrade with `pip install --upgrade bestarm`"
         )
     return STEPS[version:]
+
+
+class Found(NamedTuple):
+    """What a transaction knows of its experiment: the columns of its row, and the clock."""
+
+    id: int
+    last: int
+    head: str | None
+    saved: int
+    clock: Callable[[], float]
 
 
 class Session(ABC):
@@ -79,16 +97,16 @@ class Session(ABC):
         """One sentence: what went wrong, and what to do."""
 
     @abstractmethod
-    def begin(self, *, write: bool) -> None:
-        """Start a transaction."""
+    def begin(self, *, write: bool, patience: float | None = None) -> None:
+        """Start a transaction; a writer waits for others so many seconds, or as long as the store does."""
 
     @abstractmethod
-    def find(self, name: str, *, write: bool) -> tuple[int, int, Callable[[], float]] | None:
-        """An experiment's id, the seq of its last line, and the clock; with `write`, lock it."""
+    def find(self, name: str, *, write: bool) -> Found | None:
+        """An experiment by its name; with `write`, lock it."""
 
     @abstractmethod
     def insert(self, experiment: int, rows: Sequence[Row]) -> None:
-        """Add lines at the end of a log, and note the last one's seq."""
+        """Add lines at the end of a log, and note the last one's seq and chain."""
 
     def lost(self) -> bool:
         """Whether the connection broke, so that another one may do better."""
@@ -144,14 +162,12 @@ class Session(ABC):
 class _SqlLog(Log):
     """A log inside one transaction."""
 
-    def __init__(
-        self, session: Session, experiment: int, last: int, clock: Callable[[], float], *, write: bool
-    ) -> None:
+    def __init__(self, session: Session, found: Found, *, write: bool) -> None:
         super().__init__(write=write)
-        self._session = session
-        self._experiment = experiment
-        self._last = last
-        self._clock = clock
+        self._session, self._experiment, self._clock = session, found.id, found.clock
+        self.last, self.saved = found.last, found.saved
+        chained, _, head = (found.head or "0 ").partition(" ")
+        self.head = head if chained == str(self.last) else ""  # version 0.1 leaves the head as it is
 
     def _checked(self, *, write: bool = False) -> Session:
         self._check(write=write)
@@ -161,32 +177,39 @@ class _SqlLog(Log):
         self._check()
         return self._clock()
 
-    def entries(self, after: int = 0, *, pull: int | None = None) -> list[Entry]:
+    def entries(self, after: int = 0, *, most: int | None = None, pull: int | None = None) -> list[Entry]:
         session, after = self._checked(), max(after, 0)
-        if after >= self._last or (pull is not None and abs(pull) > LARGEST):
+        if after >= self.last or (pull is not None and abs(pull) > LARGEST):
             return []
         if pull is not None:
-            return [to_entry(row) for row in session.rows(ENTRIES_OF_PULL, (self._experiment, pull, after))]
-        found = [to_entry(row) for row in session.rows(ENTRIES, (self._experiment, after))]
-        if len(found) != self._last - after or found[-1].seq != self._last:
-            raise StoreError(
-                f"{session.place} is damaged: of the lines {after + 1} to {self._last} of a log it has"
-                f" {len(found)}; restore it from a backup"
-            )
-        return found
+            found = session.rows(ENTRIES_OF_PULL, (self._experiment, pull, after))
+            with _placed(session.place):
+                return [checked_entry(row, before or "") for *row, before in found]
+        until = self.last if most is None else min(self.last, after + most)
+        rows = session.rows(ENTRIES, (self._experiment, after, until))
+        previous = rows.pop(0)[CHAIN] if after and rows else ""
+        with _placed(session.place):
+            for seq, row in enumerate([*rows, None], start=after + 1):
+                if seq <= until and (row is None or row[SEQ] != seq):
+                    raise DamagedLogError(seq, "it is missing")
+            entries = checked_entries(rows, previous or "")
+            if until == self.last and entries and entries[-1].chain != self.head:
+                raise DamagedLogError(until, "it is not the line that was written last")
+        return entries
 
     def first(self) -> Entry:
         rows = self._checked().rows(FIRST, (self._experiment,))
-        if not rows:
-            raise StoreError(f"{self._session.place} is damaged: a log has no first line; restore a backup")
-        return to_entry(rows[0])
+        with _placed(self._session.place):
+            if not rows:
+                raise DamagedLogError(1, "it is missing")
+            return checked_entry(rows[0], "")
 
     def append(self, entries: Sequence[Entry]) -> list[Entry]:
         session = self._checked(write=True)
-        rows = to_rows(entries, self._last, self._clock())
+        rows = to_rows(entries, self.last, self.head, self._clock())
         if rows:
             session.insert(self._experiment, rows)
-            self._last += len(rows)
+            self.last, self.head = rows[-1][SEQ], rows[-1][CHAIN]
         return [to_entry(row) for row in rows]
 
     def snapshot(self) -> tuple[int, str] | None:
@@ -194,7 +217,19 @@ class _SqlLog(Log):
         return (rows[0][0], rows[0][1]) if rows else None
 
     def save_snapshot(self, seq: int, text: str) -> None:
-        self._checked(write=True).run(SAVE_SNAPSHOT, (self._experiment, seq, text))
+        session = self._checked(write=True)
+        session.run(SAVE_SNAPSHOT, (self._experiment, seq, text))
+        session.run(NOTE_SNAPSHOT, (seq, self._experiment))
+        self.saved = seq
+
+
+@contextmanager
+def _placed(place: str) -> Iterator[None]:
+    """Say in which store a damaged line is."""
+    try:
+        yield
+    except DamagedLogError as error:
+        raise DamagedLogError(error.line, error.problem, place) from error.__cause__
 
 
 class SqlStore(Store):
@@ -220,7 +255,7 @@ class SqlStore(Store):
         with self._turn.take(), self._block(write=True) as session:
             if not session.run(CREATE, (name,)):
                 return False
-            with self._log(session, name, write=True) as log:
+            with self._log(session, name, write=True, new=True) as log:
                 log.append([first])
             return True
 
@@ -237,11 +272,11 @@ class SqlStore(Store):
             yield log
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[Log]:
+    def writing(self, name: str, *, patience: float | None = None) -> Iterator[Log]:
         self._check_exists(name)
         with (
             self._turn.take(),
-            self._block(write=True) as session,
+            self._block(write=True, patience=patience) as session,
             self._log(session, name, write=True) as log,
         ):
             yield log
@@ -255,19 +290,21 @@ class SqlStore(Store):
             raise no_such_experiment(name, self.place, [])
 
     @contextmanager
-    def _log(self, session: Session, name: str, *, write: bool) -> Iterator[Log]:
+    def _log(self, session: Session, name: str, *, write: bool, new: bool = False) -> Iterator[Log]:
         found = session.find(name, write=write)
         if found is None:
             raise no_such_experiment(name, self.place, [row[0] for row in session.rows(NAMES)])
-        log = _SqlLog(session, *found, write=write)
+        if found.last < 1 and not new:
+            raise DamagedLogError(1, "it is missing", self.place)
+        log = _SqlLog(session, found, write=write)
         try:
             yield log
         finally:
             log.open = False
 
     @contextmanager
-    def _block(self, *, write: bool) -> Iterator[Session]:
-        session = self._begin(write=write)
+    def _block(self, *, write: bool, patience: float | None = None) -> Iterator[Session]:
+        session = self._begin(write=write, patience=patience)
         try:
             yield session
             session.commit()
@@ -278,13 +315,13 @@ class SqlStore(Store):
             if not session.failed:
                 self._idle.append(session)
 
-    def _begin(self, *, write: bool) -> Session:
+    def _begin(self, *, write: bool, patience: float | None) -> Session:
         """A connection inside a new transaction; an idle one that turns out to be lost is replaced."""
         while True:
             idle = self._pop()
             session = idle or self._connect()
             try:
-                session.begin(write=write)
+                session.begin(write=write, patience=patience)
                 return session
             except BaseException as error:
                 session.close()

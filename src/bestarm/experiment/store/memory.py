@@ -11,7 +11,7 @@ from ...errors import StoreError
 from ..events import Entry
 from ..names import check_name
 from ._base import Log, Store, Turn, no_such_experiment
-from ._rows import Row, to_entry, to_row, to_rows
+from ._rows import CHAIN, SEQ, Row, to_entry, to_rows
 
 
 class _Book:
@@ -31,22 +31,27 @@ class _MemoryLog(Log):
         super().__init__(write=write)
         self._book = book
         self._snapshot = book.snapshot  # before the length: a snapshot never has more lines than the log
-        self._length = len(book.rows)
+        self._length = self.last = len(book.rows)
         self._new: list[Row] = []
+        self.head = book.rows[self.last - 1][CHAIN]
+        self.saved = self._snapshot[0] if self._snapshot else 0
 
     def now(self) -> float:
         self._check()
         return time.time()
 
-    def entries(self, after: int = 0, *, pull: int | None = None) -> list[Entry]:
+    def entries(self, after: int = 0, *, most: int | None = None, pull: int | None = None) -> list[Entry]:
         self._check()
         after = max(after, 0)
         if pull is not None:
-            rows = [row for row in self._book.of_pull.get(pull, ()) if row[5] <= self._length]
+            rows = [row for row in self._book.of_pull.get(pull, ()) if row[SEQ] <= self._length]
             rows += [row for row in self._new if row[1] == pull]
-            return [to_entry(row) for row in rows if row[5] > after]
-        rows = self._book.rows[after : self._length] + self._new[max(after - self._length, 0) :]
-        return [to_entry(row) for row in rows]
+            return [to_entry(row) for row in rows if row[SEQ] > after]
+        until = self.last if most is None else min(self.last, after + most)
+        old, new = self._book.rows[after : min(until, self._length)], self._new
+        if until > self._length:
+            old = old + new[max(after - self._length, 0) : until - self._length]
+        return [to_entry(row) for row in old]
 
     def first(self) -> Entry:
         self._check()
@@ -54,8 +59,10 @@ class _MemoryLog(Log):
 
     def append(self, entries: Sequence[Entry]) -> list[Entry]:
         self._check(write=True)
-        rows = to_rows(entries, self._length + len(self._new), time.time())
+        rows = to_rows(entries, self.last, self.head, time.time())
         self._new += rows
+        if rows:
+            self.last, self.head = rows[-1][SEQ], rows[-1][CHAIN]
         return [to_entry(row) for row in rows]
 
     def snapshot(self) -> tuple[int, str] | None:
@@ -64,7 +71,7 @@ class _MemoryLog(Log):
 
     def save_snapshot(self, seq: int, text: str) -> None:
         self._check(write=True)
-        self._snapshot = (seq, text)
+        self._snapshot, self.saved = (seq, text), seq
 
     def end(self, *, keep: bool) -> None:
         """Publish what the block added, or forget it."""
@@ -80,6 +87,8 @@ class _MemoryLog(Log):
 class MemoryStore(Store):
     """Logs in this process, gone with it."""
 
+    lasting = False
+
     def __init__(self, url: str = "memory:") -> None:
         self.url = self.place = url
         self._books: dict[str, _Book] = {}
@@ -87,7 +96,7 @@ class MemoryStore(Store):
 
     def create(self, name: str, first: Entry) -> bool:
         check_name("the name of an experiment", name)
-        book = _Book(to_row(first, 1, time.time()))
+        book = _Book(to_rows([first], 0, "", time.time())[0])
         with self._turn.take():
             return self._books.setdefault(name, book) is book
 
@@ -103,9 +112,9 @@ class MemoryStore(Store):
             log.end(keep=False)
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[Log]:
+    def writing(self, name: str, *, patience: float | None = None) -> Iterator[Log]:
         book = self._book(name)
-        with self._turn.take(), self._alone(book, name):
+        with self._turn.take(), self._alone(book, name, self.patience if patience is None else patience):
             log = _MemoryLog(book, write=True)
             try:
                 yield log
@@ -118,17 +127,17 @@ class MemoryStore(Store):
         """Nothing to let go of; the logs stay as long as the store."""
 
     def _book(self, name: str) -> _Book:
-        check_name("the name of an experiment", name)
         try:
             return self._books[name]
-        except KeyError:
+        except (KeyError, TypeError):
+            check_name("the name of an experiment", name)
             raise no_such_experiment(name, "this store in memory", self.names()) from None
 
     @contextmanager
-    def _alone(self, book: _Book, name: str) -> Iterator[None]:
-        if not book.writer.acquire(timeout=self.patience):
+    def _alone(self, book: _Book, name: str, patience: float) -> Iterator[None]:
+        if not book.writer.acquire(timeout=patience):
             raise StoreError(
-                f"another thread has been writing to {name!r} for {self.patience:g} s;"
+                f"another thread has been writing to {name!r} for {patience:g} s;"
                 " let it end, then repeat the call"
             )
         try:

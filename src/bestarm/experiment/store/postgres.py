@@ -9,7 +9,7 @@ connection between transactions would lose the settings made here.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import psycopg
@@ -17,8 +17,8 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import Int8Dumper
 
 from ...errors import InvalidInputError, StoreError
-from ._rows import COLUMNS, Row
-from ._sql import VERSION, Session, SqlStore, steps_from
+from ._rows import CHAIN, COLUMNS, SEQ, Row
+from ._sql import VERSION, Found, Session, SqlStore, steps_from
 
 TYPES = {
     "id": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
@@ -35,14 +35,17 @@ DEFAULTS: dict[str, Any] = {
     "application_name": "bestarm",
 }
 CLOCK = "extract(epoch FROM clock_timestamp())::float8"
-FIND = f"SELECT id, last, {CLOCK} FROM experiments WHERE name = %s"
+FIND = f"SELECT id, last, head, saved, {CLOCK} FROM experiments WHERE name = %s"
 # The inner query waits for the lock, the outer one looks at the clock afterwards.
-LOCK = f"SELECT id, last, {CLOCK} FROM (SELECT id, last FROM experiments WHERE name = %s FOR UPDATE) AS found"
+LOCK = (
+    f"SELECT id, last, head, saved, {CLOCK}"
+    " FROM (SELECT id, last, head, saved FROM experiments WHERE name = %s FOR UPDATE) AS found"
+)
 INSERT = (
-    "WITH grown AS (UPDATE experiments SET last = %s WHERE id = %s)"
+    "WITH grown AS (UPDATE experiments SET last = %s, head = %s WHERE id = %s)"
     f" INSERT INTO events (experiment, {COLUMNS})"
     " SELECT %s, * FROM unnest(%s::text[], %s::bigint[], %s::bigint[], %s::float8[], %s::text[],"
-    " %s::bigint[], %s::float8[])"
+    " %s::bigint[], %s::float8[], %s::text[])"
 )
 MIGRATION_LOCK = int.from_bytes(b"bestarm", "big")
 
@@ -71,20 +74,23 @@ class PostgresSession(Session):
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         return self._try(lambda: self.raw.execute(sql, values, binary=True).fetchall())  # type: ignore[no-any-return]
 
-    def begin(self, *, write: bool) -> None:
+    def begin(self, *, write: bool, patience: float | None = None) -> None:
         self.run("BEGIN" if write else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        if patience is not None:
+            self.run(f"SET LOCAL lock_timeout = '{patience * 1000:.0f}ms'")
 
-    def find(self, name: str, *, write: bool) -> tuple[int, int, Callable[[], float]] | None:
+    def find(self, name: str, *, write: bool) -> Found | None:
         rows = self.rows(LOCK if write else FIND, (name,))
         if not rows:
             return None
-        experiment, last, now = rows[0]
+        experiment, last, head, saved, now = rows[0]
         offset = now - time.monotonic()  # saves asking again: a block is short
-        return experiment, last, lambda: time.monotonic() + offset
+        return Found(experiment, last, head, saved, lambda: time.monotonic() + offset)
 
     def insert(self, experiment: int, rows: Sequence[Row]) -> None:
         columns = [list(column) for column in zip(*rows, strict=True)]
-        self.run(INSERT, (rows[-1][5], experiment, experiment, *columns))
+        last, chain = rows[-1][SEQ], rows[-1][CHAIN]
+        self.run(INSERT, (last, f"{last} {chain}", experiment, experiment, *columns))
 
 
 class PostgresStore(SqlStore):

@@ -9,28 +9,24 @@ Not for network drives: SQLite's locks do not work there.
 from __future__ import annotations
 
 import os
-import queue as queue_module
 import sqlite3
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ...errors import StoreError
-from ._rows import COLUMNS, Row
-from ._sql import VERSION, Session, SqlStore, steps_from
-
-if sys.platform != "win32":
-    import fcntl
+from ._forks import forks
+from ._queue import queue
+from ._rows import CHAIN, COLUMNS, SEQ, Row
+from ._sql import VERSION, Found, Session, SqlStore, steps_from
 
 APPLICATION_ID = int.from_bytes(b"barm", "big")
 # REAL would turn -0.0 into 0.0, so floats lie in columns without a type.
 TYPES = {"id": "INTEGER PRIMARY KEY", "real": "", "clustered": " WITHOUT ROWID"}
-FIND = "SELECT id, last FROM experiments WHERE name = ?"
-INSERT = f"INSERT INTO events ({COLUMNS}, experiment) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-GROW = "UPDATE experiments SET last = ? WHERE id = ?"
+FIND = "SELECT id, last, head, saved FROM experiments WHERE name = ?"
+INSERT = f"INSERT INTO events ({COLUMNS}, experiment) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+GROW = "UPDATE experiments SET last = ?, head = ? WHERE id = ?"
 RETRY = 0.0005  # seconds between two attempts to be the writer
 
 # By SQLite's primary result code. Written so that each is a sentence after the file's name.
@@ -70,16 +66,17 @@ class SqliteSession(Session):
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
         return super().run(sql.replace("%s", "?"), values)
 
-    def begin(self, *, write: bool) -> None:
+    def begin(self, *, write: bool, patience: float | None = None) -> None:
         if write:
-            self.wait_patiently("BEGIN IMMEDIATE")
+            self.wait_patiently("BEGIN IMMEDIATE", patience)
         else:
             self.run("BEGIN")
 
-    def wait_patiently(self, sql: str) -> None:
+    def wait_patiently(self, sql: str, patience: float | None = None) -> None:
         """Run a statement that needs the file alone, in turn with the other writers."""
-        deadline = time.monotonic() + self.patience
-        with queue(self.place + "-queue", self.patience / 2):
+        seconds = self.patience if patience is None else patience
+        deadline = time.monotonic() + seconds
+        with queue(self.place, seconds / 2):
             self.rows("PRAGMA busy_timeout = 0")
             while not self._succeeds(sql, deadline):
                 time.sleep(RETRY)
@@ -94,15 +91,18 @@ class SqliteSession(Session):
             raise StoreError(self.explain(error)) from error
         return True
 
-    def find(self, name: str, *, write: bool) -> tuple[int, int, Callable[[], float]] | None:  # noqa: ARG002
+    def find(self, name: str, *, write: bool) -> Found | None:  # noqa: ARG002
         rows = self.rows(FIND, (name,))
-        if rows and not isinstance(rows[0][1], int):
-            raise StoreError(f"{self.place} {ADVICE[sqlite3.SQLITE_CORRUPT]} (no number of lines)")
-        return (rows[0][0], rows[0][1], time.time) if rows else None
+        if not rows:
+            return None
+        experiment, last, head, saved = rows[0]
+        if not (isinstance(last, int) and isinstance(saved, int) and isinstance(head, str | None)):
+            raise StoreError(f"{self.place} {ADVICE[sqlite3.SQLITE_CORRUPT]} (no head of a log)")
+        return Found(experiment, last, head, saved, time.time)
 
     def insert(self, experiment: int, rows: Sequence[Row]) -> None:
         self._try(lambda: self.raw.executemany(INSERT, [(*row, experiment) for row in rows]))
-        self.run(GROW, (rows[-1][5], experiment))
+        self.run(GROW, (rows[-1][SEQ], f"{rows[-1][SEQ]} {rows[-1][CHAIN]}", experiment))
 
 
 class SqliteStore(SqlStore):
@@ -111,11 +111,23 @@ class SqliteStore(SqlStore):
     def __init__(self, url: str) -> None:
         self._path = os.path.abspath(url.removeprefix("sqlite:///"))
         super().__init__(url, self._path)
+        forks.stores.add(self)
         if self._exists():
-            self._idle.append(self._connect())
+            with forks.block(self._path):
+                self._idle.append(self._connect())
 
     def _exists(self) -> bool:
         return os.path.exists(self._path)
+
+    def problem(self) -> str:
+        with self._block(write=False) as session:
+            found = session.rows("PRAGMA integrity_check(1)")[0][0]
+        return "" if found == "ok" else f"{self._path} {ADVICE[sqlite3.SQLITE_CORRUPT]} ({found})"
+
+    @contextmanager
+    def _block(self, *, write: bool, patience: float | None = None) -> Iterator[Session]:
+        with forks.block(self._path), super()._block(write=write, patience=patience) as session:
+            yield session
 
     def _connect(self) -> Session:
         try:
@@ -190,64 +202,3 @@ def identity(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-@contextmanager
-def queue(path: str, seconds: float) -> Iterator[None]:
-    """Wait for the turn among the writers, in the order of arrival.
-
-    A turn lasts only until its writer has SQLite's lock. It is a courtesy, which keeps a writer from being
-    passed over again and again: without it, as on Windows, or after so many seconds when a process was
-    stopped that had the turn, SQLite's locks are still safe.
-    """
-    file = open_queue(path)
-    if file is None or sys.platform == "win32" or not take_turn(file, seconds):
-        yield
-        return
-    try:
-        yield
-    finally:
-        leave_turn(file)
-
-
-def take_turn(file: int, seconds: float) -> bool:
-    """Lock the file. After so many seconds it is False, and the file is closed when the lock comes after all.
-
-    A lock in the order of arrival has no time limit of its own, so a thread waits for it.
-    """
-    with suppress(BlockingIOError):
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    answer: queue_module.Queue[bool] = queue_module.Queue()
-    wanted = threading.Lock()  # whoever takes it first decides: the thread keeps the turn, or gives it up
-
-    def wait() -> None:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        if wanted.acquire(blocking=False):
-            answer.put(True)
-        else:
-            leave_turn(file)
-
-    threading.Thread(target=wait, daemon=True).start()
-    try:
-        return answer.get(timeout=seconds)
-    except queue_module.Empty:
-        return not wanted.acquire(blocking=False) and answer.get()
-    except BaseException:
-        if not wanted.acquire(blocking=False):
-            leave_turn(file)
-        raise
-
-
-def leave_turn(file: int) -> None:
-    """Unlock, since a forked child may have the file open, too; and close."""
-    fcntl.flock(file, fcntl.LOCK_UN)
-    os.close(file)
-
-
-def open_queue(path: str) -> int | None:
-    """The file to queue on; None where it cannot be made: SQLite will say what is wrong."""
-    try:
-        return os.open(path, os.O_RDONLY | os.O_CREAT, 0o666)
-    except OSError:
-        return None
