@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -26,6 +27,8 @@ from .measure import cpu_seconds, duration, show
 ARMS = ("a", "b", "c", "d", "e")
 BATCH = 100
 WORKERS = 64
+HUGE = 20_000  # pulls that one client asks for, and tells, at once
+HUGE_NAME = f"a client of {HUGE:,} pulls"
 SECONDS = 8.0
 LONG = 1_000_000
 
@@ -87,37 +90,63 @@ def tells(places: dict[str, str]) -> None:
 
 
 def workers(places: dict[str, str]) -> None:
-    """Processes that ask and tell on one experiment; then the log is audited."""
+    """Processes that ask and tell on one experiment, alone and beside a huge client; the log is audited."""
     rows = []
     for place, url in places.items():
-        _create(url, "workers", lease=None).close()
-        children = [_fork(url, i) for i in range(WORKERS)]
-        codes = [os.waitpid(child, 0)[1] for child in children]
-        with Experiment.open(url, "workers") as experiment:
-            events = experiment.history()
-        told = [e.pull for e in events if e.kind == "told"]
-        asked = {e.pull for e in events if e.kind == "asked"}
-        lost, doubled = len(asked) - len(set(told)), len(told) - len(set(told))
-        strange = sum(e.kind in ("late", "lapsed", "failed") for e in events)
-        rate = f"{len(told) / SECONDS:.0f}"
-        rows.append(
-            [place, str(len(told)), rate, str(lost), str(doubled), str(sum(map(bool, codes))), str(strange)]
-        )
-    header = ["store", "told", "per second", "lost", "doubled", "refused", "other events"]
+        for beside in ("nobody", HUGE_NAME):
+            name = f"workers beside {beside}"
+            _create(url, name, lease=None).close()
+            children = [_fork(url, name, i, 4) for i in range(WORKERS)]
+            hog = None if beside == "nobody" else _fork(url, name, WORKERS, HUGE)
+            codes = [os.waitpid(child, 0)[1] for child in children]
+            if hog is not None:
+                os.kill(hog, signal.SIGKILL)  # it may be in the middle of many more
+                os.waitpid(hog, 0)
+            rows.append([place, beside, *_audit(url, name), str(sum(map(bool, codes)))])
+    header = [
+        "store",
+        "beside",
+        "told by workers",
+        "per second",
+        "lost",
+        "doubled",
+        "other events",
+        "refused",
+    ]
     show(header, rows, f"{WORKERS} processes, each ask(4) and tell(4), {SECONDS:g} s")
 
 
-def _fork(url: str, number: int) -> int:
+def _audit(url: str, name: str) -> list[str]:
+    """What the workers' values (at most 10 in size) have become; a huge client's are 100."""
+    told: list[int | None] = []
+    asked, huge, strange = set(), set(), 0
+    with Experiment.open(url, name) as experiment:
+        for event in experiment.events():
+            strange += event.kind in ("late", "lapsed", "failed")
+            if event.kind == "told" and event.value == 100.0:
+                huge.add(event.pull)
+            elif event.kind == "told":
+                told.append(event.pull)
+            elif event.kind == "asked":
+                asked.add(event.pull)
+        out = sum(experiment.status().pending.values())
+    lost = len(asked) - len(huge) - len(set(told)) - (out if HUGE_NAME in name else 0)  # those of the killed
+    rate = f"{len(told) / SECONDS:.0f}"
+    return [str(len(told)), rate, str(lost), str(len(told) - len(set(told))), str(strange)]
+
+
+def _fork(url: str, name: str, number: int, size: int) -> int:
     child = os.fork()
     if child:
         return child
     try:
         rng = np.random.default_rng(number)
-        with Experiment.open(url, "workers") as experiment:
+        with Experiment.open(url, name) as experiment:
             end = time.monotonic() + SECONDS
             while time.monotonic() < end:
-                pulls = experiment.ask(4)
-                experiment.tell([(p, float(x)) for p, x in zip(pulls, rng.normal(size=4), strict=True)])
+                pulls = experiment.ask(size)
+                values = rng.normal(size=4) if size == 4 else np.full(len(pulls), 100.0)
+                experiment.tell([(p, float(x)) for p, x in zip(pulls, values, strict=True)])
         os._exit(0)
     except BaseException as error:
         print(f"worker {number}: {error!r}", file=sys.stderr)
