@@ -59,6 +59,8 @@ class LifeCycle(RuleBasedStateMachine):
         self.taken: list[int] = []  # what the rule has seen, in its order
         self.decided: str | None = None
         self.violated: set[int] = set()
+        self.outside: set[int] = set()  # pulls with a value outside the bounds that came after the decision
+        self.readings = 1
         self.again: set[int] = set()  # to be issued again
         self.deadline: dict[int, float] = {}
 
@@ -184,7 +186,9 @@ class LifeCycle(RuleBasedStateMachine):
 
     def _retract(self, pull: int, value: float | None) -> None:
         self.experiment.retract(pull, "a clerical error", value)
+        self.readings += pull in self.taken and self.values[pull] != value
         self.violated.discard(pull)
+        self.outside.discard(pull)
         self.decided = None
         if pull in self.values:
             self.values[pull] = value
@@ -198,7 +202,8 @@ class LifeCycle(RuleBasedStateMachine):
     def violate(self, data: st.DataObject) -> None:
         pull = data.draw(st.sampled_from(sorted(self._open())))
         if self.decided:
-            assert self.experiment.tell(pull, 1.5) == "late"
+            assert self.experiment.tell(pull, 1.5) == ("repeated" if pull in self.outside else "late")
+            self.outside.add(pull)
             return
         with pytest.raises(SuspendedError):
             self.experiment.tell(pull, 1.5)
@@ -231,6 +236,9 @@ class LifeCycle(RuleBasedStateMachine):
             return
         status = self.experiment.status()
         assert bool(status.suspended) == bool(self.violated)
+        kept = not self.violated and not self.outside and self.readings * DELTA < 1.0
+        assert status.promise == (round(self.readings * DELTA, 12) if kept else None)
+        SEEN[f"{min(self.readings, 4)} readings, {'a' if kept else 'no'} promise"] += 1
         assert sum(status.pending.values()) == len(self.pulls) - len(self.values)
         if self.racing and status.decision is not None and self.decided is None:
             self._adopt(status)
@@ -308,7 +316,8 @@ def test_an_experiment_lives_as_the_model_says() -> None:
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
         ),
     )
-    for what in (*KINDS, "restored", "restored and replayed"):
+    promises = [f"{n} readings, a promise" for n in (1, 2, 3)] + ["4 readings, no promise"]
+    for what in (*KINDS, *promises, "restored", "restored and replayed"):
         assert SEEN[what] >= 20, f"{what}: {SEEN[what]}"
     assert SEEN["decided by a correction"] >= 1
 

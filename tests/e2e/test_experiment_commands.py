@@ -186,8 +186,26 @@ def test_a_retraction_reopens_a_decision() -> None:
     ran = run("retract", "x", str(decided_on), "--reason", "typed wrongly", "--value", "0")
     assert ran.code == 0
     assert "the decision for long fell" in ran.err
+    assert "the promise is now: wrong with probability at most 10%: 5% for each of 2 readings" in ran.err
     assert kinds()[kinds().index("retracted") + 1] == "reopened"
-    assert "corrected by hand" in run("status", "x").out
+    assert "values taken back or corrected that the evidence held" in run("status", "x").out
+    assert rows("status", "x")["promise"] == rows("list")[0]["promise"] == 0.1
+
+
+def test_without_a_proof_no_command_prints_a_percentage() -> None:
+    """observe, ask, tell, status and retract, under the paper's own rule; with the default one they do."""
+    for name, stopping, printed in (("x", "practical", False), ("y", "mixture", True)):
+        create(name, "--stopping", stopping)
+        assert run("ask", name, "-n", "2").code == 0
+        run("observe", name, "short", *["0"] * 40)
+        run("observe", name, "long", *["1"] * 39)
+        ran = [run("tell", name, "1", "0"), run("tell", name, "2", "1")]
+        ran += [run("ask", name), run("status", name)]
+        ran.append(run("retract", name, "3", "--reason", "typed wrongly"))
+        assert "is best" in ran[1].err
+        assert [("%" in one.out + one.err) for one in ran[1:]] == [printed] * 4
+        assert ("no proven error probability" in ran[2].err) == (not printed)
+        assert rows("list")[0]["promise"] is None
 
 
 def test_a_value_outside_the_bounds_suspends() -> None:
@@ -198,7 +216,15 @@ def test_a_value_outside_the_bounds_suspends() -> None:
     assert kinds()[-1] == "violated"
     refused(run("ask", "x"), "suspended", code=1)
     assert "SUSPENDED" in run("status", "x").out
+    assert "%" not in run("status", "x").out
     assert rows("list")[0]["suspended"] is True
+    assert rows("status", "x")["caveats"] == [
+        {
+            "code": "suspended",
+            "effect": "voids",
+            "sentence": "values outside the bounds, not corrected: 1 (short 1)",
+        }
+    ]
     refused(run("retract", "x", "1", "--reason", "typo", "--value", "8"), "within the bounds")
     assert run("retract", "x", "1", "--reason", "typo", "--value", "0.7").code == 0
     assert rows("ask", "x")[0]["id"] == 3

@@ -201,7 +201,8 @@ def test_retry_repeats_the_same_pull() -> None:
     assert {key: found[key] for key in ("samples", "means")} == {
         key: smooth[key] for key in ("samples", "means")
     }
-    assert "gave no value" in found["caveats"][0]
+    assert found["caveats"][0]["code"] == "failed"
+    assert "gave no value" in found["caveats"][0]["sentence"]
     assert ran.err.count("the pull is repeated") == 3
     assert ran.err.count("\n") == 3
     assert "counted and not shown" in ran.err
@@ -366,7 +367,7 @@ def test_a_decided_run_is_answered_without_running_anything() -> None:
     first = identify("--store", STORE, "--workers", "3", "--format", "json")
     again = identify("--store", STORE, "--format", "json")
     assert again.code == 0
-    kept = ("best", "samples", "means", "intervals", "caveats")
+    kept = ("best", "samples", "means", "intervals", "promise", "caveats")
     assert [result(again)[key] for key in kept] == [result(first)[key] for key in kept]
     assert "decided before and nothing was run; give another --name" in again.err
     assert result(again)["resumed"] == result(first)["samples"]

@@ -21,6 +21,7 @@ from bestarm.experiment import frame as frame_module
 from bestarm.experiment import view as view_module
 from bestarm.experiment.forecast import Forecast
 from bestarm.experiment.frame import Frame
+from bestarm.experiment.promise import Caveat
 from bestarm.experiment.status import Status
 from bestarm.experiment.view import View
 
@@ -57,6 +58,7 @@ def status(arms: tuple[str, ...] = ("short", "long", "cot"), **changes: Any) -> 
         "pending": dict.fromkeys(arms, 0),
         "waiting": 0,
         "suspended": "",
+        "promise": 0.05,
         "assumes": "wrong with probability at most 5% for independent values in [0, 1]",
         "caveats": (),
     }
@@ -140,7 +142,9 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Screen:
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 300])
 def test_a_frame_says_where_the_run_stands(width: int) -> None:
     """Sentence, arms, samples, means, evidence, forecast, time and budget, at any usual width."""
-    now = status(pending={"short": 0, "long": 2, "cot": 1}, waiting=4, caveats=("1 pull failed",))
+    now = status(
+        pending={"short": 0, "long": 2, "cot": 1}, waiting=4, caveats=(Caveat("failed", "1 pull failed"),)
+    )
     lines = rendered(Frame(now, more(), 83.0, 5000), width)
     text = words(lines)
     for part in ("undecided after 300 samples; cot leads", "0.75", "evidence 3.12 of 5.25", "at most 5000"):
@@ -165,7 +169,7 @@ def test_a_frame_says_where_the_run_stands(width: int) -> None:
 @pytest.mark.parametrize("arms", [STRANGE, tuple(f"a{i}" for i in range(57))])
 def test_no_line_is_wider_than_the_terminal(width: int, encoding: str, arms: tuple[str, ...]) -> None:
     """A line that wraps would break the redrawing; wide letters and narrow terminals make none."""
-    now = status(arms, caveats=("x " * 900,), pending=dict.fromkeys(arms, 12345))
+    now = status(arms, caveats=(Caveat("failed", "x " * 900),), pending=dict.fromkeys(arms, 12345))
     for line in rendered(Frame(now, more(None, "no forecast"), 1e6), width, encoding=encoding):
         assert cell_len(line) <= max(width, 2)
         assert line.isascii() or encoding == "utf-8"
@@ -316,7 +320,7 @@ def test_the_smallest_mean_may_be_best() -> None:
 def test_html_is_well_formed_and_escaped() -> None:
     """Names are data there, too: the page parses, and its only elements are the view's own."""
     arms = ("<script>alert(1)</script>", "a&b\"'", *STRANGE)
-    now = status(arms, caveats=("<img src=x>",), pending=dict.fromkeys(arms, 1))
+    now = status(arms, caveats=(Caveat("failed", "<img src=x>"),), pending=dict.fromkeys(arms, 1))
     page = Frame(now, more(), 3.0, 500).html()
     assert "<script" not in page
     root = ElementTree.fromstring(page)

@@ -211,21 +211,25 @@ def retract(
     store: StoreUrl = None,
     format: Listing = ListingFormat.table,
 ) -> None:
-    """Take a value back, or correct it: for clerical errors, decided without regard to the value.
+    """Take a value back, or correct it: for clerical errors, decided without regard to values and arms.
 
     After a decision the experiment is reopened, and the rule decides again.
+
+    A value that the decision may already use costs: every such retraction adds delta to the promise.
 
     Example: bestarm retract prompts 3 --reason "a typing error" --value 0.37 --store sqlite:///runs.db
     """
     number, new = pull_of(pull), None if value is None else to_number(value, "a value")
     with opened(store, name) as experiment:
-        before = experiment.status().decision
+        before = experiment.status()
         experiment.retract(number, reason, new)
-        after = experiment.status().decision
+        after = experiment.status()
     show([{"pull": number, "value": new, "outcome": "retracted"}], ["pull", "value", "outcome"], format)
-    if before is not None:
-        now = "it is open again" if after is None else f"now {after} is best"
-        say(f"the decision for {before} fell with this value; {now}.")
+    if before.decision is not None:
+        now = "it is open again" if after.decision is None else f"now {after.decision} is best"
+        say(f"the decision for {before.decision} fell with this value; {now}.")
+    if after.promise != before.promise:
+        say(f"the promise is now: {after.assumes}.")
 
 
 def observe(

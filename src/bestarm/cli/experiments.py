@@ -74,7 +74,7 @@ def _print_status(now: Status) -> None:
     lines.append(("promise", now.assumes))
     if now.suspended:
         lines.append(("SUSPENDED", now.suspended))
-    lines += [("note", caveat) for caveat in now.caveats]
+    lines += [("note", note) for note in now.notes(True)]
     for key, text in lines:
         print(harmless(f"{key:<11}{text}"))
     print()
@@ -157,7 +157,7 @@ def list_experiments(store: StoreUrl = None, format: Listing = ListingFormat.tab
         place.close()
     if not names:
         say("the store has no experiments yet.")
-    show(rows, ["name", "arms", "delta", "samples", "decision", "leader", "suspended"], format)
+    show(rows, ["name", "arms", "delta", "samples", "decision", "promise", "leader", "suspended"], format)
 
 
 def _summary(now: Status) -> dict[str, Any]:
@@ -168,6 +168,7 @@ def _summary(now: Status) -> dict[str, Any]:
         "delta": now.delta,
         "samples": now.samples,
         "decision": now.decision,
+        "promise": now.promise,
         "leader": leader,
         "suspended": bool(now.suspended),
     }

@@ -239,12 +239,13 @@ class Experiment:
     def retract(self, pull: int | Pull, reason: str, value: float | None = None) -> None:
         """Take a pull's value back, or put the right one in its place, for a clerical error.
 
-        Whether to do so must be decided without regard to the value. After a decision the experiment is
-        reopened, and the rule decides again.
+        Whether to do so must be decided without regard to values and arms. After a decision the experiment is
+        reopened, and the rule decides again. If the evidence held the value, the data are read once more,
+        and every reading adds delta to the promise.
         """
         number, why = self._number(pull), _reason(reason)
         new = None if value is None else self._check_value(value)
-        if new is not None and not self._inside(new):
+        if new is not None and not self.settings.allows(new):
             low, high = self.settings.bounds or (0.0, 0.0)
             raise InvalidInputError(
                 f"the right value must lie within the bounds [{low:g}, {high:g}], got {new:g}; nothing was "
@@ -339,7 +340,7 @@ class Experiment:
 
     def _tell(self, turn: Turn, pull: int, value: float) -> str:
         arm = self._arm_of(turn, pull)
-        state, inside = turn.state, self._inside(value)
+        state, inside = turn.state, self.settings.allows(value)
         unsettled = pull in state.open and pull not in state.violated
         if unsettled and (inside or state.decision is None):
             kind = events.TOLD if inside else events.VIOLATED
@@ -392,10 +393,6 @@ class Experiment:
                 f"gave none, say so with fail; nothing was stored."
             )
         return number
-
-    def _inside(self, value: float) -> bool:
-        bounds = self.settings.bounds
-        return bounds is None or bounds[0] <= value <= bounds[1]
 
     def _refuse_violation(self, kinds: list[str]) -> None:
         if events.VIOLATED in kinds:

@@ -76,7 +76,7 @@ class Frame:
 
     def notes(self) -> list[str]:
         """What should be known."""
-        return [f"note: {caveat}" for caveat in self.status.caveats]
+        return [f"note: {note}" for note in self.status.notes(self.status.decision is not None)]
 
     def text(self, width: int = 100) -> str:
         """As plain text."""

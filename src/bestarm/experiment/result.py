@@ -44,7 +44,7 @@ class Result(Status):
             text = super().__str__() + about
             if self.resumed >= self.samples:
                 text += "; decided before, nothing was run"
-        return text + "".join(f"; note: {caveat}" for caveat in self.caveats)
+        return text + "".join(f"; note: {note}" for note in self.notes(self.best is not None))
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows: the leader first, then the others by mean."""

@@ -59,6 +59,10 @@ class Settings:
         """The rule's level for these arms and this risk."""
         return self.stopping.level(len(self.arms), self.delta)
 
+    def allows(self, value: float) -> bool:
+        """Whether a value respects the bounds, if there are any."""
+        return self.bounds is None or self.bounds[0] <= value <= self.bounds[1]
+
     def to_record(self) -> dict[str, Any]:
         """As it is stored."""
         return {

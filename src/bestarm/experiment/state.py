@@ -27,7 +27,17 @@ from ..strategies._base import CODE, DELTA, LEVEL, MEANS, OWN_PARAMS, OWN_ROWS, 
 from .events import ASKED, FAILED, KINDS, LAPSED, LATE, TOLD, Entry
 from .settings import Settings
 
-COUNTS = ("failed", "lapsed", "reclaimed", "retried", "retracted", "late", "violated", "observed")
+COUNTS = (
+    "failed",
+    "lapsed",
+    "reclaimed",
+    "retried",
+    "late",
+    "observed",
+    "corrected",  # values outside the bounds, taken back or put right
+    "reread",  # retractions that changed the evidence
+    "retracted",  # all others
+)
 _PLAIN = (
     *("seq", "mark", "head", "next_pull", "chosen", "called", "last", "first", "offset", "decision"),
     "counts",
@@ -64,6 +74,7 @@ class State:
         self.next_pull = 1
         self.open: dict[int, Open] = {}
         self.violated: dict[int, float] = {}
+        self.outside: dict[int, int] = {}  # pulls with a late value outside the bounds, and their arms
         # steering
         self.steering = np.zeros((decision.ROWS, K))
         self.view = np.zeros((OWN_ROWS + rows, K))  # what the strategy sees; its pulls count those out
@@ -114,6 +125,7 @@ class State:
         twin = State.__new__(State)
         twin.__dict__.update(self.__dict__)  # arrays and dicts are copied, all else is replaced, not changed
         twin.open, twin.violated, twin.beyond = self.open.copy(), self.violated.copy(), self.beyond.copy()
+        twin.outside = self.outside.copy()
         twin.steering, twin.view, twin.random = self.steering.copy(), self.view.copy(), self.random.copy()
         twin.evidence, twin.changed = self.evidence.copy(), self.changed.copy()
         return twin
@@ -185,23 +197,26 @@ class State:
 
     def _late(self, entry: Entry) -> None:
         self._count("late", _arm(entry))
+        if entry.value is not None and not self.settings.allows(entry.value):
+            self.outside[_pull(entry)] = _arm(entry)
 
     def _violated(self, entry: Entry) -> None:
         pull = _pull(entry)
-        self._count("violated", _arm(entry))
         self.violated[pull] = float(entry.value or 0.0)
         self.open[pull] = self.open[pull]._replace(deadline=None, out=True)
 
     def _retracted(self, entry: Entry) -> None:
         """Take a value back, and perhaps put the right one in its place."""
-        pull, arm = _pull(entry), _arm(entry)
-        self._count("retracted", arm)
+        pull, arm, was = _pull(entry), _arm(entry), (entry.data or {}).get("was")
+        held = pull not in self.open and pull not in self.beyond and was != entry.value
+        self._count("corrected" if pull in self.violated else "reread" if held else "retracted", arm)
         self.violated.pop(pull, None)
+        self.outside.pop(pull, None)
         waiting = self.open.pop(pull, None)
         if waiting is not None:
             self._settle(pull, waiting, entry.value)
         else:
-            self._replace(pull, arm, (entry.data or {}).get("was"), entry.value)
+            self._replace(pull, arm, was, entry.value)
         if self.serial:
             self.view[OWN_ROWS:], self.called, self.chosen = 0.0, False, None  # what it dropped may be back
         self._choose_offset()
@@ -354,6 +369,11 @@ class State:
         return told
 
     @property
+    def readings(self) -> int:
+        """How many versions of the data the rule was asked about: each spends the whole of delta."""
+        return 1 + sum(self.counts["reread"])
+
+    @property
     def suspended(self) -> bool:
         """Whether some value violated the bounds."""
         return bool(self.violated)
@@ -453,6 +473,7 @@ class State:
             **{name: getattr(self, name) for name in _PLAIN},
             "open": [[pull, *item] for pull, item in self.open.items()],
             "violated": list(self.violated.items()),
+            "outside": list(self.outside.items()),
             "view": self.view.tolist(),
             "steering": self.steering.tolist(),
             "random": self.random.tolist(),
@@ -476,6 +497,7 @@ class State:
         state.evidence = np.array(data["evidence"], np.float64)
         state.open = {pull: Open(*rest) for pull, *rest in data["open"]}
         state.violated = dict(data["violated"])
+        state.outside = dict(data["outside"])
         state.beyond = {pull: (arm, check, value) for pull, arm, check, value in data["beyond"]}
         state.changed = set(data["changed"])
         for name in _PLAIN:

@@ -6,21 +6,10 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any
 
-from .settings import Settings
+from .promise import VOIDS, Caveat, assumption, caveats, promise
 from .state import State
 
 Interval = tuple[float, float]
-
-_TROUBLE = {
-    "failed": "pulls that gave no value",
-    "lapsed": "pulls that were not answered in time",
-    "reclaimed": "pulls that were interrupted",
-    "retried": "pulls that were issued again",
-    "retracted": "values taken back or corrected by hand",
-    "late": "answers to a pull that was settled before, not counted",
-    "violated": "values outside the bounds",
-    "observed": "values brought along, which must not have been chosen by value",
-}
 
 
 @dataclass(frozen=True)
@@ -39,8 +28,12 @@ class Status:
     pending      pulls per arm that are out or must be issued again; they never count in the decision
     waiting      results that wait for an earlier pull to be settled before they count
     suspended    why nothing more is asked, or ""
-    assumes      under which assumption the promise holds, and what it is
-    caveats      what happened that the promise does not cover, or that should be known
+    promise      what is proven: the decision is, or would be, wrong with at most this probability; None if
+                 nothing is, and `caveats` say why
+    assumes      the promise in words, with the assumption under which it holds; without a percentage if
+                 there is none
+    caveats      what voids the promise, weakens it, or should be known: pairs of a code and a sentence, each
+                 with its `effect`; docs/guides/live.md lists the codes
     """
 
     name: str
@@ -60,17 +53,23 @@ class Status:
     pending: dict[str, int]
     waiting: int
     suspended: str
+    promise: float | None
     assumes: str
-    caveats: tuple[str, ...]
+    caveats: tuple[Caveat, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON can hold them; an infinite end of an interval is None."""
         out = {field.name: getattr(self, field.name) for field in fields(self)}
-        out["arms"], out["caveats"] = list(self.arms), list(self.caveats)
+        out["arms"] = list(self.arms)
+        out["caveats"] = [{"code": c.code, "effect": c.effect, "sentence": c.sentence} for c in self.caveats]
         out["intervals"] = {
             arm: [x if math.isfinite(x) else None for x in ends] for arm, ends in self.intervals.items()
         }
         return out
+
+    def notes(self, beside_promise: bool) -> list[str]:
+        """The caveats in words; beside `assumes` without those that it gives as its reasons."""
+        return [c.sentence for c in self.caveats if not (beside_promise and c.effect == VOIDS)]
 
     def __str__(self) -> str:
         if self.decision is not None:
@@ -122,25 +121,10 @@ def status_fields(name: str, state: State) -> dict[str, Any]:
         "pending": dict(zip(arms, pending, strict=True)),
         "waiting": sum(value is not None for _, _, value in state.beyond.values()),
         "suspended": suspension(state),
-        "assumes": promise(settings),
+        "promise": promise(state),
+        "assumes": assumption(state),
         "caveats": caveats(state),
     }
-
-
-def promise(settings: Settings) -> str:
-    """What is promised, and for which values."""
-    if settings.bounds is not None:
-        values = "independent values in [{:g}, {:g}]".format(*settings.bounds)
-    else:
-        values = f"independent values of sub-Gaussian scale {settings.sigma:g}"
-    if settings.order == "arrival":
-        values += " whose durations do not depend on them"
-    if not settings.stopping.proven:
-        return f"no proven error probability (the rule {settings.stopping.name!r} has no proof)"
-    # Racing, our own, drops an arm by the same pairwise rule: to lose the best, a pair with it must cross.
-    if settings.strategy_record.get("stops_itself"):
-        return f"no proven error probability (the strategy {settings.strategy_name!r} stops by itself)"
-    return f"wrong with probability at most {100 * settings.delta:g}% for {values}"
 
 
 def suspension(state: State) -> str:
@@ -155,15 +139,3 @@ def suspension(state: State) -> str:
         f"clerical error, retract the pull with the right value, otherwise begin a new experiment, under "
         f"another name, with the right bounds"
     )
-
-
-def caveats(state: State) -> tuple[str, ...]:
-    """What happened to pulls, per arm."""
-    arms = state.settings.arms
-    found = []
-    for kind, what in _TROUBLE.items():
-        count = state.counts[kind]
-        if any(count):
-            shares = ", ".join(f"{arms[a]} {n}" for a, n in enumerate(count) if n)
-            found.append(f"{what}: {sum(count)} ({shares})")
-    return tuple(found)

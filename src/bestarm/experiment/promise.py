@@ -1,0 +1,148 @@
+"""What is proven of an experiment: a number, and everything that removes it, weakens it or should be known.
+
+`TABLE` is the only place that says what counts for what; every text about the promise is made here. The
+proofs are in docs/errata.md, "A proven stopping rule" and "Several readings of the data".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import NamedTuple
+
+from .settings import Settings
+from .state import State
+
+VOIDS, WEAKENS, INFORMS = "voids", "weakens", "informs"
+
+
+class Caveat(NamedTuple):
+    """Something to know about a promise: its code in `TABLE`, and a sentence for people."""
+
+    code: str
+    sentence: str
+
+    @property
+    def effect(self) -> str:
+        """What it does to the promise: "voids", "weakens" or "informs"."""
+        return TABLE[self.code].effect
+
+
+class Kind(NamedTuple):
+    """What a caveat does to the promise, and its sentence for a state, "" where there is none."""
+
+    effect: str
+    sentence: Callable[[State], str]
+
+
+def _per_arm(words: str, state: State, counts: Sequence[int]) -> str:
+    shares = ", ".join(f"{state.settings.arms[a]} {n}" for a, n in enumerate(counts) if n)
+    return f"{words}: {sum(counts)} ({shares})" if shares else ""
+
+
+def _counted(name: str, words: str) -> Callable[[State], str]:
+    return lambda state: _per_arm(words, state, state.counts[name])
+
+
+def _unproven(state: State) -> str:
+    rule = state.settings.stopping
+    return "" if rule.proven else f"the rule {rule.name!r} has no proof"
+
+
+def _stops_itself(state: State) -> str:
+    # Racing, our own, drops an arm by the same pairwise rule: to lose the best, a pair with it must cross.
+    settings = state.settings
+    stops = settings.strategy_record.get("stops_itself")
+    return f"the strategy {settings.strategy_name!r} stops by itself" if stops else ""
+
+
+def _suspended(state: State) -> str:
+    arms = [state.open[pull].arm for pull in state.violated]
+    return _per_arm("values outside the bounds, not corrected", state, _tally(state, arms))
+
+
+def _outside(state: State) -> str:
+    words = "values outside the bounds that came too late to count"
+    return _per_arm(words, state, _tally(state, state.outside.values()))
+
+
+def _tally(state: State, arms: Iterable[int]) -> list[int]:
+    counts = [0] * len(state.settings.arms)
+    for arm in arms:
+        counts[arm] += 1
+    return counts
+
+
+def _exhausted(state: State) -> str:
+    if _bound(state) < 1:
+        return ""
+    return f"{state.readings} readings of the data at {state.settings.delta:g} each leave nothing to promise"
+
+
+TABLE = {
+    "unproven-rule": Kind(VOIDS, _unproven),
+    "stops-itself": Kind(VOIDS, _stops_itself),
+    "suspended": Kind(VOIDS, _suspended),
+    "outside-bounds": Kind(VOIDS, _outside),
+    "too-many-readings": Kind(VOIDS, _exhausted),
+    "readings": Kind(WEAKENS, _counted("reread", "values taken back or corrected that the evidence held")),
+    "failed": Kind(INFORMS, _counted("failed", "pulls that gave no value")),
+    "lapsed": Kind(INFORMS, _counted("lapsed", "pulls that were not answered in time")),
+    "reclaimed": Kind(INFORMS, _counted("reclaimed", "pulls that were interrupted")),
+    "retried": Kind(INFORMS, _counted("retried", "pulls that were issued again")),
+    "retracted": Kind(INFORMS, _counted("retracted", "retractions that left the evidence as it was")),
+    "late": Kind(INFORMS, _counted("late", "answers to a pull that was settled before, not counted")),
+    "corrected": Kind(
+        INFORMS, _counted("corrected", "values outside the bounds, taken back or corrected by hand")
+    ),
+    "observed": Kind(
+        INFORMS, _counted("observed", "values brought along, which must not have been chosen by value")
+    ),
+}
+
+
+def caveats(state: State) -> tuple[Caveat, ...]:
+    """What applies to an experiment, in the order of the table."""
+    found = ((code, kind.sentence(state)) for code, kind in TABLE.items())
+    return tuple(Caveat(code, sentence) for code, sentence in found if sentence)
+
+
+def promise(state: State) -> float | None:
+    """The proven bound on the probability of a wrong decision, None if there is none."""
+    if any(caveat.effect == VOIDS for caveat in caveats(state)):
+        return None
+    return float(_bound(state))
+
+
+def _bound(state: State) -> Decimal:
+    """delta for each reading; of the decimals that people wrote, so that 3 times 0.05 is 0.15."""
+    return state.readings * Decimal(repr(state.settings.delta))
+
+
+def assumption(state: State) -> str:
+    """What is promised, and for which values; or why nothing is."""
+    bound = promise(state)
+    if bound is None:
+        reasons = "; ".join(caveat.sentence for caveat in caveats(state) if caveat.effect == VOIDS)
+        return f"no proven error probability ({reasons})"
+    text = f"wrong with probability at most {percent(bound)}"
+    if state.readings == 1:
+        return f"{text} for {_values(state.settings)}"
+    return (
+        f"{text}: {percent(state.settings.delta)} for each of {state.readings} readings, for "
+        f"{_values(state.settings)} and retractions without regard to values or arms"
+    )
+
+
+def _values(settings: Settings) -> str:
+    if settings.bounds is not None:
+        values = "independent values in [{:g}, {:g}]".format(*settings.bounds)
+    else:
+        values = f"independent values of sub-Gaussian scale {settings.sigma:g}"
+    return values + " whose durations do not depend on them" * (settings.order == "arrival")
+
+
+def percent(probability: float) -> str:
+    """To six digits, never rounded down."""
+    exact = 100 * Decimal(repr(probability))
+    return f"{float(exact.normalize(Context(prec=6, rounding=ROUND_CEILING))):g}%"
