@@ -268,7 +268,7 @@ def test_a_function_may_supply_a_value() -> None:
 @pytest.mark.parametrize("value", [None, float("nan"), float("inf"), "0.5", [0.5]])
 def test_what_is_no_number_is_a_failure(value: Any) -> None:
     """It is never dropped in silence."""
-    with pytest.raises(ArmError, match="no finite number"):
+    with pytest.raises(ArmError, match="a value must be a finite number"):
         identify({"a": lambda: 0.5, "b": lambda: value}, bounds=(0, 1), max_samples=100)
 
 

@@ -35,6 +35,7 @@ from .settings import (
     make_settings,
     read_settings,
     refuse_difference,
+    refuse_distant,
 )
 from .status import Status, status_fields, suspension
 from .store import open_store
@@ -392,6 +393,8 @@ class Experiment:
                 f"a value must be a finite number below 1e100 sigma, got {_door.short(value)}; if the pull "
                 f"gave none, say so with fail; nothing was stored."
             )
+        if self.settings.bounds is None:
+            refuse_distant("a value", number, self.settings.sigma)
         return number
 
     def _refuse_violation(self, kinds: list[str]) -> None:

@@ -173,8 +173,8 @@ class Run:
         value = future.result()
         try:
             return self.experiment._check_value(value)
-        except InvalidInputError:
-            return self._failed(pull, ValueError(f"it returned {_door.short(value)}, no finite number"))
+        except InvalidInputError as error:
+            return self._failed(pull, ValueError(str(error).partition("; ")[0]))
 
     def _failed(self, pull: Pull, error: Exception) -> float | None:
         """None if the pull is to be repeated; the log counts it in any case."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import strategies
 from ..errors import InvalidInputError, StoreError
+from ..kernels.moments import FARTHEST
 from ..strategies import CustomStrategy, Strategy, find_strategy
 from ..theory import _door
 from ..theory.stopping import RULES, StoppingRule, stopping_rule
@@ -178,7 +179,7 @@ def _scale(
             f"without a scale nothing can be promised."
         )
     if sigma is not None:
-        return _in_range(_door.sigma(sigma)), None
+        return _door.scale(_door.sigma(sigma)), None
     try:
         if isinstance(bounds, str | bytes):
             raise TypeError
@@ -190,16 +191,19 @@ def _scale(
             f"bounds must be (lo, hi) with lo < hi, both finite, got {_door.short(bounds)}; every value must "
             f"lie between them, such as (0, 1) for a score or a success."
         ) from None
-    return _in_range((high - low) / 2.0), (low, high)
+    scale = _door.scale((high - low) / 2.0)
+    refuse_distant("bounds", max(abs(low), abs(high)), scale)
+    return scale, (low, high)
 
 
-def _in_range(scale: float) -> float:
-    """Far enough from the ends of double precision that nothing overflows on the way."""
-    if not 1e-150 < scale < 1e150:
+def refuse_distant(what: str, value: float, sigma: float) -> None:
+    """Refuse what is so far from 0 that a double no longer holds the noise: 2^-53 of it is 2^-10 sigma."""
+    if abs(value) > FARTHEST * sigma:
         raise InvalidInputError(
-            f"the scale of the values must lie between 1e-150 and 1e150, got {scale:g}; use other units."
+            f"{what} must lie within 2**43 sigma ({FARTHEST * sigma:.3g}) of 0, got {value:g}, where "
+            f"rounding takes more than a thousandth of sigma from a value; subtract a constant from all "
+            f"values, such as the first of them."
         )
-    return scale
 
 
 def _known_rule(given: str | StoppingRule) -> StoppingRule:

@@ -21,6 +21,7 @@ import numpy as np
 from ..errors import BestarmError, DamagedLogError, InvalidInputError, StoreError
 from ..kernels import decision
 from ..kernels._types import Array
+from ..kernels.moments import round_offset
 from ..kernels.random import open_stream
 from ..kernels.tracking import first_largest, least_pulled
 from ..strategies._base import CODE, DELTA, LEVEL, MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SCALE
@@ -42,6 +43,7 @@ _PLAIN = (
     *("seq", "mark", "head", "next_pull", "chosen", "called", "last", "first", "offset", "decision"),
     "counts",
 )
+_FAR = 2.0**20  # sigma: a mean farther from the offset than that may lack bits
 SNAPSHOT = 3  # raised whenever the form of `to_dict` changes; other snapshots are not read
 _CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the rule has said so far
 _WRONG = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
@@ -83,7 +85,7 @@ class State:
             open_stream(np.uint64(settings.seed), np.uint64(0), np.uint64(K), self.random)
         self.params = np.zeros(OWN_PARAMS)
         if strategy:
-            self.params = np.concatenate([self.params, strategy.parameters(K, settings.sigma)])
+            self.params = np.concatenate([self.params, self._parameters(0.0)])
         rule = settings.stopping
         self.params[[DELTA, CODE, LEVEL, SCALE]] = settings.delta, rule.code, settings.level, rule.scale
         self.chosen: int | None = None  # an action of the strategy that has not become a pull yet
@@ -94,7 +96,9 @@ class State:
         self.evidence = np.zeros((decision.ROWS, K))
         self.first = 1  # every pull before this one is in the evidence
         self.beyond: dict[int, tuple[int, bool, float | None]] = {}  # settled, but behind the first
-        self.offset: float | None = None if settings.bounds is None else self._round(sum(settings.bounds) / 2)
+        self.offset: float | None = None  # near the values, as they are summed; None before the first
+        if settings.bounds is not None:
+            self._set_offset(round_offset(self._signed(sum(settings.bounds) / 2), settings.sigma))
         # outcome
         self.crossed: dict[str, Any] | None = None  # a decision that is not in the log yet
         self.decision: dict[str, Any] | None = None
@@ -264,23 +268,44 @@ class State:
 
     def _add(self, body: Array, arm: int, count: float, value: float) -> None:
         """Count a value in or out; the strategy sees the mean of the steering."""
+        sigma = self.settings.sigma
         if self.offset is None:
-            self.offset = self._round(value)
-        decision.add(arm, count, value, self.offset, self.settings.sigma, body)
+            self._set_offset(round_offset(value, sigma))
+        decision.add(arm, count, value, self.offset or 0.0, sigma, body)
         self.view[MEANS, arm] = self.steering[decision.MEANS, arm]
+        if abs(body[decision.MEANS, arm]) > _FAR and abs(self._best()) > _FAR:
+            self._choose_offset()
+
+    def _set_offset(self, offset: float) -> None:
+        """For the means from now on, and for what has a place among the values in the strategy."""
+        self.offset = offset
+        if self.settings.strategy is not None:
+            self.params[OWN_PARAMS:] = self._parameters(offset)
+
+    def _parameters(self, offset: float) -> Array:
+        """The strategy's numbers for values as they are summed, less the offset."""
+        settings = self.settings
+        assert settings.strategy is not None
+        placed = settings.strategy.placed(offset, self._signed(1.0))
+        return placed.parameters(len(settings.arms), settings.sigma)
 
     def _choose_offset(self) -> None:
-        """Near the values as they are now: the one that fixed the offset may have been an error."""
-        told = self.steering[decision.PULLS].sum()
-        if self.settings.bounds is not None or told == 0.0:
+        """Near the best arm as it is now: what fixed the offset may have been an error, or a distant arm."""
+        if self.settings.bounds is not None or not self.told.any():
             return
-        total = self.steering[decision.SUMS].sum() + self.steering[decision.LOST].sum()
-        self.offset = self._round(float(total / told))
+        offset, sigma = self.offset or 0.0, self.settings.sigma
+        offset = round_offset(offset + self._best() * sigma, sigma)
+        self._set_offset(offset)
         for body in (self.steering, self.evidence):
             for arm in range(len(self.settings.arms)):
-                decision.centre(arm, self.offset, self.settings.sigma, body)
+                decision.centre(arm, offset, sigma, body)
         self.view[MEANS] = self.steering[decision.MEANS]
         self.changed.update(range(len(self.settings.arms)))
+
+    def _best(self) -> float:
+        """The largest mean, in sigma around the offset; 0 without results."""
+        told = self.told > 0.0
+        return float(self.steering[decision.MEANS, told].max()) if told.any() else 0.0
 
     def _judge(self) -> None:
         """Ask the rule about the evidence as it is, then about what waits behind it."""
@@ -381,11 +406,6 @@ class State:
     def _signed(self, raw: float) -> float:
         """Larger is better."""
         return -raw if self.settings.minimize else raw
-
-    def _round(self, value: float) -> float:
-        """A round number near a value, 0 near 0: subtracting it costs no bits, and keeps small gaps."""
-        unit = 1024.0 * self.settings.sigma
-        return unit * round(value / unit)
 
     def raw(self, mean: float) -> float:
         """A mean of the evidence in the user's own units."""
@@ -502,6 +522,8 @@ class State:
         state.changed = set(data["changed"])
         for name in _PLAIN:
             setattr(state, name, data[name])
+        if state.offset is not None:
+            state._set_offset(state.offset)
         return state
 
 

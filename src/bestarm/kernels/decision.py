@@ -1,7 +1,8 @@
 """The decision of a run whose rewards come from outside: one sample after the other, until the rule stops.
 
 Sums are kept of the rewards as they come, with their rounding errors, and centred only when a mean is
-taken: means are in units of sigma around a common offset, which may be chosen anew at any time.
+taken: means are in units of sigma around a common offset, which may be chosen anew at any time. Product and
+difference are exact, so that a mean is rounded as it would be around 0.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from ._jit import kernel
 from ._types import Array, Flags, Indices
 from .thresholds import rule_statistic, threshold
 from .tracking import least_pulled
-from .weights import two_sum
+from .weights import two_product, two_sum
 
 PULLS, MEANS, SUMS, LOST, ROWS = 0, 1, 2, 3, 4  # rows of evidence
 
@@ -24,8 +25,9 @@ def centre(arm: int, offset: float, sigma: float, evidence: Array) -> None:
     if n == 0.0:
         evidence[MEANS, arm] = 0.0
     else:
-        total = (evidence[SUMS, arm] - n * offset) + evidence[LOST, arm]
-        evidence[MEANS, arm] = total / n / sigma
+        product, rest = two_product(n, offset)
+        total, error = two_sum(evidence[SUMS, arm], -product)
+        evidence[MEANS, arm] = (total + (error + (evidence[LOST, arm] - rest))) / n / sigma
 
 
 @kernel("void(i8, f8, f8, f8, f8, f8[:, ::1])")

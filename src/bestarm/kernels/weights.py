@@ -13,6 +13,7 @@ from ._types import Array
 
 FEW = 12  # arms up to which a plain loop is faster than a vectorised one
 BLOCK = 1024  # arms summed without compensation; the sums of blocks are added with it
+SPLIT = 2.0**27 + 1.0  # halves a double (Veltkamp)
 MAX_STEPS = 64  # never reached: five steps are enough from the proven lower bound, six from any warm start
 LAST_STEP = 1e-5  # a relative step below this needs no other
 PAPER_MAX_STEPS = 1000
@@ -63,6 +64,16 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
+
+
+@kernel("UniTuple(f8, 2)(f8, f8)")
+def two_product(a: float, b: float) -> tuple[float, float]:
+    """The rounded product and its exact rounding error (Dekker), for factors and products below 2^996."""
+    p = a * b
+    x, y = SPLIT * a, SPLIT * b
+    a1, b1 = x - (x - a), y - (y - b)  # the upper 26 bits of each
+    a2, b2 = a - a1, b - b1
+    return p, ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2
 
 
 @kernel("UniTuple(f8, 3)(f8[::1], f8)")

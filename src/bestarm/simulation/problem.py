@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidInputError
+from ..kernels.moments import round_offset
 from ..kernels.random import BERNOULLI, GAUSSIAN, UNIFORM
 from ..kernels.tracking import TIE
 from ..theory import _door
@@ -22,12 +23,14 @@ FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI, "uniform": UNIFORM}
 class Problem:
     """A bandit, its rewards, the risks and the rule that stops.
 
-    means, noise   (K,)
+    offset         a round number near the largest mean, 0 near 0, that is left out of means and rewards
+    means, noise   (K,), the means less the offset
     deltas         in the order given
     best           the arms whose recommendation is right
     max_samples    where a run is cut off, inf for never
     """
 
+    offset: float
     means: Array
     noise: Array
     rewards: str
@@ -84,6 +87,7 @@ def make_problem(
             f"means and noise must be below 1e100 in units of sigma, got {largest:g}; rescale "
             f"them, or give the right sigma."
         )
+    _door.scale(unit)
     limit = np.inf if max_samples is None else _limit(max_samples, mu.size)
     best = frozenset(np.flatnonzero(mu == mu.max()).tolist())
     near = int((mu >= mu.max() - TIE * unit).sum())
@@ -98,7 +102,8 @@ def make_problem(
             f"delta must be one or more different risks, got {list(deltas)}; 0.05 is common."
         )
     rule = stopping_rule(stopping)
-    return Problem(mu, spread, family, unit, deltas, rule, limit, best)
+    offset = 0.0 if family == "bernoulli" else round_offset(float(mu.max()), unit)
+    return Problem(offset, mu - offset, spread, family, unit, deltas, rule, limit, best)
 
 
 def _noise(value: npt.ArrayLike, num_arms: int) -> Array:

@@ -96,7 +96,8 @@ class Job:
         self.deltas = tuple(sorted(self.deltas, reverse=True))
         self.levels = np.array([rule.level(K, delta) for delta in self.deltas])
         head = [self.deltas[0], rule.code, self.levels[0], rule.scale]
-        self.params = np.concatenate([head, self.strategy.parameters(K, self.problem.sigma)])
+        placed = self.strategy.placed(self.problem.offset)
+        self.params = np.concatenate([head, placed.parameters(K, self.problem.sigma)])
         self.samples = np.zeros((self.num_runs, len(self.deltas)), dtype=np.int64)
         self.recommended = np.full((self.num_runs, len(self.deltas)), -1, dtype=np.int64)
         self.cancel = np.zeros(1, dtype=np.int64)

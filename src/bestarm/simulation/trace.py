@@ -88,7 +88,7 @@ def trace(
     own = {name: state[:, OWN_ROWS + i] for i, name in enumerate(chosen.rows)}
     for end in ("lower", "upper"):
         if end in own:
-            own[end] = own[end] * problem.sigma
+            own[end] = own[end] * problem.sigma + problem.offset
     action = record[:, 1].astype(np.int64)
     arm = np.where(action < 0, ~action, action)
     arm[-1] = -1
@@ -99,7 +99,7 @@ def trace(
         record[:, 0].astype(np.int64),
         arm,
         state[:, PULLS],
-        state[:, MEANS] * problem.sigma,
+        state[:, MEANS] * problem.sigma + problem.offset,
         record[:, 2],
         record[:, 3],
         own.get("target"),

@@ -58,6 +58,10 @@ class Strategy(ABC):
     def select(self) -> Select:
         """The compiled kernel."""
 
+    def placed(self, offset: float, sign: float = 1.0) -> Strategy:
+        """The same strategy for values sign * x - offset: what has a place among the values moves along."""
+        return self
+
     def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
         """The strategy's own numbers, which the kernel finds at the end of `params`."""
         return np.zeros(0)

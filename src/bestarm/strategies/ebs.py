@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -83,6 +84,14 @@ class EBS(Strategy):
     @property
     def select(self) -> Select:
         return select
+
+    def placed(self, offset: float, sign: float = 1.0) -> EBS:
+        if self.clip is None:
+            return self
+        moved = copy(self)  # without the check: far from the values the ends may become one
+        low, high = sorted(sign * end - offset for end in self.clip)
+        object.__setattr__(moved, "clip", (low, high))
+        return moved
 
     def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
         low, high = self.clip or (-math.inf, math.inf)

@@ -170,6 +170,15 @@ def sigma(value: float) -> float:
     return number
 
 
+def scale(sigma: float) -> float:
+    """A scale far enough from the ends of double precision that no reward overflows or loses bits."""
+    if not 1e-150 < sigma < 1e150:
+        raise InvalidInputError(
+            f"the scale of the values must lie between 1e-150 and 1e150, got {sigma:g}; use other units."
+        )
+    return sigma
+
+
 def num_arms(value: int) -> int:
     """A whole number of at least two."""
     number = scalar("num_arms", value)
