@@ -1,4 +1,8 @@
-"""How long it will take: the strategy goes on as if every value equalled its arm's estimated mean."""
+"""How long it will take: the strategy goes on as if every value equalled its arm's estimated mean.
+
+Its steps grow with the pulls, so that a thousand or two lead to the end of most runs: few enough to be quick
+uncompiled, as the commands run. Compiled or not, the answer is the same.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..kernels import decision
-from ..kernels._jit import ENABLED
 from ..kernels.tracking import TIE
-from ..simulation.noiseless import run_on
-from ..strategies._base import MEANS, PULLS
+from ..simulation.noiseless import FOREVER, run_on
+from ..strategies._base import MEANS, OWN_ROWS, PULLS, Strategy
 from ..theory._door import Array
 from .state import State
 
-_STEPS = 10_000 if ENABLED else 100  # of a forecast, twice, before it is extrapolated
+STEPS, LEAST_STEPS = 200_000, 200  # the former over K, as a step costs about K; then it is extrapolated
+UNIT_STEPS = 20_000  # over K, for a strategy that must be taken one pull at a time
 
 
 @dataclass(frozen=True)
@@ -71,24 +75,41 @@ def uniform_samples(state: State) -> int | None:
 
 
 def _pulls_at_decision(state: State) -> Array | None:
-    """Step by step for a while, then along the shares of the second half of these steps."""
+    """Step by step until the decision; if it is too far, along the shares of the second half of the steps."""
     strategy = state.settings.strategy
     view, random = state.view.copy(), state.random.copy()
-    before = view[PULLS].copy()
+    before, space = view[PULLS].copy(), np.zeros_like(view[PULLS])
     if strategy is not None:
+        steps, growth, sums = _pace(strategy, len(before))
+        select, stops = strategy.select, strategy.stops_itself
         for _ in range(2):
             before = view[PULLS].copy()
             with np.errstate(all="ignore"):
-                if run_on(strategy.select, strategy.stops_itself, _STEPS, view, state.params, random):
+                if run_on(select, stops, steps // 2, growth, sums, view, state.params, random, space):
                     at_decision: Array = view[PULLS]
                     return at_decision
+    if view[PULLS].sum() > FOREVER:
+        return None
     added = view[PULLS] - before
     shares = added / added.sum() if added.any() else np.full(added.size, 1.0 / added.size)
     return _grow(state, view[MEANS], view[PULLS], shares)
 
 
+def _pace(strategy: Strategy, num_arms: int) -> tuple[int, float, int]:
+    """How many steps at most, what a step adds as a part of its arm's pulls, the row that adds up, or -1.
+
+    A fiftieth: the samples at the decision are then right to a per cent or so. With many arms it is more, for
+    all steps together are to multiply the pulls of every arm by 50 at least.
+    """
+    if strategy.adds_up is None:
+        return max(LEAST_STEPS, UNIT_STEPS // num_arms), 0.0, -1
+    steps = max(LEAST_STEPS, STEPS // num_arms)
+    sums = OWN_ROWS + strategy.rows.index(strategy.adds_up) if strategy.adds_up else -1
+    return steps, max(0.02, 4.0 * num_arms / steps), sums
+
+
 def _grow(state: State, means: Array, pulls: Array, shares: Array) -> Array | None:
-    """pulls + s shares for the smallest s at which the rule decides; None beyond 1e12."""
+    """pulls + s shares for the smallest s at which the rule decides; None beyond FOREVER."""
     rule, level = state.settings.stopping, state.settings.level
     evidence = np.zeros_like(state.evidence)
     evidence[decision.MEANS] = means
@@ -101,7 +122,7 @@ def _grow(state: State, means: Array, pulls: Array, shares: Array) -> Array | No
     high = 1.0
     while not decides(high):
         high *= 2.0
-        if high > 1e12:
+        if high > FOREVER:
             return None
     low = 0.0
     while high - low > max(0.25, 1e-6 * high):

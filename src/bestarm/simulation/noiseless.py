@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.random import Words
@@ -9,15 +11,32 @@ from ..kernels.thresholds import rule_statistic, threshold
 from ..kernels.tracking import first_largest
 from ..strategies._base import CODE, LEVEL, MEANS, PULLS, SCALE, SELECT, Select
 
+FOREVER = 1e12  # samples
+LARGEST = 1 / 300  # step, as a part of all samples: it must not hide that an arm with a small share is behind
 
-@kernel(f"b1(FunctionType({SELECT}), b1, i8, f8[:, ::1], f8[::1], u8[::1])")
-def run_on(select: Select, stops_itself: bool, most: int, state: Array, params: Array, random: Words) -> bool:
-    """Pull at most `most` times, or until the run stops; returns whether it stopped.
 
+@kernel(f"b1(FunctionType({SELECT}), b1, i8, f8, i8, f8[:, ::1], f8[::1], u8[::1], f8[::1])")
+def run_on(
+    select: Select,
+    stops_itself: bool,
+    most: int,
+    growth: float,
+    sums: int,
+    state: Array,
+    params: Array,
+    random: Words,
+    space: Array,
+) -> bool:
+    """Choose an arm at most `most` times, or until the run stops; returns whether it stopped.
+
+    growth   a choice adds this part to the pulls of its arm, at least one pull; the first of a pair, after
+             which nothing is checked, gets what the second gets
+    sums     the row of state that adds up a share per pull, -1 for none
     state, params, random  as a strategy sees them; the pulls and the strategy's memory move on
+    space    (K,) to work in
     """
     pulls, means = state[PULLS], state[MEANS]
-    K, t, last, check = pulls.size, 0.0, -1, not stops_itself
+    K, t, last, first, check = pulls.size, 0.0, -1, -1, not stops_itself
     code, level, scale = int(params[CODE]), params[LEVEL], params[SCALE]
     for a in range(K):
         t += pulls[a]
@@ -26,8 +45,10 @@ def run_on(select: Select, stops_itself: bool, most: int, state: Array, params: 
             z, _ = rule_statistic(code, scale, pulls, means)
             if z > threshold(code, level, scale, t):
                 return True
-        if n == most:
+        if n == most or t > FOREVER:
             break
+        if sums >= 0:
+            space[:] = state[sums]
         action = select(t, last, first_largest(means), state, params, random)
         if action >= K:
             return True
@@ -35,6 +56,16 @@ def run_on(select: Select, stops_itself: bool, most: int, state: Array, params: 
         if last >= K:
             break
         check = action >= 0 and not stops_itself
-        pulls[last] += 1.0
-        t += 1.0
+        size = 1.0
+        if check or stops_itself:
+            size = max(1.0, float(math.floor(min(growth * pulls[last], LARGEST * t))))
+        if sums >= 0 and size > 1.0:
+            for a in range(K):
+                state[sums, a] += (size - 1.0) * (state[sums, a] - space[a])
+        pulls[last] += size
+        t += size
+        if first >= 0:
+            pulls[first] += size - 1.0
+            t += size - 1.0
+        first = -1 if check or stops_itself else last
     return False

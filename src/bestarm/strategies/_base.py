@@ -41,12 +41,15 @@ class Strategy(ABC):
     uses_delta    whether its choices depend on delta; if not, one run serves several deltas
     stops_itself  whether it decides when to stop, in place of the stopping rule
     may_stall     whether it may leave an arm alone for good, so that a growing threshold is never met
+    adds_up       the row that adds up a share per pull, "" for none, None if that is not known: so that a
+                  forecast can take many pulls in one step
     """
 
     rows: ClassVar[tuple[str, ...]] = ()
     uses_delta: ClassVar[bool] = False
     stops_itself: ClassVar[bool] = False
     may_stall: ClassVar[bool] = False
+    adds_up: ClassVar[str | None] = None
 
     @property
     @abstractmethod

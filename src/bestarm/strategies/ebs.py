@@ -57,6 +57,7 @@ class EBS(Strategy):
     clip: tuple[float, float] | None = None
 
     rows: ClassVar[tuple[str, ...]] = ("target", "lower", "upper", "sum", "warm")
+    adds_up: ClassVar[str | None] = "sum"
 
     def __post_init__(self) -> None:
         _door.choice("tracking", self.tracking, ("C", "D"))

@@ -70,6 +70,7 @@ class LUCB(Strategy):
     rows: ClassVar[tuple[str, ...]] = ("bonus", "pair")
     uses_delta: ClassVar[bool] = True
     may_stall: ClassVar[bool] = True
+    adds_up: ClassVar[str | None] = ""
 
     @property
     def name(self) -> str:

@@ -69,6 +69,7 @@ class Racing(Strategy):
     rows: ClassVar[tuple[str, ...]] = ("out", "count")
     uses_delta: ClassVar[bool] = True
     stops_itself: ClassVar[bool] = True
+    adds_up: ClassVar[str | None] = ""
 
     @property
     def name(self) -> str:

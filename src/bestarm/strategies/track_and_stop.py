@@ -66,6 +66,7 @@ class TrackAndStop(Strategy):
     tracking: str = "D"
 
     rows: ClassVar[tuple[str, ...]] = ("target", "sum", "warm")
+    adds_up: ClassVar[str | None] = "sum"
 
     def __post_init__(self) -> None:
         _door.choice("tracking", self.tracking, ("C", "D"))

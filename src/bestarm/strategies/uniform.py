@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..kernels._jit import kernel
 from ..kernels._types import Array
@@ -20,6 +21,8 @@ def select(t: float, last: int, leader: int, state: Array, params: Array, random
 @dataclass(frozen=True)
 class Uniform(Strategy):
     """Uniform sampling, the baseline."""
+
+    adds_up: ClassVar[str | None] = ""
 
     @property
     def name(self) -> str:

@@ -1,0 +1,108 @@
+"""The forecast: one answer, compiled or not, and near that of a run that is followed pull by pull."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bestarm
+from bestarm.experiment import forecast as module
+from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.state import State
+from bestarm.simulation.noiseless import run_on
+from bestarm.strategies import Strategy, find_strategy, strategy_names
+from bestarm.strategies._base import PULLS
+
+MEANS = {"a": 0.5, "b": 0.45, "c": 0.42, "d": 0.35, "e": 0.2}
+
+
+def begun(
+    strategy: str | Strategy, samples: int = 300, store: str = "memory:", name: str = "x", seed: int = 2
+) -> Experiment:
+    """An experiment on coins after so many samples, in batches of 10 where it may."""
+    experiment = Experiment.create(store, name, list(MEANS), bounds=(0, 1), strategy=strategy, seed=1)
+    rng = np.random.default_rng(seed)
+    while experiment.status().samples < samples:
+        experiment.tell([(pull, float(rng.random() < MEANS[pull.arm])) for pull in experiment.ask(10)])
+    return experiment
+
+
+def followed(state: State, most: int = 1_000_000, growth: float = 0.0, sums: int = -1) -> float:
+    """How many more samples, pull by pull: until the rule decides on values that equal the means."""
+    strategy = state.settings.strategy
+    assert strategy is not None
+    view, random = state.view.copy(), state.random.copy()
+    space = np.zeros(view.shape[1])
+    select, stops = strategy.select, strategy.stops_itself
+    assert run_on(select, stops, most, growth, sums, view, state.params, random, space)
+    return float(view[PULLS].sum() - state.view[PULLS].sum())
+
+
+def state_of(experiment: Experiment) -> State:
+    experiment.status()
+    assert experiment._state is not None
+    return experiment._state
+
+
+@pytest.mark.parametrize("samples", [50, 300, 1000])
+@pytest.mark.parametrize("strategy", strategy_names())
+def test_the_forecast_is_near_that_of_single_pulls(strategy: str, samples: int) -> None:
+    """Within 5%, on logs where a run of single pulls comes to its end."""
+    state = state_of(begun(strategy, samples, seed=3 if strategy == "lucb++" else 2))
+    assert module.forecast(state).samples == pytest.approx(followed(state), rel=0.05)
+
+
+def test_a_run_that_would_never_end_has_no_forecast() -> None:
+    """LUCB++ leaves an arm alone while the threshold goes on growing."""
+    state = state_of(begun("lucb++", 50, seed=2))
+    with pytest.raises(AssertionError):
+        followed(state)
+    assert module.forecast(state).samples is None
+
+
+def test_a_step_adds_to_the_sums_of_targets_too() -> None:
+    """The negative control: steps that left out what C-tracking adds up would end elsewhere."""
+    state = state_of(begun("ebs-c", 1000))
+    steps, growth, sums = module._pace(find_strategy("ebs-c"), 5)
+    right = followed(state)
+    assert followed(state, steps, growth, sums) == pytest.approx(right, rel=0.02)
+    assert followed(state, steps, growth) != pytest.approx(right, rel=0.05)
+
+
+def test_a_strategy_of_the_users_own_is_followed_pull_by_pull() -> None:
+    """What it remembers is not known: here it takes turns by a count of its calls, three times each."""
+
+    @bestarm.strategy(rows=("calls",))
+    def in_threes(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
+        memory[0, 0] += 1.0
+        return int(memory[0, 0] / 3.0) % pulls.size
+
+    state = state_of(begun(in_threes, 3000))
+    right = followed(state)
+    assert 100 < right < module.UNIT_STEPS / len(MEANS)
+    assert module.forecast(state).samples == right
+
+
+def test_python_and_the_command_give_the_same_forecast(tmp_path: Path) -> None:
+    """The command runs uncompiled: the same numbers, arm by arm, for every strategy."""
+    url = f"sqlite:///{tmp_path}/x.db"
+    names = strategy_names()
+    here = {name: begun(name, 200, url, name, seed=7).forecast().to_dict() for name in names}
+    assert all(found["samples"] for found in here.values())
+    environment = {key: value for key, value in os.environ.items() if key != "BESTARM_JIT"}
+    code = (
+        "import sys; from bestarm.cli import main\n"
+        f"for name in {names}: main(['forecast', name, '--store', {url!r}, '--format', 'json']); print(';')\n"
+        "from bestarm.kernels._jit import ENABLED; sys.exit(ENABLED)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    there = [json.loads(text) for text in ran.stdout.split(";")[: len(names)]]
+    assert dict(zip(names, there, strict=True)) == here
