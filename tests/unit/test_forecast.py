@@ -89,6 +89,19 @@ def test_a_strategy_of_the_users_own_is_followed_pull_by_pull() -> None:
     assert module.forecast(state).samples == right
 
 
+def test_without_the_strategy_there_is_no_forecast() -> None:
+    """The command cannot know a strategy of the user's own, and says so instead of taking another."""
+
+    @bestarm.strategy(name="mine")
+    def mine(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
+        return leader if pulls[leader] <= t / 2 else int(t) % pulls.size
+
+    experiment = begun(mine, 300)
+    found = Experiment.open(experiment._store, "x").forecast()
+    assert found.samples is None
+    assert str(found) == "no forecast without the strategy 'mine', which is its maker's own"
+
+
 def test_python_and_the_command_give_the_same_forecast(tmp_path: Path) -> None:
     """The command runs uncompiled: the same numbers, arm by arm, for every strategy."""
     url = f"sqlite:///{tmp_path}/x.db"

@@ -58,7 +58,11 @@ def forecast(state: State) -> Forecast:
         return Forecast(None, nothing, "no forecast before every arm has a result")
     if (means >= means.max() - TIE).sum() > 1:
         return Forecast(None, nothing, "no forecast while two arms share the lead")
-    later = _pulls_at_decision(state)
+    strategy = state.settings.strategy
+    if strategy is None:
+        name = state.settings.strategy_name
+        return Forecast(None, nothing, f"no forecast without the strategy {name!r}, which is its maker's own")
+    later = _pulls_at_decision(state, strategy)
     if later is None:
         return Forecast(None, nothing, "no forecast: the leading arms are too close")
     more = np.maximum(0.0, np.ceil(later - state.told)).astype(np.int64)
@@ -74,20 +78,18 @@ def uniform_samples(state: State) -> int | None:
     return None if pulls is None else int(np.ceil(pulls.sum()))
 
 
-def _pulls_at_decision(state: State) -> Array | None:
+def _pulls_at_decision(state: State, strategy: Strategy) -> Array | None:
     """Step by step until the decision; if it is too far, along the shares of the second half of the steps."""
-    strategy = state.settings.strategy
     view, random = state.view.copy(), state.random.copy()
     before, space = view[PULLS].copy(), np.zeros_like(view[PULLS])
-    if strategy is not None:
-        steps, growth, sums = _pace(strategy, len(before))
-        select, stops = strategy.select, strategy.stops_itself
-        for _ in range(2):
-            before = view[PULLS].copy()
-            with np.errstate(all="ignore"):
-                if run_on(select, stops, steps // 2, growth, sums, view, state.params, random, space):
-                    at_decision: Array = view[PULLS]
-                    return at_decision
+    steps, growth, sums = _pace(strategy, len(before))
+    select, stops = strategy.select, strategy.stops_itself
+    for _ in range(2):
+        before = view[PULLS].copy()
+        with np.errstate(all="ignore"):
+            if run_on(select, stops, steps // 2, growth, sums, view, state.params, random, space):
+                at_decision: Array = view[PULLS]
+                return at_decision
     if view[PULLS].sum() > FOREVER:
         return None
     added = view[PULLS] - before
