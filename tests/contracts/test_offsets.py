@@ -293,3 +293,23 @@ def test_a_simulation_within_the_range_is_that_of_another_unit() -> None:
     for unit in (2.0**495, 2.0**-495):
         scaled = bestarm.simulate("tas-d", [unit, 0.0], 0.1, noise=unit, runs=50).cells[0]
         np.testing.assert_array_equal(scaled.samples, plain.samples)
+
+
+def test_a_replay_is_the_state_that_moved_its_offset() -> None:
+    """Results so far away that the offset moves: read at once or line by line, the state is the same."""
+    from bestarm.experiment.state import State
+
+    rng = np.random.default_rng(5)
+    experiment = Experiment.create("memory:", "x", ["a", "b", "c"], sigma=1.0, seed=1)
+    for step in range(60):
+        pulls = experiment.ask(3)
+        experiment.tell([(p, float(rng.normal() + (2.0**21 if step < 20 else 2.0**30))) for p in pulls])
+    known = experiment._journal.known
+    assert known is not None
+    assert known.offset != 0.0
+    again, at_once = State(experiment.settings), State(experiment.settings)
+    at_once.replay(experiment._journal.lines())
+    for entry in experiment._journal.lines():
+        again.apply(entry)
+    assert again.to_dict() == at_once.to_dict() == known.to_dict()
+    assert again.params.tolist() == at_once.params.tolist() == known.params.tolist()

@@ -93,8 +93,9 @@ def test_a_change_that_loses_three_times_is_worked_out_once_more_where_others_wa
     assert first.verify().sound
 
 
-def test_quick_work_loses_once(store: Store) -> None:
+def test_quick_work_loses_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes some milliseconds is done again at once, inside the block that was waited for."""
+    monkeypatch.setattr(journal, "QUICK", 60.0)
     first, second = Experiment.open(store, "x"), Experiment.open(store, "x")
     waiting = record_calls(first, lambda number: elsewhere(second.ask) if number == 1 else None)
     assert first.ask()[0].id == 2

@@ -114,15 +114,22 @@ class State:
 
     def replay(self, entries: Iterable[Entry]) -> None:
         """Take in many lines. The rule is asked about a stretch of results at once, which is quicker."""
-        told = False
+        told, wary = False, self.serial or bool((abs(self.steering[decision.MEANS]) > _FAR).any())
         for entry in entries:
-            if told and (self.serial or entry.kind not in _CALM):
+            wary = wary or self._is_far(entry)
+            if told and (wary or entry.kind not in _CALM):
                 self._judge_new()
                 told = False
             self._take(entry)
             told = told or entry.kind == TOLD
         if told:
             self._judge_new()
+
+    def _is_far(self, entry: Entry) -> bool:
+        """Whether a result may move the offset, so that the rule must have seen those before it."""
+        if entry.kind != TOLD or entry.value is None or self.offset is None:
+            return False
+        return abs(self._signed(entry.value) - self.offset) > _FAR * self.settings.sigma
 
     def copy(self) -> State:
         """The same state, which may go its own way."""
@@ -280,7 +287,7 @@ class State:
         """For the means from now on, and for what has a place among the values in the strategy."""
         self.offset = offset
         if self.settings.strategy is not None:
-            self.params[OWN_PARAMS:] = self._parameters(offset)
+            self.params = np.concatenate([self.params[:OWN_PARAMS], self._parameters(offset)])
 
     def _parameters(self, offset: float) -> Array:
         """The strategy's numbers for values as they are summed, less the offset."""
