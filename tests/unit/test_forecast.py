@@ -46,8 +46,8 @@ def followed(state: State, most: int = 1_000_000, growth: float = 0.0, sums: int
 
 def state_of(experiment: Experiment) -> State:
     experiment.status()
-    assert experiment._state is not None
-    return experiment._state
+    assert experiment._journal.known is not None
+    return experiment._journal.known
 
 
 @pytest.mark.parametrize("samples", [50, 300, 1000])

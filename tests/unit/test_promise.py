@@ -239,8 +239,8 @@ def test_the_promise_is_a_function_of_the_log(name: str) -> None:
     """From the log alone, from a snapshot, and from a snapshot that version 0.1 left: the same."""
     experiment = CASES[name][0]()
     status, store = experiment.status(), experiment._store
-    assert experiment._state is not None
-    saved = experiment._state.to_dict()
+    assert experiment._journal.known is not None
+    saved = experiment._journal.known.to_dict()
     counts = {key: [0, 0] for key in ("failed", "retracted", "violated")}
     for snapshot in ("gone", json.dumps(saved), json.dumps({**saved, "snapshot": 2, "counts": counts})):
         with store.writing("x") as log:
