@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 _ACTING = ("Cc", "Cs", "Zl", "Zp")
@@ -25,6 +27,42 @@ def harmless(text: str, strict: bool = False) -> str:
 
 def _acts(character: str) -> bool:
     return unicodedata.category(character) in _ACTING or character in _TURNING
+
+
+_NO_PASSWORD = re.compile(r"(?:(?:sqlite|memory):)?[^:@=]*", re.IGNORECASE)  # a file's name at most
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://)?")
+_CREDENTIALS = re.compile(r"://[^/]*:|[:/].*@|pass\w*\s*=", re.IGNORECASE | re.DOTALL)
+_BEFORE_PASSWORD = re.compile(r"(?:[^:=]*://)?[^:=]*[:=]")
+
+
+def quoted_store(given: object) -> str:
+    """How a message quotes what was given for a store: whole only if it can hold no password."""
+    if not isinstance(given, str | PurePath):
+        return "None" if given is None else f"a value of type {type(given).__name__}"
+    text = str(given)
+    if _NO_PASSWORD.fullmatch(text):
+        return repr(given)
+    scheme = _SCHEME.match(text)
+    begun = repr(scheme.group() + "...") if scheme else "a text"
+    return f"{begun} (not shown in full, as it may hold a password)"
+
+
+def without_passwords(message: str, words: Iterable[str]) -> str:
+    """A message with *** for what follows the user's name in words that look like a URL with a password.
+
+    Messages quote a word as it is or escaped, with its blanks merged or not, whole or cut off.
+    """
+    for word in filter(_CREDENTIALS.search, words):
+        value = word.partition("=")[2] if word.startswith("--") else word
+        begun = _BEFORE_PASSWORD.match(value)
+        if begun is None:
+            continue
+        texts = [value, repr(value)[1:-1]]
+        texts += [" ".join(text.split()) for text in texts]
+        pieces = {text[:end] for text in texts for end in range(begun.end() + 1, len(text) + 1)}
+        for piece in sorted(pieces, key=len, reverse=True):
+            message = message.replace(piece, begun.group() + "***")
+    return message
 
 
 def rough(number: int) -> int:

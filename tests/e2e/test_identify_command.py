@@ -459,6 +459,16 @@ def test_commands_that_use_the_compiler_are_not_kept_from_it() -> None:
     assert set(Path("seen").read_text().split()) == {"unset"}
 
 
+def test_commands_do_not_inherit_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its URL may hold a password, which is none of their business; other variables are handed on."""
+    monkeypatch.setenv("BESTARM_STORE", STORE)
+    monkeypatch.setenv("ANOTHER", "kept")
+    script(Path("spy"), 'echo "${BESTARM_STORE-unset} $ANOTHER" >> seen; echo 0.5')
+    assert run(*words("./spy", "./spy", "--max-samples", "2")).code == 3
+    assert set(Path("seen").read_text().splitlines()) == {"unset kept"}
+    assert told("identify") == 2
+
+
 def test_closed_streams() -> None:
     """A reader that went away, a full disk and no terminal: code 1 and at most one line."""
     reader, writer = os.pipe()

@@ -37,26 +37,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILURE
     except Exception as error:
+        from .._text import without_passwords
+
         if debug:
             import traceback
 
-            traceback.print_exc()
-        return _explain(error)
+            print(without_passwords(traceback.format_exc(), words), file=sys.stderr)
+        message, code = _explain(error)
+        return _say(without_passwords(message, words), code) if message else code
 
 
-def _explain(error: Exception) -> int:
-    """One line on stderr, and the exit code that fits."""
+def _explain(error: Exception) -> tuple[str, int]:
+    """One line for stderr, and the exit code that fits."""
     from ..errors import BestarmError, InvalidInputError
 
     if hasattr(error, "format_message"):  # the parser's own complaint
         message = error.format_message().strip().rstrip(".")
-        return _say(f"{message}; see 'bestarm --help'.", BAD_INPUT) if message else BAD_INPUT
+        return message and f"{message}; see 'bestarm --help'.", BAD_INPUT
     if isinstance(error, InvalidInputError):
-        return _say(str(error), BAD_INPUT)
+        return str(error), BAD_INPUT
     if isinstance(error, BestarmError | OSError):
-        return _say(str(error), FAILURE)
+        return str(error), FAILURE
     kind = type(error).__name__
-    return _say(f"unexpected {kind}: {error} (please report it; --debug shows where)", FAILURE)
+    return f"unexpected {kind}: {error} (please report it; --debug shows where)", FAILURE
 
 
 def _say(message: str, code: int) -> int:

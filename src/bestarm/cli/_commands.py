@@ -57,7 +57,8 @@ class Commands:
 class CommandArm:
     """An arm that is a command: calling it runs the command once and returns the number that it printed.
 
-    The command finds the pull's seed in BESTARM_SEED, its id in BESTARM_PULL and the arm in BESTARM_ARM.
+    The command finds the pull's seed in BESTARM_SEED, its id in BESTARM_PULL and the arm in BESTARM_ARM. It
+    does not find BESTARM_STORE, which may hold a password.
 
     name     of the arm
     command  a line of words, or with `shell` a line for sh
@@ -93,7 +94,8 @@ class CommandArm:
     def _start(self, pull: Pull) -> subprocess.Popen[bytes]:
         if self._commands.over.is_set():
             raise CommandError("the run is over")
-        told = {"BESTARM_SEED": str(pull.seed), "BESTARM_PULL": str(pull.id), "BESTARM_ARM": pull.arm}
+        environment = {name: value for name, value in os.environ.items() if name != "BESTARM_STORE"}
+        environment |= {"BESTARM_SEED": str(pull.seed), "BESTARM_PULL": str(pull.id), "BESTARM_ARM": pull.arm}
         try:
             return subprocess.Popen(
                 self._words,
@@ -101,7 +103,7 @@ class CommandArm:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                env={**os.environ, **told},
+                env=environment,
                 start_new_session=True,
             )
         except OSError as error:

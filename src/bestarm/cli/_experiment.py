@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._text import harmless
+from .._text import harmless, quoted_store
 from ..errors import InvalidInputError
 from ._numbers import cut, to_number, to_whole
 from ._output import ListingFormat
@@ -106,9 +106,10 @@ def store_url(given: str | None) -> str:
             "the store memory: ends with this command; write for example --store sqlite:///runs.db."
         )
     if ":" not in given:
+        file = "FILE" if "=" in given else given  # or a connection string, with a password in it
         raise InvalidInputError(
-            f"a store must be a URL, got {given!r}; for that file write sqlite:///{given}, for a server "
-            f"postgresql://HOST/DATABASE."
+            f"a store must be a URL, got {quoted_store(given)}; for a file write sqlite:///{file}, for a "
+            f"server postgresql://HOST/DATABASE."
         )
     return given
 

@@ -101,7 +101,8 @@ def identify(
 
     A command prints its value as the last line of its output. It runs without a shell and without input.
 
-    It finds a seed of its own in the variable BESTARM_SEED, beside BESTARM_ARM and BESTARM_PULL.
+    It finds a seed of its own in the variable BESTARM_SEED, beside BESTARM_ARM and BESTARM_PULL; not
+    BESTARM_STORE, which may hold a password.
 
     Ends with code 0 when decided, 3 when a budget ran out. With --store, the same command again resumes.
 

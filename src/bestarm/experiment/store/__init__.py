@@ -10,8 +10,9 @@ A file's name is everything after `sqlite:///`, letter for letter: `%20` and `?`
 
 from __future__ import annotations
 
-import re
+import os
 
+from ..._text import quoted_store
 from ...errors import InvalidInputError
 from ._base import Log, Store
 
@@ -26,19 +27,28 @@ def open_store(url: str | Store) -> Store:
     """
     if isinstance(url, Store):
         return url
-    if not isinstance(url, str):
-        raise _not_a_url(repr(url))
+    if not isinstance(url, str) or "\0" in url:
+        raise _not_a_url(url)
     if url == "memory:":
         from .memory import MemoryStore
 
         return MemoryStore(url)
-    if url.startswith("sqlite:///") and url.removeprefix("sqlite:///").strip("/") and "\0" not in url:
+    if url.startswith("sqlite:///") and _is_file(url.removeprefix("sqlite:///")):
         from .sqlite import SqliteStore
 
         return SqliteStore(url)
     if url.startswith(("postgresql://", "postgres://")):
         return _open_postgres(url)
-    raise _not_a_url(repr(re.sub(r"(//[^/@]*):[^/@]*@", r"\1:***@", url)))
+    raise _not_a_url(url)
+
+
+def _is_file(name: str) -> bool:
+    """Whether the operating system can have such a file; another URL, say from a variable, is none."""
+    try:
+        os.fsencode(name)
+    except UnicodeError:
+        return False
+    return bool(name.strip("/")) and "://" not in name
 
 
 def _open_postgres(url: str) -> Store:
@@ -52,8 +62,8 @@ def _open_postgres(url: str) -> Store:
     return PostgresStore(url)
 
 
-def _not_a_url(given: str) -> InvalidInputError:
+def _not_a_url(given: object) -> InvalidInputError:
     return InvalidInputError(
-        f"a store must be memory:, sqlite:///FILE or postgresql://HOST/DATABASE, got {given};"
+        f"a store must be memory:, sqlite:///FILE or postgresql://HOST/DATABASE, got {quoted_store(given)};"
         " for a file in the current folder write for example sqlite:///runs.db"
     )

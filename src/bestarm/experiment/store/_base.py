@@ -76,7 +76,7 @@ class Log(ABC):
 class Store(ABC):
     """The logs of many experiments, by name. May be used by many threads, and after a fork.
 
-    url       where it is, as given
+    url       where it is, as given, perhaps with a password: for connecting, never for a message
     place     the same for people: without a password
     lasting   whether it outlives the process, so that what is read may differ from what was written
     patience  seconds to wait for other writers before giving up
@@ -86,6 +86,9 @@ class Store(ABC):
     place: str
     lasting: bool = True
     patience: float = 60.0
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.place!r})"
 
     @abstractmethod
     def create(self, name: str, first: Entry) -> bool:

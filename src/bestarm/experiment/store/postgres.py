@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import Int8Dumper
 
-from ...errors import InvalidInputError, StoreError
+from ...errors import StoreError
+from ._postgres_url import read_url
 from ._rows import CHAIN, COLUMNS, SEQ, Row
 from ._sql import VERSION, Found, Session, SqlStore, steps_from
 
@@ -97,13 +97,7 @@ class PostgresStore(SqlStore):
     """Logs in a database of a server."""
 
     def __init__(self, url: str) -> None:
-        try:
-            given = conninfo_to_dict(url)
-        except psycopg.Error as error:
-            raise InvalidInputError(
-                "a PostgreSQL store must be postgresql://USER@HOST:PORT/DATABASE, got one that cannot be"
-                f" read: {' '.join(str(error).split())}"
-            ) from None
+        given = read_url(url)
         self._options = {**DEFAULTS, **given, "client_encoding": "utf8"}
         super().__init__(url, f"postgresql://{given.get('host', '')}/{given.get('dbname', '')}")
         self._idle.append(self._connect())
