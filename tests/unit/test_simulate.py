@@ -359,21 +359,6 @@ def test_confidence_of_the_error_interval() -> None:
     assert high > cell.error_interval(0.9)[1]
 
 
-def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
-    """A link keeps its target, and what is no regular file stays what it is."""
-    from bestarm.simulation.results import write_whole
-
-    real = tmp_path / "real.csv"
-    real.write_text("old")
-    link = tmp_path / "link.csv"
-    link.symlink_to(real)
-    write_whole(link, "new")
-    assert link.is_symlink()
-    assert real.read_text() == "new"
-    write_whole("/dev/null", "gone")
-    assert not Path("/dev/null").is_file()
-
-
 def test_names_show_what_is_not_default() -> None:
     """So that two variants of a strategy can stand in one table."""
     assert bestarm.EBS().name == "ebs-d"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._files import write_whole
 from .._text import csv_text
 from ..errors import InvalidInputError
 from ._numbers import to_whole
@@ -177,7 +178,6 @@ def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -
 def _report(runs: int | None, seed: int, folder: Path) -> None:
     """Everything, into one page beside its data; the four long parts say how far each is."""
     from ..paper import report, table1
-    from ..simulation.results import write_whole
 
     cells = _make_table(runs or 1000, seed, folder, "1 of 4, ")
     pictures = {}
@@ -271,16 +271,12 @@ def _wrapped(text: str, width: int, first: str) -> str:
 
 def _keep(folder: Path | None, name: str, rows: list[dict[str, Any]]) -> None:
     """The rows as CSV, if there is a folder for them."""
-    from ..simulation.results import write_whole
-
     if folder is not None:
         write_whole(folder / f"{name}.csv", csv_text(rows))
 
 
 def _keep_json(file: Path, rows: list[dict[str, Any]]) -> None:
     """The rows as JSON, a line each."""
-    from ..simulation.results import write_whole
-
     write_whole(file, "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
 
 

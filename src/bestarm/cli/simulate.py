@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .._files import write_whole
 from ._numbers import cut, to_number, to_whole
 from ._output import ListingFormat, check_writable, print_json, print_table
 
@@ -81,8 +82,6 @@ def _show(result: Simulation, format: ListingFormat, output: str | None) -> None
     import contextlib
     import io
     import sys
-
-    from ..simulation.results import write_whole
 
     text = io.StringIO()
     with contextlib.redirect_stdout(text) if output else contextlib.nullcontext():

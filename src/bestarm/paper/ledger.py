@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..simulation.results import write_whole
+from .._files import write_whole
 
 Part = dict[str, Any]
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._files import write_whole
 from .._text import aligned, csv_text
 from ..errors import InvalidInputError
 from ..theory import _door
@@ -219,26 +218,3 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
         else:
             flat[key] = value
     return flat
-
-
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
-    target = Path(path).resolve()
-    if target.exists() and not target.is_file():  # a device or a pipe is written to, not replaced
-        target.write_text(text, encoding="utf-8")
-        return
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

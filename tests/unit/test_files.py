@@ -1,0 +1,66 @@
+"""Files appear whole or not at all, with the modes that the user's umask asks for."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from bestarm._files import write_whole
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes and devices are POSIX")
+
+
+def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    """A link keeps its target, and what is no regular file stays what it is."""
+    real = tmp_path / "real.csv"
+    real.write_text("old")
+    link = tmp_path / "link.csv"
+    link.symlink_to(real)
+    write_whole(link, "new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    write_whole("/dev/null", "gone")
+    assert not Path("/dev/null").is_file()
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_the_umask_is_respected_and_never_changed(
+    mask: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new file has the mode that `open` would give it, and no thread sees another umask meanwhile."""
+    before = os.umask(mask)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "umask", lambda _: pytest.fail("the umask is the whole process's"))
+            write_whole(tmp_path / "new", "text")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o666 & ~mask
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    """Also with a name as long as names may be."""
+    file = tmp_path / ("x" * 255)
+    write_whole(file, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(file, "new \ud800")
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_writers_do_not_disturb_each_other(tmp_path: Path) -> None:
+    """Whoever is last, the file is one of the texts, whole."""
+    file = tmp_path / "shared"
+    texts = [str(i) * 50_000 for i in range(8)]
+    threads = [threading.Thread(target=write_whole, args=(file, text)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert file.read_text() in texts
+    assert list(tmp_path.iterdir()) == [file]
