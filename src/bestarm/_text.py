@@ -1,14 +1,11 @@
-"""Plain text: rows aligned for a person or comma-separated for a program, texts that do no harm."""
+"""Plain text for people: rows aligned, texts that do no harm, messages that give no password away."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
-from typing import Any
 
 _ACTING = ("Cc", "Cs", "Zl", "Zp")
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -84,12 +81,3 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
         cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         lines.append("  ".join(cells).rstrip())
     return lines
-
-
-def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A header of the first row's keys, then a line per row."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
+import pty
 import subprocess
 import sys
 import time
@@ -483,16 +485,54 @@ def test_a_reason_reaches_no_terminal_as_control_codes() -> None:
     assert rows("history", "x")[-1]["data"]["reason"] == reason
 
 
+NAMES = ("turned\u202eback", "👩\u200d👧", "no\u00a0break", "=1+1", "-2", "'tis")
+
+
 def test_a_name_turns_no_table_around() -> None:
-    """The direction of writing in a name is shown as ? in tables and CSV; joined letters stay joined."""
-    names = ("turned\u202eback", "👩\u200d👧", "no\u00a0break")
-    assert run("create", "x", *(w for name in names for w in ("--arm", name)), "--sigma", "1").code == 0
-    for format in ("table", "csv"):
-        out = run("status", "x", "--format", format).out
-        assert "\u202e" not in out
-        for name in ("turned?back", *names[1:]):
-            assert name in out
-    assert rows("status", "x")["arms"] == list(names)
+    """The direction of writing in a name is shown as ? to people; joined letters stay joined."""
+    assert run("create", "x", *(w for name in NAMES for w in ("--arm", name)), "--sigma", "1").code == 0
+    out = run("status", "x").out
+    assert "\u202e" not in out
+    for name in ("turned?back", *NAMES[1:]):
+        assert name in out
+    assert rows("status", "x")["arms"] == list(NAMES)
+
+
+def test_programs_get_names_letter_for_letter() -> None:
+    """In JSON, in JSON lines, and in CSV but for the apostrophe that keeps a spreadsheet from running it."""
+    name = NAMES[0]
+    assert run("create", name, *(w for arm in NAMES for w in ("--arm", arm)), "--sigma", "1").code == 0
+    assert [row["arm"] for row in rows("ask", name, "-n", "6")] == list(NAMES)
+    lines = [json.loads(line) for line in run("export", name).out.splitlines()]
+    document = json.loads(run("export", name, "--format", "json").out)
+    for events in (lines, document["events"]):
+        assert [event["arm"] for event in events[1:]] == list(NAMES)
+    assert {line["experiment"] for line in lines} == {document["name"]} == {name}
+    for words in (["export", name], ["history", name], ["status", name], ["forecast", name]):
+        listed = list(csv.DictReader(io.StringIO(run(*words, "--format", "csv").out)))
+        cells = [row["arm"] for row in listed if row["arm"]]
+        assert cells == [*NAMES[:3], "'=1+1", "'-2", "''tis"]
+        assert {row.get("experiment", name) for row in listed} == {name}
+    means = list(csv.DictReader(io.StringIO(run("list", "--format", "csv").out)))
+    assert [row["name"] for row in means] == [name]
+
+
+def test_csv_is_utf_8_in_a_pipe_and_harmless_on_a_terminal() -> None:
+    """Whatever the locale can write; a terminal is shown no turned writing."""
+    run("create", "x", "--arm", NAMES[0], "--arm", "漢", "--sigma", "1")
+    command = [*COMMAND, "status", "x", "--format", "csv"]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    piped = subprocess.run(command, capture_output=True, env=environment).stdout.decode("utf-8")
+    assert [line.partition(",")[0] for line in piped.splitlines()] == ["arm", NAMES[0], "漢"]
+    leader, follower = pty.openpty()
+    subprocess.run(command, stdout=follower, check=True)
+    os.close(follower)
+    shown = b""
+    with contextlib.suppress(OSError):
+        while chunk := os.read(leader, 65536):
+            shown += chunk
+    os.close(leader)
+    assert [line.partition(",")[0] for line in shown.decode().splitlines()] == ["arm", "turned?back", "漢"]
 
 
 # -- fuzz ----------------------------------------------------------------------------------------------

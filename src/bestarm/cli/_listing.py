@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import json
-import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._records import plain
 from .._text import harmless
-from ._output import ListingFormat, number, plain, print_json, print_table
+from ._output import ListingFormat, number, print_csv, print_json, print_table
 
 if TYPE_CHECKING:
     from ..experiment.status import Status
@@ -25,18 +23,10 @@ def show(
     if format is ListingFormat.json:
         print_json([dict(row) for row in rows])
     elif format is ListingFormat.csv:
-        write_csv(rows, columns)
+        print_csv(rows, columns)
     elif rows:
         header = [column.replace("_", " ") for column in columns]
         print_table(header, [[cell(column, row[column]) for column in columns] for row in rows], title)
-
-
-def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    """A header, then a line per record; what is itself a record is written as JSON, in ASCII."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([_flat(row[column]) for column in columns])
 
 
 def arm_rows(now: Status) -> list[dict[str, Any]]:
@@ -82,9 +72,3 @@ def _moment(seconds: float) -> str:
         return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
     except (OverflowError, ValueError, OSError):  # farther away than calendars go
         return number(seconds)
-
-
-def _flat(value: Any) -> Any:
-    if isinstance(value, dict | list | tuple | bool):
-        return json.dumps(plain(value))
-    return harmless(value) if isinstance(value, str) else value

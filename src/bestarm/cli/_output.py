@@ -6,12 +6,13 @@ import json
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
-from .._text import aligned, column_widths
+from .._records import csv_lines, plain
+from .._text import aligned, column_widths, harmless
 from ..errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -50,17 +51,13 @@ def print_json(value: object) -> None:
     print(json.dumps(plain(value), indent=2, allow_nan=False))
 
 
-def plain(value: Any) -> Any:
-    """NumPy to Python, non-finite numbers to None."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def print_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    """Comma-separated values in UTF-8, letter for letter; only on a terminal they are made harmless."""
+    shown = harmless if sys.stdout.isatty() else str
+    if not sys.stdout.isatty() and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8")  # or names would suffer from the locale
+    for line in csv_lines(rows, columns):
+        print(shown(line))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:

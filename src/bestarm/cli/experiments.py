@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._records import plain
 from .._text import harmless
 from ..errors import BestarmError
 from ._experiment import Listing, Name, StoreUrl, opened, say, store_url, without_compiling
-from ._listing import ARM, arm_rows, show, write_csv
+from ._listing import ARM, arm_rows, show
 from ._numbers import to_whole
-from ._output import Format, ListingFormat, number, plain, print_json, print_table
+from ._output import Format, ListingFormat, number, print_csv, print_json, print_table
 
 if TYPE_CHECKING:
     from ..experiment.events import Event
@@ -53,7 +54,7 @@ def status(
     if format is ListingFormat.json:
         print_json(now.to_dict())
     elif format is ListingFormat.csv:
-        write_csv(arm_rows(now), ARM)
+        print_csv(arm_rows(now), ARM)
     else:
         _print_status(now)
     return 3 if exit_code and now.decision is None else 0
@@ -103,7 +104,7 @@ def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat
     known = found.samples is not None
     rows = [{"arm": arm, "samples": n if known else None} for arm, n in found.pulls.items()]
     if format is ListingFormat.csv:
-        write_csv(rows, ["arm", "samples"])
+        print_csv(rows, ["arm", "samples"])
         return
     if decided:
         print("no more samples: it is decided")
@@ -190,7 +191,7 @@ def export(
     with opened(store, name) as experiment:
         events = map(_event, experiment.events())  # as they are read: a log may be longer than the memory
         if format is ExportFormat.csv:
-            write_csv(({"experiment": name, **event} for event in events), ["experiment", *EVENT])
+            print_csv(({"experiment": name, **event} for event in events), ["experiment", *EVENT])
         elif format is ExportFormat.table:
             show(list(events), EVENT, ListingFormat.table)
         elif format is ExportFormat.json:

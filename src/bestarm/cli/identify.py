@@ -32,9 +32,9 @@ from ._experiment import (
     store_url,
     without_compiling,
 )
-from ._listing import ARM, arm_rows, write_csv
+from ._listing import ARM, arm_rows
 from ._numbers import to_number, to_whole
-from ._output import ListingFormat, print_json, print_table
+from ._output import ListingFormat, print_csv, print_json, print_table
 
 if TYPE_CHECKING:
     from ..experiment.experiment import Pull
@@ -281,7 +281,7 @@ def _show(result: Result, format: ListingFormat) -> None:
         print_json(result.to_dict())
         return
     if format is ListingFormat.csv:
-        write_csv(arm_rows(result), ARM)
+        print_csv(arm_rows(result), ARM)
         return
     print(harmless(str(result)))
     print()

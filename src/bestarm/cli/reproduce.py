@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._files import write_whole
-from .._text import csv_text
+from .._records import csv_text
 from ..errors import InvalidInputError
 from ._numbers import to_whole
 from ._output import ListingFormat, number, print_json, print_table

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._files import write_whole
-from .._text import aligned, csv_text
+from .._records import csv_text
+from .._text import aligned
 from ..errors import InvalidInputError
 from ..theory import _door
 
