@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bestarm.cli._experiment import DEFAULT_STRATEGY
+from bestarm.cli.identify import LONGEST
 from bestarm.experiment import settings as settings_module
 from bestarm.experiment.experiment import Experiment
 from bestarm.strategies import strategy_names
@@ -705,6 +706,7 @@ def test_output_that_cannot_be_written_is_one_line_and_loses_nothing() -> None:
 def test_the_help_names_the_default_strategy() -> None:
     """The one that an experiment has when none is given."""
     assert DEFAULT_STRATEGY == settings_module.DEFAULT_STRATEGY
+    assert LONGEST == settings_module.LONGEST
     create()
     assert rows("status", "x")["strategy"] == DEFAULT_STRATEGY
     for command in ("create", "identify"):

@@ -310,6 +310,11 @@ def test_whatever_a_command_prints_is_a_number_or_a_clean_message(out: bytes, er
         ([*words()[1:], "--max-samples", "1"], "max-samples"),
         ([*words()[1:], "--max-samples", "x"], "'x'"),
         ([*words()[1:], "--timeout", "0"], "timeout"),
+        ([*words()[1:], "--timeout", "1e308"], "timeout must be positive and at most 3.2e+09 seconds"),
+        (
+            [*words()[1:], "--pull-timeout", "1e10"],
+            "pull-timeout must be positive and at most 3.2e+09",
+        ),
         ([*words()[1:], "--pull-timeout", "-1"], "pull-timeout"),
         ([*words()[1:], "--pull-timeout", "nan"], "pull-timeout"),
         ([*words()[1:], "--on-error", "drop"], "drop"),

@@ -563,6 +563,7 @@ def test_seeds_differ_between_all_pulls() -> None:
         {"seed": 0.5},
         {"lease": 0.0},
         {"lease": math.nan},
+        {"lease": 1e308},
         {"minimize": "yes"},
         {"name": ""},
         {"name": "a\x00b"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import json
 import threading
 import time
@@ -16,6 +17,7 @@ import pytest
 
 import bestarm
 from bestarm import ArmError, InvalidInputError, Pull, Status, SuspendedError, aidentify, identify
+from bestarm.experiment.settings import LONGEST
 from bestarm.experiment.store.memory import MemoryStore
 
 MOST = 5000
@@ -358,6 +360,30 @@ def test_functions_in_a_list_go_by_their_names() -> None:
     assert identify([lambda: 0.0, lambda: 9.0], sigma=1.0, max_samples=MOST).best == "arm 2"
 
 
+@pytest.mark.parametrize("limit", ["timeout", "pull_timeout"])
+def test_the_longest_time_can_be_waited_for(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the platform's locks wait for seven weeks at most."""
+    longest: dict[str, Any] = {limit: LONGEST}
+    waited: list[float] = []
+
+    def slow() -> float:
+        time.sleep(0.01)
+        return 1.0
+
+    def wait(futures: Any, timeout: float, when: str) -> Any:
+        waited.append(timeout)
+        return concurrent.futures._base.wait(futures, timeout, when)
+
+    monkeypatch.setattr(concurrent.futures, "wait", wait)
+    for most in (threading.TIMEOUT_MAX, 4_294_967.0):
+        monkeypatch.setattr(threading, "TIMEOUT_MAX", most)
+        assert (
+            identify({"a": slow, "b": slow}, bounds=(0, 1), max_samples=4, workers=2, **longest).samples == 4
+        )
+        assert max(waited) <= most
+        waited.clear()
+
+
 @pytest.mark.parametrize(
     "bad",
     [
@@ -369,7 +395,9 @@ def test_functions_in_a_list_go_by_their_names() -> None:
         {"workers": 0},
         {"workers": "4"},
         {"timeout": -1},
+        {"timeout": 1e308},
         {"pull_timeout": 0},
+        {"pull_timeout": 1e10},
         {"max_samples": 1},
         {"max_samples": 2.5},
         {"on_error": "ignore"},

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import bestarm
+from bestarm.simulation import memory
 
 MEANS = (0.9, 0.5, 0.45, 0.4)
 
@@ -357,6 +358,27 @@ def test_confidence_of_the_error_interval() -> None:
     low, high = cell.error_interval(0.99)
     assert low < cell.error_interval(0.9)[0]
     assert high > cell.error_interval(0.9)[1]
+
+
+def test_more_runs_than_fit_into_the_memory_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the work: by what the machine or the container has, or by what the system refuses."""
+    assert 2**28 < memory.total_memory() < 2**60
+    monkeypatch.setattr(memory, "CONTAINER", tmp_path / "memory.max")
+    for limit, fits in (("max\n", True), (f"{2**20}\n", False)):
+        memory.CONTAINER.write_text(limit)
+        assert (memory.total_memory() == 2**20) != fits
+    with pytest.raises(bestarm.InvalidInputError, match=r"got 10{9}, which for 6 .* take 178\.8 GiB"):
+        bestarm.simulate(["uniform", "tas-d"], MEANS, [0.1, 0.05, 0.01], runs=10**9)
+    bestarm.simulate("uniform", MEANS, 0.1, runs=10)
+
+    def none_left(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(np, "full", none_left)
+    with pytest.raises(bestarm.InvalidInputError, match="runs must fit into the memory, got 10, "):
+        bestarm.simulate("uniform", MEANS, 0.1, runs=10)
 
 
 def test_names_show_what_is_not_default() -> None:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ..experiment.result import Result
     from ._commands import CommandArm, Commands
 
+LONGEST = 3.2e9  # seconds; that of experiment.settings, which would load the numerics
 SHOWN_FAILURES = 3  # of an arm, each with a line of its own
 MOST_WORKERS = 1000
 
@@ -178,8 +179,11 @@ def _arms(words: list[str], commands: Commands, shell: bool, timeout: float | No
 
 def _seconds(word: str, what: str) -> float:
     time = to_number(word, what)
-    if not 0.0 < time < float("inf"):
-        raise InvalidInputError(f"{what} must be positive and finite, got {word}; it is a time in seconds.")
+    if not 0.0 < time <= LONGEST:
+        raise InvalidInputError(
+            f"{what} must be positive and at most {LONGEST:g} seconds (a hundred years), got {word}; for no "
+            f"limit leave it out."
+        )
     return time
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -128,7 +129,7 @@ class Run:
         if self.pull_timeout is not None:
             first = min(flight.begun for flight in self.flights.values())
             due.append(first + self.pull_timeout - now)
-        return max(0.0, min(due)) if due else None
+        return max(0.0, min(*due, threading.TIMEOUT_MAX)) if due else None
 
     def collect(self) -> None:
         """Tell what is there, and fail what took too long."""

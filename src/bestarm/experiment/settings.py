@@ -21,6 +21,7 @@ DECISIONS = 1  # raised whenever the same results would be judged otherwise than
 DEFAULT_STRATEGY = "tas-c"  # docs/decisions/0003-default-strategy.md has the measurement
 DEFAULT_LEASE = 3600.0
 ORDERS = ("ask", "arrival")
+LONGEST = 3.2e9  # seconds: a third of what locks can wait for where a pointer has 64 bits
 
 
 @dataclass(frozen=True)
@@ -259,11 +260,12 @@ def _seed(value: int) -> int:
 
 
 def seconds(name: str, value: float) -> float:
-    """A positive, finite time."""
+    """A positive time that every platform can wait for."""
     number = _door.scalar(name, value)
-    if not 0.0 < number < np.inf:
+    if not 0.0 < number <= LONGEST:
         raise InvalidInputError(
-            f"{name} must be positive and finite, got {number:g}; it is a time in seconds."
+            f"{name} must be positive and at most {LONGEST:g} seconds (a hundred years), got {number:g}; for "
+            f"no limit give None."
         )
     return number
 

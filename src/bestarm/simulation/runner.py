@@ -19,6 +19,7 @@ from ..theory import _door
 from ..theory._door import Array
 from ..theory.stopping import StoppingRule
 from . import engine
+from .memory import room_for
 from .problem import Problem, make_problem
 from .progress import Progress, Reporter
 from .results import Cell, Simulation
@@ -69,12 +70,13 @@ def simulate(
         "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
     )
     workers = _threads(threads)
-    jobs = [job for one in chosen for job in _jobs(one, problem, num_runs, key)]
-    with Reporter(progress, sum(job.num_runs for job in jobs)) as reporter:
-        for job in jobs:
-            if not job.run(workers, reporter):
-                break
-    cells = {(id(job.strategy), delta): cell for job in jobs for delta, cell in job.cells()}
+    with room_for(num_runs, len(chosen) * len(problem.deltas)):
+        jobs = [job for one in chosen for job in _jobs(one, problem, num_runs, key)]
+        with Reporter(progress, sum(job.num_runs for job in jobs)) as reporter:
+            for job in jobs:
+                if not job.run(workers, reporter):
+                    break
+        cells = {(id(job.strategy), delta): cell for job in jobs for delta, cell in job.cells()}
     return Simulation(tuple(cells[id(one), delta] for one in chosen for delta in problem.deltas))
 
 

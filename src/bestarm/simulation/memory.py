@@ -1,0 +1,44 @@
+"""How much memory a simulation needs; more than there is is refused before the work, not in its middle."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..errors import InvalidInputError
+
+PER_RUN = 32  # bytes for a run at one risk: its samples and its arm, as they are made and in the result
+CONTAINER = Path("/sys/fs/cgroup/memory.max")
+
+
+@contextmanager
+def room_for(runs: int, cells: int) -> Iterator[None]:
+    """Refuse a simulation of so many cells that does not fit, or that turns out not to fit inside the block.
+
+    Raises  InvalidInputError
+    """
+    if runs * cells * PER_RUN > total_memory():
+        raise _too_many(runs, cells)
+    try:
+        yield
+    except MemoryError:
+        raise _too_many(runs, cells) from None
+
+
+def total_memory() -> float:
+    """Bytes that the machine, or the container, has in all; inf where that is not known."""
+    sizes = [float("inf")]
+    with suppress(AttributeError, ValueError, OSError):
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    with suppress(ValueError, OSError):
+        sizes.append(float(CONTAINER.read_text()))  # "max" without a limit
+    return min(sizes)
+
+
+def _too_many(runs: int, cells: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"runs must fit into the memory, got {runs}, which for {cells} strategies and risks take "
+        f"{runs * cells * PER_RUN / 2**30:.1f} GiB; give fewer: the error falls only with their root."
+    )
