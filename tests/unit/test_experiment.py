@@ -263,6 +263,33 @@ def test_the_answer_to_a_lapsed_pull_counts_if_it_is_the_first() -> None:
     assert experiment.tell(first, 0.25) == "told"
 
 
+def test_a_pull_asked_under_a_clock_far_ahead_lapses() -> None:
+    """When the clock is right again, its deadline is years away: it is issued again at once, with a true one.
+
+    A clock that was set back by less than the lease, or by a minute, is no reason.
+    """
+    store = Clocked()
+    experiment = make(store=store, lease=600.0)
+    store.time = 5000.0
+    ahead = experiment.ask()[0]
+    for now in (4400.0, 4401.0):
+        store.time = now
+        assert experiment.ask()[0].id != ahead.id
+    store.time = 4399.0
+    again = experiment.ask()[0]
+    assert (again.id, again.seed, again.deadline) == (ahead.id, ahead.seed, 4999.0)
+    assert kinds(experiment)[-2:] == ["lapsed", "asked"]
+    assert experiment.ask()[0].id != ahead.id
+    assert Experiment.open(store, experiment.name).status() == experiment.status()
+    store = Clocked()
+    short = make(store=store, lease=1.0)
+    first = short.ask()[0]
+    store.time -= 60.0
+    assert short.ask()[0].id != first.id
+    store.time -= 1.0
+    assert short.ask()[0].id == first.id
+
+
 def test_without_a_lease_nothing_lapses_until_it_is_reclaimed() -> None:
     """`reclaim` is for whoever takes over from a dead process."""
     store = Clocked()

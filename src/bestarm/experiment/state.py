@@ -47,6 +47,7 @@ _FAR = 2.0**20  # sigma: a mean farther from the offset than that may lack bits
 SNAPSHOT = 3  # raised whenever the form of `to_dict` changes; other snapshots are not read
 _CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the rule has said so far
 _WRONG = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+CLOCK_STEP = 60.0  # seconds that a clock may be set back before a deadline counts as one of a wrong clock
 
 
 class Open(NamedTuple):
@@ -484,11 +485,13 @@ class State:
         return sorted(pull for pull, item in self.open.items() if not item.out)
 
     def expired(self, now: float) -> list[int]:
-        """Pulls that are out for longer than their lease."""
+        """Pulls that are out for longer than their lease, or were asked when the clock was far ahead."""
+        lease = self.settings.lease or 0.0
+        farthest = now + lease + max(lease, CLOCK_STEP)
         return [
             pull
             for pull, item in self.open.items()
-            if item.out and item.deadline is not None and item.deadline <= now
+            if item.out and item.deadline is not None and not now < item.deadline <= farthest
         ]
 
     # -- snapshots -------------------------------------------------------------------------------------
