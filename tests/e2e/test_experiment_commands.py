@@ -301,16 +301,24 @@ def test_history_after_a_line() -> None:
 
 def test_list_shows_all_experiments_of_a_store() -> None:
     """In the order of their creation, with decision, leader and samples; an empty store has none."""
+    Path("runs.db").touch()
     empty = run("list", "--format", "csv")
     assert (empty.code, empty.out.count("\n")) == (0, 1)
     assert "no experiments yet" in empty.err
-    assert not Path("runs.db").exists()
     create("one")
     create("two")
     decide("two")
     listed = rows("list")
     assert [(row["name"], row["decision"]) for row in listed] == [("one", None), ("two", "long")]
     assert listed[1]["samples"] > listed[0]["samples"] == 0
+
+
+def test_list_of_a_file_that_does_not_exist() -> None:
+    """It says so, with code 2, and makes none; a mistyped name is not an empty store."""
+    for command in (["list"], ["list", "--format", "json"]):
+        refused(run(*command), "there is no file")
+    refused(run("list", "--store", "sqlite:///nowhere/runs.db"), "nowhere/runs.db")
+    assert list(Path().iterdir()) == []
 
 
 def test_forecast_before_and_after() -> None:

@@ -11,7 +11,7 @@ import typer
 
 from .._records import plain
 from .._text import harmless
-from ..errors import BestarmError
+from ..errors import BestarmError, InvalidInputError
 from ._experiment import Listing, Name, StoreUrl, opened, say, store_url, without_compiling
 from ._listing import ARM, arm_rows, show
 from ._numbers import to_whole
@@ -146,6 +146,10 @@ def list_experiments(store: StoreUrl = None, format: Listing = ListingFormat.tab
     from ..experiment.store import open_store
 
     place = open_store(url)
+    if not place.exists():
+        raise InvalidInputError(
+            f"there is no file {place.place}; check the name, or begin with `bestarm create`."
+        )
     rows = []
     try:
         names = place.names()

@@ -97,6 +97,10 @@ class Store(ABC):
         Raises  InvalidInputError if the name is empty or has control characters
         """
 
+    def exists(self) -> bool:
+        """False for a store that will be made when the first experiment is created."""
+        return True
+
     @abstractmethod
     def names(self) -> list[str]:
         """All experiments, in the order of their creation."""

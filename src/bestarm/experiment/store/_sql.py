@@ -246,10 +246,6 @@ class SqlStore(Store):
     def _connect(self) -> Session:
         """A new connection to tables of the current version."""
 
-    def _exists(self) -> bool:
-        """Whether there is anything to connect to."""
-        return True
-
     def create(self, name: str, first: Entry) -> bool:
         check_name("the name of an experiment", name)
         with self._turn.take(), self._block(write=True) as session:
@@ -260,7 +256,7 @@ class SqlStore(Store):
             return True
 
     def names(self) -> list[str]:
-        if not self._exists():
+        if not self.exists():
             return []
         with self._block(write=False) as session:
             return [name for (name,) in session.rows(NAMES)]
@@ -286,7 +282,7 @@ class SqlStore(Store):
 
     def _check_exists(self, name: str) -> None:
         check_name("the name of an experiment", name)
-        if not self._exists():
+        if not self.exists():
             raise no_such_experiment(name, self.place, [])
 
     @contextmanager

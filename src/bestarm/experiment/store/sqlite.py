@@ -112,11 +112,11 @@ class SqliteStore(SqlStore):
         self._path = os.path.abspath(url.removeprefix("sqlite:///"))
         super().__init__(url, self._path)
         forks.stores.add(self)
-        if self._exists():
+        if self.exists():
             with forks.block(self._path):
                 self._idle.append(self._connect())
 
-    def _exists(self) -> bool:
+    def exists(self) -> bool:
         return os.path.exists(self._path)
 
     def problem(self) -> str:
