@@ -3,7 +3,8 @@
 The file is in WAL mode, so that readers and the writer do not wait for each other, with synchronous=FULL:
 a commit returns when the disk has it. Beside `runs.db` lie SQLite's `runs.db-wal` and `runs.db-shm`, and
 `runs.db-queue`, an empty file on which writers queue: SQLite alone lets a busy writer starve the others.
-Not for network drives: SQLite's locks do not work there.
+Not for network drives: SQLite's locks do not work there. A file in a folder that may not be written, or on a
+read-only mount, can be read.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import quote
 
 from ...errors import StoreError
 from ._forks import forks
@@ -55,6 +57,20 @@ class SqliteSession(Session):
     def explain(self, error: Exception) -> str:
         advice = ADVICE.get(code_of(error), "could not be read or written; see SQLite's message")
         return f"{self.place} {advice} ({' '.join(str(error).split())})"
+
+    def prepare(self) -> None:
+        """Check whose file it is, bring its tables up to date, and make sure that commits are durable."""
+        if steps_from(version_of(self), self.place):
+            self.wait_patiently("PRAGMA journal_mode = WAL")
+            migrate(self)
+        self.rows("PRAGMA cell_size_check = ON")
+        self.run("PRAGMA synchronous = FULL")
+        found = self.rows("PRAGMA journal_mode")[0][0], self.rows("PRAGMA synchronous")[0][0]
+        if found != ("wal", 2):
+            raise StoreError(
+                f"{self.place} cannot be made durable: SQLite has journal_mode={found[0]} and synchronous="
+                f"{found[1]} where wal and 2 are needed; use a file on a local disk"
+            )
 
     def usable(self) -> bool:
         """Not after a fork, nor when the file was deleted or replaced."""
@@ -105,6 +121,39 @@ class SqliteSession(Session):
         self.run(GROW, (rows[-1][SEQ], f"{rows[-1][SEQ]} {rows[-1][CHAIN]}", experiment))
 
 
+class FrozenSession(SqliteSession):
+    """One look at a file beside which SQLite cannot make its `-shm`: it must not change in the meantime.
+
+    So it is read as one that nobody writes (`immutable`), without locks and without its `-wal`, which must be
+    empty. Each block opens it anew, and what was read counts only if the file is as it was before.
+    """
+
+    def __init__(self, raw: sqlite3.Connection, path: str, patience: float) -> None:
+        super().__init__(raw, path, patience)
+        self._stamp = stamp(path)
+
+    def prepare(self) -> None:
+        if os.path.exists(self.place + "-wal") and os.path.getsize(self.place + "-wal"):
+            raise StoreError(
+                f"{self.place}-wal holds changes that SQLite can merge only where it may write; copy it and"
+                f" {self.place} to a folder that you may write to, and read them there"
+            )
+        if steps_from(version_of(self), self.place):
+            raise StoreError(
+                f"{self.place} has no tables of this version of bestarm and cannot be written; copy it to a"
+                " folder that you may write to, where they are made"
+            )
+        self.rows("PRAGMA cell_size_check = ON")
+
+    def usable(self) -> bool:
+        return False
+
+    def commit(self) -> None:
+        super().commit()
+        if self._stamp != stamp(self.place):
+            raise StoreError(f"{self.place} was changed while it was read; repeat the call")
+
+
 class SqliteStore(SqlStore):
     """Logs in one file, made when the first experiment is created."""
 
@@ -131,33 +180,31 @@ class SqliteStore(SqlStore):
 
     def _connect(self) -> Session:
         try:
+            return self._open(SqliteSession, self._path)
+        except StoreError as error:
+            code = code_of(error.__cause__)
+            if code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) or not self.exists():
+                raise
+        return self._open(FrozenSession, f"file:{quote(os.fsencode(self._path))}?mode=ro&immutable=1")
+
+    def _open(self, kind: type[SqliteSession], where: str) -> Session:
+        try:
             raw = sqlite3.connect(
-                self._path, timeout=self.patience, isolation_level=None, check_same_thread=False
+                where,
+                timeout=self.patience,
+                isolation_level=None,
+                check_same_thread=False,
+                uri=kind is FrozenSession,
             )
         except sqlite3.Error as error:
             raise StoreError(f"{self._path} {ADVICE[sqlite3.SQLITE_CANTOPEN]} ({error})") from error
-        session = SqliteSession(raw, self._path, self.patience)
+        session = kind(raw, self._path, self.patience)
         try:
-            prepare(session)
+            session.prepare()
         except BaseException:
             session.close()
             raise
         return session
-
-
-def prepare(session: SqliteSession) -> None:
-    """Check whose file it is, bring its tables up to date, and make sure that commits are durable."""
-    if steps_from(version_of(session), session.place):
-        session.wait_patiently("PRAGMA journal_mode = WAL")
-        migrate(session)
-    session.rows("PRAGMA cell_size_check = ON")
-    session.run("PRAGMA synchronous = FULL")
-    found = session.rows("PRAGMA journal_mode")[0][0], session.rows("PRAGMA synchronous")[0][0]
-    if found != ("wal", 2):
-        raise StoreError(
-            f"{session.place} cannot be made durable: SQLite has journal_mode={found[0]} and synchronous="
-            f"{found[1]} where wal and 2 are needed; use a file on a local disk"
-        )
 
 
 def version_of(session: SqliteSession) -> int:
@@ -188,7 +235,17 @@ def migrate(session: SqliteSession) -> None:
     session.commit()
 
 
-def code_of(error: Exception) -> int:
+def stamp(path: str) -> tuple[int, ...]:
+    """What changes when somebody writes to a file or to its `-wal`."""
+    found = []
+    for file in (path, path + "-wal"):
+        with suppress(OSError):
+            status = os.stat(file)
+            found += [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns]
+    return tuple(found)
+
+
+def code_of(error: BaseException | None) -> int:
     """SQLite's primary result code; 0 for what Python's module itself raises."""
     if isinstance(error, UnicodeDecodeError):
         return sqlite3.SQLITE_CORRUPT
