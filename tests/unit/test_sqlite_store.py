@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -558,6 +559,46 @@ def test_a_stopped_process_in_the_queue_does_not_stop_the_others(tmp_path: Path)
     with store.writing("x") as log:  # the turn is free again, also of the thread that waited for it
         assert len(log.entries()) == 2
     store.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="writers do not queue on Windows")
+@pytest.mark.parametrize("waiting", [False, True])
+def test_a_file_system_without_such_locks_needs_no_queue(
+    store: Store, waiting: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error of the system does not come out, at once or while waiting: SQLite's own locks are enough."""
+    import fcntl
+
+    def flock(_: int, how: int) -> None:
+        if waiting and how & fcntl.LOCK_NB:
+            raise BlockingIOError
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    files = len(os.listdir("/dev/fd"))
+    for _ in range(3):
+        add(store)
+    assert count(store) == 403
+    assert len(os.listdir("/dev/fd")) == files
+
+
+def test_locks_that_sqlite_cannot_take_are_one_sentence(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sentence says what to do."""
+    error = sqlite3.OperationalError("locking protocol")
+    error.sqlite_errorcode = sqlite3.SQLITE_PROTOCOL
+    session = store._idle[-1]  # type: ignore[attr-defined]
+    assert "cannot be locked; use a file on a local disk (locking protocol)" in session.explain(error)
+
+
+def test_a_folder_that_is_gone_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative name means nothing where the current folder was deleted."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(StoreError, match="the current folder cannot be found"):
+        open_store("sqlite:///runs.db")
 
 
 def test_tables_made_between_two_looks_are_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

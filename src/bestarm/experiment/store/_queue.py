@@ -18,8 +18,8 @@ def queue(path: str, seconds: float) -> Iterator[None]:
     """Wait for the turn among the writers, in the order of arrival.
 
     A turn lasts only until its writer has SQLite's lock. It is a courtesy, which keeps a writer from being
-    passed over again and again: without it, as on Windows, or after so many seconds when a process was
-    stopped that had the turn, SQLite's locks are still safe.
+    passed over again and again: without it, as on Windows, on a file system without such locks, or after so
+    many seconds when a process was stopped that had the turn, SQLite's locks are still safe.
     """
     file = open_queue(path)
     if file is None or sys.platform == "win32" or not take_turn(file, seconds):
@@ -32,18 +32,29 @@ def queue(path: str, seconds: float) -> Iterator[None]:
 
 
 def take_turn(file: int, seconds: float) -> bool:
-    """Lock the file. After so many seconds it is False, and the file is closed when the lock comes after all.
+    """Lock the file. False, with the file closed, where the system cannot; also False after so many seconds,
+    and then the file is closed when the lock comes after all.
 
     A lock in the order of arrival has no time limit of its own, so a thread waits for it.
     """
-    with suppress(BlockingIOError):
+    try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
+    except BlockingIOError:
+        pass  # somebody has it
+    except OSError:
+        os.close(file)
+        return False
     answer: queue_module.Queue[bool] = queue_module.Queue()
     wanted = threading.Lock()  # whoever takes it first decides: the thread keeps the turn, or gives it up
 
     def wait() -> None:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError:
+            os.close(file)
+            answer.put(False)
+            return
         if wanted.acquire(blocking=False):
             answer.put(True)
         else:
@@ -62,7 +73,8 @@ def take_turn(file: int, seconds: float) -> bool:
 
 def leave_turn(file: int) -> None:
     """Unlock, since a forked child may have the file open, too; and close."""
-    fcntl.flock(file, fcntl.LOCK_UN)
+    with suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_UN)
     os.close(file)
 
 

@@ -41,6 +41,7 @@ ADVICE = {
     sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that its folder exists and is writable for you",
     sqlite3.SQLITE_IOERR: "could not be read or written by the operating system; check the disk, then repeat",
     sqlite3.SQLITE_BUSY: "is locked by another program; let that end, then repeat the call",
+    sqlite3.SQLITE_PROTOCOL: "cannot be locked; use a file on a local disk",
 }
 
 
@@ -158,7 +159,10 @@ class SqliteStore(SqlStore):
     """Logs in one file, made when the first experiment is created."""
 
     def __init__(self, url: str) -> None:
-        self._path = os.path.abspath(url.removeprefix("sqlite:///"))
+        try:
+            self._path = os.path.abspath(url.removeprefix("sqlite:///"))
+        except OSError:
+            raise StoreError("the current folder cannot be found; change to one that exists") from None
         super().__init__(url, self._path)
         forks.stores.add(self)
         if self.exists():
