@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bestarm.cli import _commands
+from bestarm.cli import _commands, _guard
 from bestarm.cli._commands import CommandArm, CommandError, Commands
 from bestarm.experiment.experiment import Experiment, Pull
 from e2e.test_solve_command import COMMAND
@@ -67,6 +68,17 @@ def alive(pid: int) -> bool:
     """Whether a process runs; one that has ended and waits to be noticed does not."""
     done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
     return bool(done.stdout.strip()) and not done.stdout.strip().startswith("Z")
+
+
+def numbers(files: str) -> list[int]:
+    """What scripts have written down about the processes that they are and have started."""
+    return [int(word) for file in Path().glob(files) for word in file.read_text().split()]
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started and that still run."""
+    done = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
+    return [int(word) for word in done.stdout.split()]
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
@@ -440,18 +452,63 @@ def test_an_interrupt_leaves_no_command_running() -> None:
     """Ctrl-C: the commands and what they started are gone; without a store, a line says what is missing."""
     script(Path("hang"), "sleep 1000 & echo $$ $! > pids-$BESTARM_PULL; wait")
     process = start(*words("./hang", "./hang", "--workers", "2", "--timeout", "100"))
-
-    def started() -> list[int]:
-        return [int(word) for file in Path().glob("pids-*") for word in file.read_text().split()]
-
-    wait_for(lambda: len(started()) == 4)
-    pids = started()
+    wait_for(lambda: len(numbers("pids-*")) == 4)
+    pids = numbers("pids-*")
     assert all(map(alive, pids))
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "with --store sqlite:///runs.db the same command would go on" in err
     wait_for(lambda: not any(map(alive, pids)))
+
+
+def test_a_killed_run_leaves_no_command_running() -> None:
+    """SIGKILL, which nobody can handle: a guard ends the commands and what they started, and goes itself."""
+    script(Path("hang"), "trap '' TERM HUP; sleep 1000 & echo $$ $! > pids-$BESTARM_PULL; wait")
+    process = start(*words("./hang", "./hang", "--workers", "2", "--timeout", "100"))
+    wait_for(lambda: len(numbers("pids-*")) == 4)
+    guards = [pid for pid in children(process.pid) if pid not in numbers("pids-*")]
+    pids = [*numbers("pids-*"), *guards]
+    try:
+        assert len(guards) == 1
+        assert all(map(alive, pids))
+        process.kill()
+        process.communicate(timeout=60)
+        wait_for(lambda: not any(map(alive, pids)), 20.0)
+    finally:
+        for pid in filter(alive, pids):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_a_run_without_a_guard_is_as_good_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot be started, or is killed: the result is the same."""
+    whole = result(identify("--format", "json"))
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert result(identify("--format", "json")) == whole
+    monkeypatch.setattr(sys, "executable", shutil.which("true"))
+    assert result(identify("--format", "json")) == whole
+
+
+def test_the_guard_forgets_what_has_ended() -> None:
+    """Only groups that were started and have not ended are killed; others may have their number by then."""
+    script(Path("hang"), "echo $$ >> pids; exec sleep 1000")
+    first, second = (subprocess.Popen("./hang", start_new_session=True) for _ in range(2))
+    try:
+        notes = f"+{first.pid}\n+{second.pid}\n-{first.pid}\n-{second.pid}0\n+{2**22 - 1}\n"
+        subprocess.run([sys.executable, "-I", "-S", _guard.__file__], input=notes, text=True, check=True)
+        assert second.wait(60) == -signal.SIGKILL
+        assert first.poll() is None
+    finally:
+        for process in (first, second):
+            process.kill()
+            process.wait()
+
+
+def test_what_a_killed_command_had_started_is_killed_too() -> None:
+    """The command dies of a signal, by whosever hand: its group goes with it."""
+    script(Path("hang"), "sleep 1000 & echo $! > pids; kill -KILL $$")
+    refused(identify(bad="./hang"), "it was ended by SIGKILL", code=1)
+    wait_for(lambda: not any(map(alive, numbers("pids"))), 20.0)
 
 
 def test_commands_that_use_the_compiler_are_not_kept_from_it() -> None:
@@ -469,8 +526,18 @@ def test_commands_do_not_inherit_the_store(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("BESTARM_STORE", STORE)
     monkeypatch.setenv("ANOTHER", "kept")
     script(Path("spy"), 'echo "${BESTARM_STORE-unset} $ANOTHER" >> seen; echo 0.5')
+    environments: list[dict[str, str]] = []
+    real: Any = subprocess.Popen
+
+    def popen(*arguments: Any, env: dict[str, str], **options: Any) -> Any:
+        environments.append(env)
+        return real(*arguments, env=env, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
     assert run(*words("./spy", "./spy", "--max-samples", "2")).code == 3
     assert set(Path("seen").read_text().splitlines()) == {"unset kept"}
+    assert len(environments) == 3  # the guard's, too
+    assert not any("BESTARM_STORE" in names for names in environments)
     assert told("identify") == 2
 
 

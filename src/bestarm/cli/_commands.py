@@ -1,8 +1,9 @@
 """Run a command and read the number that it prints; whatever it does, stay in control.
 
 A command runs in a process group of its own, without input, so that it can be ended with everything that
-it started. Of its output only the end is kept, and nothing of it is shown unless it fails: then its last
-lines, without control characters.
+it started, unless that has left the group (`setsid`). If this process is killed, a guard ends what runs. Of a
+command's output only the end is kept, and nothing of it is shown unless it fails: then its last lines,
+without control characters.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 from .._text import harmless
 from ..errors import ArmError, InvalidInputError
+from . import _guard
 
 if TYPE_CHECKING:
     from ..experiment.experiment import Pull
@@ -48,10 +52,41 @@ class Commands:
 
     def __init__(self) -> None:
         self.over = threading.Event()
+        self._guard: IO[bytes] | None = None
 
     def close(self) -> None:
         """End what runs, soon, and let nothing new begin."""
         self.over.set()
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Inside, what runs is also ended when this process is killed."""
+        try:
+            guard = subprocess.Popen(
+                [sys.executable, "-I", "-S", _guard.__file__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                env=_environment(),
+                start_new_session=True,
+            )
+        except OSError:  # a courtesy: without it a run is as good as it was
+            yield
+            return
+        with guard:  # closes its input and waits for its end
+            self._guard = guard.stdin
+            try:
+                yield
+            finally:
+                self._guard = None
+
+    def note(self, sign: str, group: int) -> None:
+        """Tell the guard that a process group was started (+) or has ended (-)."""
+        guard = self._guard
+        if guard is not None:
+            with suppress(OSError, ValueError):  # it was killed, or its block has ended
+                guard.write(f"{sign}{group}\n".encode())
 
 
 class CommandArm:
@@ -81,6 +116,7 @@ class CommandArm:
             trouble = self._follow(process, [output, errors])
         finally:
             end(process)
+            self._commands.note("-", process.pid)
             output.close()
             errors.close()
         trouble = trouble or _ending(process.returncode)
@@ -94,20 +130,21 @@ class CommandArm:
     def _start(self, pull: Pull) -> subprocess.Popen[bytes]:
         if self._commands.over.is_set():
             raise CommandError("the run is over")
-        environment = {name: value for name, value in os.environ.items() if name != "BESTARM_STORE"}
-        environment |= {"BESTARM_SEED": str(pull.seed), "BESTARM_PULL": str(pull.id), "BESTARM_ARM": pull.arm}
+        told = {"BESTARM_SEED": str(pull.seed), "BESTARM_PULL": str(pull.id), "BESTARM_ARM": pull.arm}
         try:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 self._words,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                env=environment,
+                env=_environment() | told,
                 start_new_session=True,
             )
         except OSError as error:
             raise CommandError(f"it cannot be started: {error.strerror or error}") from None
+        self._commands.note("+", process.pid)
+        return process
 
     def _follow(self, process: subprocess.Popen[bytes], tails: list[Tail]) -> str:
         """Read until the process has ended; what it left running in the background is not waited for.
@@ -118,18 +155,19 @@ class CommandArm:
         with selectors.DefaultSelector() as selector:
             for tail in tails:
                 selector.register(tail.file, selectors.EVENT_READ, tail)
-            while process.poll() is None or selector.get_map():
+            pause = 0.0005
+            while not (ended := ending(process)) or selector.get_map():
                 if self._commands.over.is_set():
                     return "the run is over, so it was ended"
                 if time.monotonic() >= deadline:
                     return f"no answer within {self.timeout:g} s, so it was ended"
                 patience = max(0.0, min(STEP, deadline - time.monotonic()))
                 if not selector.get_map():
-                    with suppress(subprocess.TimeoutExpired):
-                        process.wait(patience)
+                    time.sleep(min(pause, patience))
+                    pause *= 2.0
                     continue
-                ready = selector.select(0.0 if process.returncode is not None else patience)
-                if not ready and process.returncode is not None:
+                ready = selector.select(0.0 if ended else patience)
+                if not ready and ended:
                     break
                 for key, _ in ready:
                     if not key.data.read():
@@ -208,22 +246,37 @@ def _missing(program: str) -> str:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """If it still runs, ask it and its whole group to end, then kill what is left; nothing if it ended."""
-    if process.poll() is not None:
-        return
-    deadline = time.monotonic() + GRACE
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGTERM)
+    """If it still runs, ask it and its whole group to end, then kill what is left.
+
+    If somebody has killed it, what it had started is killed, too: nobody waits for that any more. What it
+    left behind when it ended by itself is its own affair.
+    """
     # Not reaped before the group is killed: until then nobody else can have its number.
-    while time.monotonic() < deadline and not _has_ended(process.pid):
-        time.sleep(0.01)
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    before = ending(process)
+    if before is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGTERM)
+        deadline = time.monotonic() + GRACE
+        while time.monotonic() < deadline and ending(process) is None:
+            time.sleep(0.01)
+    if before != "exited":
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
-def _has_ended(pid: int) -> bool:
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+def ending(process: subprocess.Popen[bytes]) -> str | None:
+    """How it ended, exited or killed; None while it runs. Not reaped, where the system can tell without."""
+    if hasattr(os, "waitid"):
+        found = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return None if found is None else "exited" if found.si_code == os.CLD_EXITED else "killed"
+    code = process.poll()  # macOS, before Python 3.13
+    return None if code is None else "exited" if code >= 0 else "killed"
+
+
+def _environment() -> dict[str, str]:
+    """Ours, but for the store, whose URL may hold a password."""
+    return {name: value for name, value in os.environ.items() if name != "BESTARM_STORE"}
 
 
 def _ending(code: int) -> str:

@@ -227,12 +227,13 @@ def _policy(on_error: OnError, quiet: bool) -> Callable[[Pull, BaseException], N
 def _workers(commands: Commands, width: int) -> Iterator[ThreadPoolExecutor]:
     """Threads that wait for commands; at the end, however it comes, no command is left running."""
     pool = ThreadPoolExecutor(width)
-    try:
-        with _ended_by_signals():
-            yield pool
-    finally:
-        commands.close()
-        pool.shutdown(wait=True, cancel_futures=True)
+    with commands.guarded():
+        try:
+            with _ended_by_signals():
+                yield pool
+        finally:
+            commands.close()
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager
