@@ -1,15 +1,12 @@
 """bestarm: which of K noisy options is the best, with a guarantee and few samples.
 
-Importing the package is cheap: a name is loaded, with NumPy, Numba and the compiled kernels behind it,
-when it is first used.
+Importing the package is cheap and loads no other module: a name is loaded, with NumPy, Numba and the
+compiled kernels behind it, when it is first used.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING
-
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False  # type checkers know the name; to import it would take longer than all of this
 
 if TYPE_CHECKING:
     from .errors import ArmError, BestarmError, InvalidInputError, StoreError, SuspendedError
@@ -166,6 +163,8 @@ def __getattr__(name: str) -> object:
     module = _MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module 'bestarm' has no attribute {name!r}")
+    from importlib import import_module
+
     value = getattr(import_module(f"{__name__}.{module}"), name)
     globals()[name] = value
     return value

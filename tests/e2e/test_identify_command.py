@@ -554,7 +554,7 @@ def test_closed_streams() -> None:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert err.count("\n") == 1
-    line = '"$0" -c "import sys; from bestarm.cli import main; sys.exit(main())" "$@" 2>&-'
+    line = '"$0" -m bestarm "$@" 2>&-'
     process = subprocess.Popen(
         ["sh", "-c", line, sys.executable, *words("./good", "./bad", "--max-samples", "4")],
         stdout=subprocess.PIPE,

@@ -8,12 +8,11 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-COMMAND = [sys.executable, "-c", "import sys; from bestarm.cli import main; sys.exit(main())"]
+COMMAND = [sys.executable, "-m", "bestarm"]
 
 
 def bestarm(*words: str, stdin: str | bytes = "") -> subprocess.CompletedProcess[str]:
@@ -151,9 +150,7 @@ def test_a_full_disk_and_a_closed_pipe_are_failures_in_one_line() -> None:
 def test_closed_streams_and_no_command() -> None:
     """Without standard output or input there is one line; without a command there is the help."""
     for redirect, words in ((">&-", "1 2"), ("<&-", "-")):
-        script = (
-            f'"$0" -c "import sys; from bestarm.cli import main; sys.exit(main())" solve {words} {redirect}'
-        )
+        script = f'"$0" -m bestarm solve {words} {redirect}'
         run = subprocess.run(["sh", "-c", script, sys.executable], capture_output=True, text=True)
         assert run.returncode in (1, 2)
         assert run.stderr.count("\n") == 1
@@ -172,7 +169,9 @@ def test_interrupt_is_130() -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(1.5)
+    assert process.stdin is not None
+    process.stdin.write("0.5 " * 50_000)  # more than a pipe holds: when it is written, somebody reads
+    process.stdin.flush()
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
