@@ -69,9 +69,9 @@ def read_csv(text: str) -> list[dict[str, str]]:
 def test_table_1_is_complete_and_resumes(tmp_path: Path) -> None:
     """36 cells with finite z-scores and a joint test; a second call takes over the finished cells."""
     words = ("reproduce", "table1", "--runs", "20", "--output", str(tmp_path), "--format", "json")
-    run = bestarm(*words)
-    assert (run.returncode, run.stderr) == (0, "")
-    found = json.loads(run.stdout)
+    ran = in_process(*words)
+    assert (ran.code, ran.err) == (0, "")
+    found = json.loads(ran.out)
     assert len(found["cells"]) == 36
     assert all(math.isfinite(cell["z"]) for cell in found["cells"])
     assert found["joint"]["cells"] == 33
@@ -80,10 +80,10 @@ def test_table_1_is_complete_and_resumes(tmp_path: Path) -> None:
     kept["finished"]["0/ebs-c"]["mean_samples"] = 12345.0  # if this comes back, the cell was not run again
     del kept["finished"]["5/lucb++"]
     (tmp_path / "table1.json").write_text(json.dumps(kept))
-    again = json.loads(bestarm(*words).stdout)
+    again = json.loads(in_process(*words).out)
     assert again["cells"][0]["mean_samples"] == 12345.0
     assert again["cells"][35] == found["cells"][35]
-    other = json.loads(bestarm(*words, "--seed", "1").stdout)  # other settings: nothing is taken over
+    other = json.loads(in_process(*words, "--seed", "1").out)  # other settings: nothing is taken over
     assert other["cells"][0]["mean_samples"] != 12345.0
 
 
@@ -176,11 +176,11 @@ def test_what_other_code_has_made_is_made_again(tmp_path: Path) -> None:
 def test_a_damaged_store_is_made_anew(tmp_path: Path) -> None:
     """Half a file of finished cells is no reason to fail."""
     (tmp_path / "table1.json").write_text('{"settings": {"runs"')
-    run = bestarm("reproduce", "table1", "--runs", "2", "--output", str(tmp_path))
-    assert run.returncode == 0
-    assert "All 33 distinct cells" in run.stdout
-    assert "w(mu1) = (0.477, 0.476, 0.028, 0.010, 0.010)" in run.stdout
-    assert "fewer than 400 runs" in run.stdout
+    ran = in_process("reproduce", "table1", "--runs", "2", "--output", str(tmp_path))
+    assert ran.code == 0
+    assert "All 33 distinct cells" in ran.out
+    assert "w(mu1) = (0.477, 0.476, 0.028, 0.010, 0.010)" in ran.out
+    assert "fewer than 400 runs" in ran.out
 
 
 def test_joint_test_rejects_wrong_numbers() -> None:
@@ -217,9 +217,9 @@ def shown(value: object) -> str:
 def test_figures(number: int, tmp_path: Path) -> None:
     """An SVG that parses, with axes named, and a PNG that is not blank; their numbers on request."""
     words = ("reproduce", f"figure{number}", "--runs", "3", "--output", str(tmp_path))
-    run = bestarm(*words)
-    assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout.split() == [str(tmp_path / f"figure{number}.{end}") for end in ("svg", "png")]
+    ran = in_process(*words)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.split() == [str(tmp_path / f"figure{number}.{end}") for end in ("svg", "png")]
     check_picture(number, tmp_path)
     comma, found = (in_process(*words, "--format", format) for format in ("csv", "json"))
     assert comma.out == (tmp_path / f"figure{number}.csv").read_text()
@@ -321,18 +321,18 @@ def test_claims_can_be_broken(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_claims_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """A table for people, under it every statement in a line and what is to be said of it; JSON has all."""
     monkeypatch.setenv("COLUMNS", "110")
-    run = bestarm("reproduce", "claims", "--runs", "20")
-    assert (run.returncode, run.stderr) == (0, "")
-    lines = run.stdout.splitlines()
+    ran = in_process("reproduce", "claims", "--runs", "20")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
     assert max(map(len, lines)) <= 110
     rows = json.loads(in_process("reproduce", "claims", "--runs", "20", "--format", "json").out)
     assert len(rows) == 32
     for row in rows:
         assert any(line.startswith(row["number"] + " ") and row["verdict"] in line for line in lines)
         assert f"{row['number']}. {row['statement']}" in lines
-        assert row["note"] in " ".join(run.stdout.split())
+        assert row["note"] in " ".join(ran.out.split())
     assert [row["broken"] for row in rows] == [0] * 32
-    assert "0.00972 < 0.01" in " ".join(run.stdout.split())
+    assert "0.00972 < 0.01" in " ".join(ran.out.split())
 
 
 def test_the_table_has_the_lower_bound_and_the_weights(report: Path) -> None:
@@ -405,7 +405,7 @@ def test_the_report_is_one_page_that_needs_no_network(report: Path) -> None:
 )
 def test_bad_input_is_one_line_and_code_2(words: list[str], part: str) -> None:
     """Nothing on stdout, one line on stderr."""
-    run = bestarm("reproduce", *words)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert part.lower() in run.stderr.lower()
-    assert run.stderr.count("\n") == 1
+    ran = in_process("reproduce", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert part.lower() in ran.err.lower()
+    assert ran.err.count("\n") == 1

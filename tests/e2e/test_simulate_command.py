@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from e2e.test_solve_command import bestarm
+from support.commands import run
 
 BASE = ("simulate", "--means", "0.9,0.5,0.45,0.4", "--runs", "50", "--seed", "1")
 
@@ -34,23 +35,23 @@ def test_json_is_a_list_of_objects() -> None:
 
 def test_csv_and_table_and_file(tmp_path: Path) -> None:
     """One line per cell, on stdout or in a file."""
-    run = bestarm(*BASE, "--strategy", "racing,uniform", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(run.stdout)))
+    ran = run(*BASE, "--strategy", "racing,uniform", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(ran.out)))
     assert [row["strategy"] for row in rows] == ["racing", "uniform"]
-    table = bestarm(*BASE, "--strategy", "racing,uniform")
-    assert [line.split()[0] for line in table.stdout.splitlines()] == ["strategy", "racing", "uniform"]
+    table = run(*BASE, "--strategy", "racing,uniform")
+    assert [line.split()[0] for line in table.out.splitlines()] == ["strategy", "racing", "uniform"]
     file = tmp_path / "out.csv"
-    written = bestarm(*BASE, "--strategy", "racing,uniform", "--format", "csv", "--output", str(file))
-    assert (written.returncode, written.stdout) == (0, "")
-    assert file.read_text() == run.stdout
+    written = run(*BASE, "--strategy", "racing,uniform", "--format", "csv", "--output", str(file))
+    assert (written.code, written.out) == (0, "")
+    assert file.read_text() == ran.out
 
 
 def test_ties_with_a_budget_are_counted_as_censored() -> None:
     """The table says that the mean is a lower bound, and stderr why."""
-    run = bestarm("simulate", "--means", "1,1", "--max-samples", "50", "--strategy", "tas-d", "--runs", "20")
-    assert run.returncode == 0
-    assert ">=" in run.stdout
-    assert "censored" in run.stderr
+    ran = run("simulate", "--means", "1,1", "--max-samples", "50", "--strategy", "tas-d", "--runs", "20")
+    assert ran.code == 0
+    assert ">=" in ran.out
+    assert "censored" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_ties_with_a_budget_are_counted_as_censored() -> None:
 )
 def test_bad_input_is_one_line_and_code_2(words: list[str], part: str) -> None:
     """Nothing on stdout, one line on stderr."""
-    run = bestarm("simulate", *words)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert part in run.stderr
-    assert run.stderr.count("\n") == 1
+    ran = run("simulate", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert part in ran.err
+    assert ran.err.count("\n") == 1

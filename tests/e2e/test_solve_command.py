@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from support.commands import run
+
 COMMAND = [sys.executable, "-m", "bestarm"]
 
 
@@ -37,13 +39,13 @@ def test_the_papers_first_bandit() -> None:
 
 def test_json_has_full_precision_and_null_for_infinity() -> None:
     """Numbers as doubles; inf, which JSON does not know, as null."""
-    run = bestarm("solve", "0.9", "0.5", "0.45", "0.4", "--delta", "0.01", "--format", "json")
-    found = json.loads(run.stdout)
+    ran = run("solve", "0.9", "0.5", "0.45", "0.4", "--delta", "0.01", "--format", "json")
+    found = json.loads(ran.out)
     assert [arm["arm"] for arm in found["arms"]] == [1, 2, 3, 4]
     assert found["time"] == pytest.approx(76.993818685653568, rel=1e-13)
     assert found["lower_bound"] == pytest.approx(346.7, abs=0.1)
     assert found["bounds"]["time"][0] <= found["time"] <= found["bounds"]["time"][1]
-    tied = json.loads(bestarm("solve", "1", "1", "0", "--format", "json").stdout)
+    tied = json.loads(run("solve", "1", "1", "0", "--format", "json").out)
     assert tied["time"] is None
     assert tied["lower_bound"] is None
     assert [arm["weight"] for arm in tied["arms"]] == [0.5, 0.5, 0.0]
@@ -52,30 +54,30 @@ def test_json_has_full_precision_and_null_for_infinity() -> None:
 @pytest.mark.parametrize("words", [["-0.5", "0.2"], ["-1e-3,.5"], ["--delta", "0.1", "-.5", "-.2"]])
 def test_negative_means_are_not_options(words: list[str]) -> None:
     """A leading minus is a number."""
-    run = bestarm("solve", *words)
-    assert (run.returncode, run.stderr) == (0, "")
+    ran = run("solve", *words)
+    assert (ran.code, ran.err) == (0, "")
 
 
 def test_box() -> None:
     """Intervals give the exploration-biased weights; intervals with a common point uniform ones."""
-    run = bestarm("solve", "--box", "0.1:0.9", "-0.2:0.05", "0.3:0.6", "--format", "json")
-    found = json.loads(run.stdout)
+    ran = run("solve", "--box", "0.1:0.9", "-0.2:0.05", "0.3:0.6", "--format", "json")
+    found = json.loads(ran.out)
     assert found["best"] == 3
     assert [arm["biased_mean"] for arm in found["arms"]] == [0.1, 0.05, 0.6]
-    uniform = bestarm("solve", "--box", "0:1", "0.5:2")
-    assert uniform.returncode == 0
-    assert "common point" in uniform.stdout
-    assert uniform.stdout.split("\n")[1].split()[-1] == "0.5"
+    uniform = run("solve", "--box", "0:1", "0.5:2")
+    assert uniform.code == 0
+    assert "common point" in uniform.out
+    assert uniform.out.split("\n")[1].split()[-1] == "0.5"
 
 
 def test_file_and_stdin(tmp_path: Path) -> None:
     """Commas, blanks and lines separate numbers; a byte order mark is no number."""
     file = tmp_path / "means.csv"
     file.write_text("\ufeff0.9, 0.5\n0.45\n\n0.4\n", encoding="utf-8")
-    expected = bestarm("solve", "0.9", "0.5", "0.45", "0.4").stdout
-    assert bestarm("solve", "--file", str(file)).stdout == expected
-    assert bestarm("solve", "-", stdin="0.9 0.5,0.45\n0.4").stdout == expected
-    assert bestarm("solve", "--file", "-", stdin="\ufeff0.9 0.5,0.45\n0.4").stdout == expected
+    expected = run("solve", "0.9", "0.5", "0.45", "0.4").out
+    assert run("solve", "--file", str(file)).out == expected
+    assert run("solve", "-", stdin="0.9 0.5,0.45\n0.4").out == expected
+    assert run("solve", "--file", "-", stdin="\ufeff0.9 0.5,0.45\n0.4").out == expected
 
 
 @pytest.mark.parametrize(
@@ -105,12 +107,12 @@ def test_file_and_stdin(tmp_path: Path) -> None:
 )
 def test_bad_input_is_one_line_and_code_2(words: list[str], part: str) -> None:
     """Nothing on stdout, one line on stderr, no traceback."""
-    run = bestarm("solve", *words)
-    assert run.returncode == 2
-    assert run.stdout == ""
-    assert part in run.stderr
-    assert run.stderr.count("\n") == 1
-    assert run.stderr.startswith("bestarm: ")
+    ran = run("solve", *words)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert part in ran.err
+    assert ran.err.count("\n") == 1
+    assert ran.err.startswith("bestarm: ")
 
 
 @pytest.mark.parametrize(
@@ -120,17 +122,17 @@ def test_a_file_with_a_word_in_it(tmp_path: Path, content: bytes) -> None:
     """The same, from a file and from stdin."""
     file = tmp_path / "means.csv"
     file.write_bytes(content)
-    for run in (bestarm("solve", "--file", str(file)), bestarm("solve", "-", stdin=content)):
-        assert run.returncode == 2
-        assert run.stderr.count("\n") == 1
+    for ran in (run("solve", "--file", str(file)), run("solve", "-", stdin=content)):
+        assert ran.code == 2
+        assert ran.err.count("\n") == 1
 
 
 def test_unknown_command_and_version() -> None:
     """A wrong command is bad input; the version is printed."""
-    run = bestarm("slove")
-    assert run.returncode == 2
-    assert "slove" in run.stderr
-    assert bestarm("--version").stdout.startswith("bestarm 0.")
+    ran = run("slove")
+    assert ran.code == 2
+    assert "slove" in ran.err
+    assert run("--version").out.startswith("bestarm 0.")
 
 
 def test_a_full_disk_and_a_closed_pipe_are_failures_in_one_line() -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bestarm.paper.stability import kept_stability
 from bestarm.paper.table1 import joint_test, precise_table
+from support.commands import run
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -26,24 +24,21 @@ SHOWN = re.findall(r"^    \$ (bestarm .*)\n((?:    .*\n|\n)*)", README, re.MULTI
 
 
 @pytest.mark.parametrize(("page", "number", "code"), BLOCKS, ids=[f"{p}-{i}" for p, i, _ in BLOCKS])
-def test_python_blocks_run(page: str, number: int, code: str, tmp_path: Path) -> None:
-    """Every block marked as Python, alone in a new process and an empty folder."""
-    environment = {**os.environ, "PYTHONWARNINGS": "error"}
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=tmp_path
-    )
-    assert run.returncode == 0, run.stderr
+def test_python_blocks_run(
+    page: str, number: int, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every block marked as Python, with nothing but its own names, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, f"{page}-{number}", "exec"), {"__name__": "__main__"})
 
 
 @pytest.mark.parametrize(("command", "output"), SHOWN, ids=[command for command, _ in SHOWN])
 def test_commands_in_the_readme_print_what_it_shows(command: str, output: str) -> None:
     """Word for word."""
-    code = "import sys; from bestarm.cli import main; sys.exit(main())"
-    words = [sys.executable, "-c", code, *shlex.split(command)[1:]]
-    run = subprocess.run(words, capture_output=True, text=True)
+    ran = run(*shlex.split(command)[1:])
     expected = [line.rstrip() for line in output.replace("\n    ", "\n").splitlines()]
     expected[0] = expected[0].strip()
-    assert [line for line in run.stdout.splitlines() if line] == [line for line in expected if line]
+    assert [line for line in ran.out.splitlines() if line] == [line for line in expected if line]
 
 
 def test_the_readme_shows_the_precise_table() -> None:
