@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bestarm.cli._experiment import DEFAULT_STRATEGY
-from bestarm.cli.identify import LONGEST
+from bestarm.cli._numbers import LONGEST
 from bestarm.experiment import settings as settings_module
 from bestarm.experiment.experiment import Experiment
 from bestarm.strategies import strategy_names
@@ -388,6 +388,7 @@ def test_forecast_before_and_after() -> None:
         (["create", "y", "--arm", "a", "--arm", "b", "--sigma", "1", "--seed", "-1"], "seed"),
         (["create", "y", "--arm", "a", "--arm", "b", "--sigma", "1", "--lease", "0"], "lease"),
         (["create", "y", "--arm", "a", "--arm", "b", "--sigma", "1", "--lease", "inf"], "lease"),
+        (["create", "y", "--arm", "a", "--arm", "b", "--sigma", "1", "--lease", "1e308"], "write never"),
         (["create", "y"], "--arm"),
         (["create", "", "--arm", "a", "--arm", "b", "--sigma", "1"], "name of an experiment"),
         (["create", "a\x1b[31mb", "--arm", "a", "--arm", "b", "--sigma", "1"], "control characters"),

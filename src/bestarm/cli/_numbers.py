@@ -52,6 +52,7 @@ def read_text(file: str) -> str:
         ) from None
 
 
+LONGEST = 3.2e9  # seconds; that of experiment.settings, which would load the numerics
 EXAMPLES = {
     "bounds": "them like 0,1",
     "means": "them like 0.9 0.8 or 0.9,0.8",
@@ -75,6 +76,17 @@ def to_number(word: str, what: str) -> float:
     except ValueError:
         example = EXAMPLES.get(what, "it like 0.05")
         raise InvalidInputError(f"{what} must be numeric, got {word[:40]!r}; write {example}.") from None
+
+
+def to_seconds(word: str, what: str, for_ever: str = "leave it out") -> float:
+    """A time that can be waited for, or a refusal that says how to ask for no limit."""
+    time = to_number(word, what)
+    if not 0.0 < time <= LONGEST:
+        raise InvalidInputError(
+            f"{what} must be positive and at most {LONGEST:g} seconds (a hundred years), got {word}; for no "
+            f"limit {for_ever}."
+        )
+    return time
 
 
 def to_whole(word: str, what: str) -> int:

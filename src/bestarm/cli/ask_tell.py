@@ -28,7 +28,7 @@ from ._experiment import (
     without_compiling,
 )
 from ._listing import show
-from ._numbers import cut, read_text, read_words, to_number, to_whole
+from ._numbers import cut, read_text, read_words, to_number, to_seconds, to_whole
 from ._output import ListingFormat, print_json
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def create(
     """
     url = store_url(store)
     settings = settings_of(delta, sigma, bounds, strategy, stopping, minimize, order)
-    settings["lease"] = None if lease == "never" else to_number(lease, "lease")
+    settings["lease"] = None if lease == "never" else to_seconds(lease, "lease", "write never")
     key = seed_of(seed)
     without_compiling()
     from ..experiment.experiment import Experiment

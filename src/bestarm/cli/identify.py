@@ -33,7 +33,7 @@ from ._experiment import (
     without_compiling,
 )
 from ._listing import ARM, arm_rows
-from ._numbers import to_number, to_whole
+from ._numbers import to_seconds, to_whole
 from ._output import ListingFormat, print_csv, print_json, print_table
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from ..experiment.result import Result
     from ._commands import CommandArm, Commands
 
-LONGEST = 3.2e9  # seconds; that of experiment.settings, which would load the numerics
 SHOWN_FAILURES = 3  # of an arm, each with a line of its own
 MOST_WORKERS = 1000
 
@@ -120,14 +119,14 @@ def identify(
             f"like --arm short='./evaluate short'."
         )
     commands = Commands()
-    patience = None if pull_timeout is None else _seconds(pull_timeout, "pull-timeout")
+    patience = None if pull_timeout is None else to_seconds(pull_timeout, "pull-timeout")
     arms = _arms(arm, commands, shell, patience)
     width = _width(workers)
     options = settings_of(delta, sigma, bounds, strategy, stopping, minimize, order)
     options |= {
         "rng": seed_of(seed),
         "max_samples": None if max_samples is None else _budget(max_samples, len(arms)),
-        "timeout": None if timeout is None else _seconds(timeout, "timeout"),
+        "timeout": None if timeout is None else to_seconds(timeout, "timeout"),
         "on_error": _policy(on_error, quiet),
         "progress": False if quiet else None,
     }
@@ -175,16 +174,6 @@ def _arms(words: list[str], commands: Commands, shell: bool, timeout: float | No
             raise InvalidInputError(f"the names of the arms must differ, got {name!r} twice; rename one.")
         arms[name] = CommandArm(name, command, commands, shell, timeout)
     return arms
-
-
-def _seconds(word: str, what: str) -> float:
-    time = to_number(word, what)
-    if not 0.0 < time <= LONGEST:
-        raise InvalidInputError(
-            f"{what} must be positive and at most {LONGEST:g} seconds (a hundred years), got {word}; for no "
-            f"limit leave it out."
-        )
-    return time
 
 
 def _budget(word: str, num_arms: int) -> int:
