@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from bestarm._text import without_passwords
 from bestarm.errors import BestarmError, InvalidInputError, StoreError
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.store import open_store
@@ -145,6 +146,14 @@ def test_no_command_prints_a_password(
     assert ran.code in (1, 2)
     assert "please report it" not in ran.err
     clean(ran.out + ran.err)
+
+
+def test_long_words_are_masked_without_much_memory() -> None:
+    """A word of a megabyte that looks like a URL, quoted whole and cut off."""
+    word = f"postgresql://u:{HEAD}" + "x" * 2**20 + f"{TAIL}@h/d"
+    message = without_passwords(f"got {word!r} and {word[:60]!r}", ["list", word])
+    assert message == "got 'postgresql://u:***' and 'postgresql://u:***'"
+    assert without_passwords("got 'good=./good'", ["--arm", "good=./good"]) == "got 'good=./good'"
 
 
 def test_a_store_is_shown_without_its_password(postgres_url: str) -> None:
