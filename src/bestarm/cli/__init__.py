@@ -39,27 +39,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         from .._text import without_passwords
 
+        given = _but_for_the_store(words)
         if debug:
             import traceback
 
-            print(without_passwords(traceback.format_exc(), words), file=sys.stderr)
-        message, code = _explain(error)
-        return _say(without_passwords(message, words), code) if message else code
+            print(without_passwords(traceback.format_exc(), given), file=sys.stderr)
+        message, advice, code = _explain(error)
+        return _say(without_passwords(message, given) + advice, code) if message else code
 
 
-def _explain(error: Exception) -> tuple[str, int]:
-    """One line for stderr, and the exit code that fits."""
+def _but_for_the_store(words: Sequence[str]) -> list[str]:
+    """The words without what was given as the store, which no message quotes if it may hold a password."""
+    return [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if before != "--store" and not word.startswith("--store=")
+    ]
+
+
+def _explain(error: Exception) -> tuple[str, str, int]:
+    """One line for stderr: what is wrong and what to do; and the exit code that fits."""
     from ..errors import BestarmError, InvalidInputError
 
     if hasattr(error, "format_message"):  # the parser's own complaint
-        message = error.format_message().strip().rstrip(".")
-        return message and f"{message}; see 'bestarm --help'.", BAD_INPUT
+        return error.format_message().strip().rstrip("."), "; see 'bestarm --help'.", BAD_INPUT
     if isinstance(error, InvalidInputError):
-        return str(error), BAD_INPUT
+        return str(error), "", BAD_INPUT
     if isinstance(error, BestarmError | OSError):
-        return str(error), FAILURE
+        return str(error), "", FAILURE
     kind = type(error).__name__
-    return f"unexpected {kind}: {error} (please report it; --debug shows where)", FAILURE
+    return f"unexpected {kind}: {error}", " (please report it; --debug shows where)", FAILURE
 
 
 def _say(message: str, code: int) -> int:

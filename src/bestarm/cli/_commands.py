@@ -156,7 +156,7 @@ class CommandArm:
             for tail in tails:
                 selector.register(tail.file, selectors.EVENT_READ, tail)
             pause = 0.0005
-            while not (ended := ending(process)) or selector.get_map():
+            while not (ended := fate(process)) or selector.get_map():
                 if self._commands.over.is_set():
                     return "the run is over, so it was ended"
                 if time.monotonic() >= deadline:
@@ -252,12 +252,12 @@ def end(process: subprocess.Popen[bytes]) -> None:
     left behind when it ended by itself is its own affair.
     """
     # Not reaped before the group is killed: until then nobody else can have its number.
-    before = ending(process)
+    before = fate(process)
     if before is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGTERM)
         deadline = time.monotonic() + GRACE
-        while time.monotonic() < deadline and ending(process) is None:
+        while time.monotonic() < deadline and fate(process) is None:
             time.sleep(0.01)
     if before != "exited":
         with suppress(ProcessLookupError, PermissionError):
@@ -265,7 +265,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def ending(process: subprocess.Popen[bytes]) -> str | None:
+def fate(process: subprocess.Popen[bytes]) -> str | None:
     """How it ended, exited or killed; None while it runs. Not reaped, where the system can tell without."""
     if hasattr(os, "waitid"):
         found = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
