@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import bestarm
 
@@ -55,7 +56,7 @@ def test_importing_the_package_is_cheap() -> None:
     """`import bestarm` loads at most NumPy."""
     loaded = modules_after("import bestarm")
     assert "bestarm" in loaded
-    assert not loaded & {"numba", "scipy", "typer", "rich"}
+    assert not loaded & {"numba", "scipy", "typer", "rich", "platformdirs"}
 
 
 def test_help_needs_no_numerics() -> None:
@@ -84,7 +85,7 @@ def test_a_change_in_any_kernel_source_changes_the_cache_folder(tmp_path: Path) 
         target = copy / path.relative_to(SOURCE)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(path.read_bytes())
-    code = "from bestarm.kernels import _jit; print(_jit.cache_folder())"
+    code = "from bestarm.kernels import _jit; print(_jit._FOLDER)"
 
     def folder() -> str:
         run = subprocess.run(
@@ -101,6 +102,43 @@ def test_a_change_in_any_kernel_source_changes_the_cache_folder(tmp_path: Path) 
     with (copy / "kernels" / "glr.py").open("a") as file:
         file.write("\n# changed\n")
     assert folder() != before
+
+
+@pytest.mark.parametrize("variable", ["XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
+def test_only_folders_of_our_own_are_removed(tmp_path: Path, variable: str) -> None:
+    """Of old folders, one with our marker; not a checkout of the user's, nor one that is named like ours."""
+    from bestarm.kernels import _cache
+
+    home = tmp_path / "bestarm"
+    for name in ("src", ".git", "0123456789abcdef", "00000000000000aa", "00000000000000bb", "not-16-digits"):
+        (home / name).mkdir(parents=True)
+        (home / name / "work").write_text("of the user")
+    (home / "00000000000000aa" / _cache.MARKER).write_text(_cache.TAG)
+    (home / "00000000000000bb" / _cache.MARKER).write_text("another program's")
+    (home / "not-16-digits" / _cache.MARKER).write_text(_cache.TAG)
+    (home / "00000000000000cc").symlink_to(home / "not-16-digits")
+    (home / "notes").write_text("of the user")
+    for path in home.iterdir():
+        os.utime(path, (0, 0))
+    before = {path.name for path in home.iterdir()}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": "", "XDG_CACHE_HOME": "", variable: str(tmp_path)}
+    code = "from bestarm.kernels import _jit; print(_jit._FOLDER)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    ours = Path(run.stdout.strip())
+    assert ours.parent == home, run.stderr
+    assert {path.name for path in home.iterdir()} == before - {"00000000000000aa"} | {ours.name}
+    assert _cache.is_ours(ours)
+
+
+def test_the_cache_is_in_the_usual_place(tmp_path: Path) -> None:
+    """Where the system keeps caches, if nothing else is said; a relative path says nothing."""
+    import platformdirs
+
+    environment = {**os.environ, "HOME": str(tmp_path), "NUMBA_CACHE_DIR": "here", "XDG_CACHE_HOME": "there"}
+    code = "from bestarm.kernels import _jit; print(_jit._FOLDER)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    usual = platformdirs.user_cache_path("bestarm", appauthor=False).relative_to(Path.home())
+    assert Path(run.stdout.strip()).parent == tmp_path / usual, run.stderr
 
 
 def test_compiled_and_uncompiled_agree() -> None:

@@ -5,6 +5,7 @@ caller hands in the space), reads no file, keeps no state, draws no hidden rando
 nothing. That is what lets the same source run in a simulation loop, live, and uncompiled.
 
     _jit          the decorator that compiles and caches
+    _cache        where machine code is kept
     weights       the optimal weights (Algorithm 4)
     exploration   the exploration-biased weights (Algorithm 1)
     glr           the generalised likelihood ratio and g
