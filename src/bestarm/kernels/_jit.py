@@ -32,7 +32,7 @@ _LOCK = threading.Lock()  # Numba reads the folder from a setting of the whole p
 def kernel(signature: str, *, reorder: bool = False) -> Callable[[Function], Function]:
     """Compile for one explicit signature, with cached machine code and no global interpreter lock.
 
-    signature  Numba's notation, e.g. "f8(f8[::1], f8)": a float from an array and a float
+    signature  see `parse`
     reorder    let the compiler change the order of a sum, which is what vectorising it needs; the
                result then agrees to rounding between processors, and is always the same on one
     """
@@ -54,18 +54,30 @@ def compiled(function: Function, signature: str, folder: str, **flags: object) -
     options = {
         "nogil": True,
         "error_model": "numpy",  # 1/0 is inf, as everywhere in NumPy; also what vectorises
+        # Arrays are borrowed, not counted: counting was a tenth of a step. Who allocates does not compile.
+        "_nrt": False,
         **flags,
     }
+    types = parse(signature)
     with _LOCK:
         previous, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
         try:
-            return cast(Function, numba.njit(signature, cache=bool(folder), **options)(function))
+            return cast(Function, numba.njit(types, cache=bool(folder), **options)(function))
         except (OSError, EOFError, pickle.UnpicklingError, ValueError, RuntimeError):
             # A full disk or a damaged file must not be the end: compile without the cache. If the kernel
             # itself was at fault, this raises again.
-            return cast(Function, numba.njit(signature, **options)(function))
+            return cast(Function, numba.njit(types, **options)(function))
         finally:
             numba.config.CACHE_DIR = previous
+
+
+def parse(signature: str) -> Any:
+    """A signature in Numba's notation, where const(...) around an array means that it is only read.
+
+    "f8(const(f8[::1]), f8[::1])" is a float from two arrays, of which the function may change the second.
+    """
+    types: Any = import_module("numba").types
+    return eval(signature, {"const": lambda array: array.copy(readonly=True)}, vars(types))
 
 
 def sources() -> str:

@@ -14,7 +14,7 @@ from ._types import Array, Indices
 from .weights import root_sum, scaled_root, scaled_squares, solve_scaled, tied_weights
 
 
-@kernel("UniTuple(f8, 2)(f8[::1], f8[::1])")
+@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[::1]))")
 def box_ends(lower: Array, upper: Array) -> tuple[float, float]:
     """The largest lower end and the smallest upper end."""
     max_lower, min_upper = -math.inf, math.inf
@@ -24,7 +24,7 @@ def box_ends(lower: Array, upper: Array) -> tuple[float, float]:
     return max_lower, min_upper
 
 
-@kernel("i8(f8[::1], f8[::1], f8, f8, b1, f8, i8)")
+@kernel("i8(const(f8[::1]), const(f8[::1]), f8, f8, b1, f8, i8)")
 def next_candidate(
     lower: Array, upper: Array, max_lower: float, min_upper: float, every: bool, tie: float, after: int
 ) -> int:
@@ -52,7 +52,7 @@ def next_candidate(
     return found
 
 
-@kernel("b1(f8[::1], f8[::1], f8, i8, f8[::1])")
+@kernel("b1(const(f8[::1]), const(f8[::1]), f8, i8, f8[::1])")
 def candidate_squares(lower: Array, upper: Array, min_upper: float, best: int, x: Array) -> bool:
     """Squared gaps of a candidate into `x`, in the form of `scaled_squares`.
 
@@ -72,7 +72,7 @@ def candidate_squares(lower: Array, upper: Array, min_upper: float, best: int, x
     return True
 
 
-@kernel("f8(f8[::1], f8[::1], f8, i8, f8[::1], f8)")
+@kernel("f8(const(f8[::1]), const(f8[::1]), f8, i8, const(f8[::1]), f8)")
 def log_smallest_weight(lower: Array, upper: Array, min_upper: float, best: int, x: Array, r: float) -> float:
     """log w_min of a candidate, from its squared gaps and its root.
 
@@ -90,7 +90,7 @@ def log_smallest_weight(lower: Array, upper: Array, min_upper: float, best: int,
     return -inverse - math.log1p(root_sum(x, r))
 
 
-@kernel("Tuple((i8, f8))(f8[::1], f8[::1], b1, f8, f8, f8[::1])")
+@kernel("Tuple((i8, f8))(const(f8[::1]), const(f8[::1]), b1, f8, f8, f8[::1])")
 def exploration_biased_weights(
     lower: Array, upper: Array, every: bool, tie: float, warm: float, w: Array
 ) -> tuple[int, float]:
@@ -129,7 +129,7 @@ def exploration_biased_weights(
     return best, solve_scaled(w, best, best_r)
 
 
-@kernel("void(f8[:, ::1], f8[:, ::1], b1, f8[:, ::1], f8[:, ::1], i8[::1])")
+@kernel("void(const(f8[:, ::1]), const(f8[:, ::1]), b1, f8[:, ::1], f8[:, ::1], i8[::1])")
 def exploration_biased_weights_rows(
     lower: Array, upper: Array, every: bool, w: Array, mu: Array, best: Indices
 ) -> None:

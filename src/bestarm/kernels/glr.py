@@ -20,7 +20,7 @@ def pair_cost(v_b: float, v_a: float, gap: float) -> float:
     return 0.5 * (v_b / (v_b + v_a) * v_a * gap) * gap
 
 
-@kernel("i8(f8[::1], f8[::1])")
+@kernel("i8(const(f8[::1]), const(f8[::1]))")
 def leading_arm(pulls: Array, means: Array) -> int:
     """The pulled arm of largest mean, the lowest index among ties; -1 if none was pulled."""
     top = -math.inf
@@ -33,7 +33,7 @@ def leading_arm(pulls: Array, means: Array) -> int:
     return -1
 
 
-@kernel("f8(f8[::1], f8[::1], i8, f8[::1])")
+@kernel("f8(const(f8[::1]), const(f8[::1]), i8, f8[::1])")
 def costs_against(v: Array, means: Array, leader: int, costs: Array) -> float:
     """`pair_cost` of the leader against every arm into `costs` (inf at itself); returns the least.
 
@@ -48,7 +48,7 @@ def costs_against(v: Array, means: Array, leader: int, costs: Array) -> float:
     return least
 
 
-@kernel("void(f8[:, ::1], f8[:, ::1], i8[::1], f8[::1], f8[:, ::1])")
+@kernel("void(const(f8[:, ::1]), const(f8[:, ::1]), i8[::1], f8[::1], f8[:, ::1])")
 def glr_rows(pulls: Array, means: Array, leader: Indices, statistic: Array, against: Array) -> None:
     """Leader, Z and the leader against each arm, for every row."""
     for i in range(means.shape[0]):
@@ -56,7 +56,7 @@ def glr_rows(pulls: Array, means: Array, leader: Indices, statistic: Array, agai
         statistic[i] = costs_against(pulls[i], means[i], leader[i], against[i])
 
 
-@kernel("void(f8[:, ::1], f8[:, ::1], f8[::1], f8[::1])")
+@kernel("void(const(f8[:, ::1]), const(f8[:, ::1]), f8[::1], f8[::1])")
 def g_rows(v: Array, means: Array, value: Array, costs: Array) -> None:
     """g(μ, v) for every row; `costs` is scratch for one row."""
     for i in range(means.shape[0]):

@@ -33,7 +33,7 @@ def threshold(code: int, level: float, scale: float, t: float) -> float:
     return level
 
 
-@kernel("void(i8, f8, f8, f8[::1], f8[::1])")
+@kernel("void(i8, f8, f8, const(f8[::1]), f8[::1])")
 def threshold_rows(code: int, level: float, scale: float, t: Array, value: Array) -> None:
     """`threshold` for every entry."""
     for i in range(t.size):
@@ -67,14 +67,14 @@ def pair_half_width(code: int, scale: float, bound: float, n_b: float, n_a: floa
     return math.sqrt(2.0 * inverse * (bound + mixture_penalty(n_b, n_a, scale)))
 
 
-@kernel("void(i8, f8, f8[::1], f8[::1], f8[::1], f8[::1])")
+@kernel("void(i8, f8, const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[::1])")
 def pair_half_width_rows(code: int, scale: float, bound: Array, n_b: Array, n_a: Array, half: Array) -> None:
     """`pair_half_width` for every entry."""
     for i in range(n_b.size):
         half[i] = pair_half_width(code, scale, bound[i], n_b[i], n_a[i])
 
 
-@kernel("Tuple((f8, i8))(i8, f8, f8[::1], f8[::1])")
+@kernel("Tuple((f8, i8))(i8, f8, const(f8[::1]), const(f8[::1]))")
 def rule_statistic(code: int, scale: float, pulls: Array, means: Array) -> tuple[float, int]:
     """The smallest pair statistic of the leader, and the leader."""
     b = leading_arm(pulls, means)
@@ -86,7 +86,7 @@ def rule_statistic(code: int, scale: float, pulls: Array, means: Array) -> tuple
     return least, b
 
 
-@kernel("b1(i8, f8, f8, i8, f8[::1], f8[::1], f8[::1])")
+@kernel("b1(i8, f8, f8, i8, const(f8[::1]), const(f8[::1]), const(f8[::1]))")
 def may_stop(
     code: int, bound: float, scale: float, leader: int, pulls: Array, means: Array, penalty: Array
 ) -> bool:
@@ -111,7 +111,7 @@ def may_stop(
     return True
 
 
-@kernel("void(i8, f8, f8[:, ::1], f8[:, ::1], f8[::1], i8[::1])")
+@kernel("void(i8, f8, const(f8[:, ::1]), const(f8[:, ::1]), f8[::1], i8[::1])")
 def rule_statistic_rows(
     code: int, scale: float, pulls: Array, means: Array, statistic: Array, leader: Indices
 ) -> None:
@@ -136,7 +136,7 @@ def half_width(code: int, level: float, n: float) -> float:
     return math.sqrt(2.0 * (level + 0.5 * math.log1p(n / c)) * (1.0 + c / n) / n)
 
 
-@kernel("void(i8, f8, f8[::1], f8[::1])")
+@kernel("void(i8, f8, const(f8[::1]), f8[::1])")
 def half_width_rows(code: int, level: float, pulls: Array, width: Array) -> None:
     """`half_width` for every entry."""
     for i in range(pulls.size):

@@ -15,7 +15,7 @@ from ._types import Array
 TIE = 1e-9
 
 
-@kernel("i8(f8[::1])")
+@kernel("i8(const(f8[::1]))")
 def first_largest(x: Array) -> int:
     """The lowest index among the entries within TIE of the largest."""
     top = -math.inf
@@ -27,7 +27,7 @@ def first_largest(x: Array) -> int:
     return 0
 
 
-@kernel("i8(f8[::1], f8[::1], f8)")
+@kernel("i8(const(f8[::1]), const(f8[::1]), f8)")
 def furthest_behind(pulls: Array, target: Array, t: float) -> int:
     """The arm of smallest N_a - t target_a."""
     least = math.inf
@@ -39,7 +39,7 @@ def furthest_behind(pulls: Array, target: Array, t: float) -> int:
     return 0
 
 
-@kernel("i8(f8[::1], f8[::1], f8[::1], f8, b1)")
+@kernel("i8(const(f8[::1]), const(f8[::1]), f8[::1], f8, b1)")
 def track(pulls: Array, target: Array, sums: Array, t: float, direct: bool) -> int:
     """D-tracking follows the current target, `direct`; C-tracking the sums of all targets, kept here."""
     if direct:
@@ -49,7 +49,7 @@ def track(pulls: Array, target: Array, sums: Array, t: float, direct: bool) -> i
     return furthest_behind(pulls, sums, 1.0)
 
 
-@kernel("i8(f8[::1])")
+@kernel("i8(const(f8[::1]))")
 def least_pulled(pulls: Array) -> int:
     """The arm with the fewest pulls, the lowest index among equals."""
     arm = 0

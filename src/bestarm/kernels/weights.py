@@ -20,7 +20,7 @@ PAPER_MAX_STEPS = 1000
 PAPER_TOLERANCE = 1e-10
 
 
-@kernel("UniTuple(f8, 3)(f8[::1], f8)", reorder=True)
+@kernel("UniTuple(f8, 3)(const(f8[::1]), f8)", reorder=True)
 def _block_power_sums(d: Array, r: float) -> tuple[float, float, float]:
     s2, s3, s4 = 0.0, 0.0, 0.0
     for a in range(d.size):
@@ -32,7 +32,7 @@ def _block_power_sums(d: Array, r: float) -> tuple[float, float, float]:
     return s2, s3, s4
 
 
-@kernel("f8(f8[::1], f8)", reorder=True)
+@kernel("f8(const(f8[::1]), f8)", reorder=True)
 def _block_root_sum(d: Array, r: float) -> float:
     s = 0.0
     for a in range(d.size):
@@ -50,7 +50,7 @@ def _block_fill(d: Array, r: float) -> float:
     return s
 
 
-@kernel("f8(f8[::1])", reorder=True)
+@kernel("f8(const(f8[::1]))", reorder=True)
 def _block_sum(x: Array) -> float:
     s = 0.0
     for a in range(x.size):
@@ -76,7 +76,7 @@ def two_product(a: float, b: float) -> tuple[float, float]:
     return p, ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2
 
 
-@kernel("UniTuple(f8, 3)(f8[::1], f8)")
+@kernel("UniTuple(f8, 3)(const(f8[::1]), f8)")
 def power_sums(d: Array, r: float) -> tuple[float, float, float]:
     """Σ q², Σ q³ and Σ q⁴ with q = 1/(r d - 1), one pass; φ(r) is the first minus one, equation (11)."""
     s2, s3, s4, lost2, lost3 = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -99,7 +99,7 @@ def power_sums(d: Array, r: float) -> tuple[float, float, float]:
     return s2 + lost2, s3 + lost3, s4
 
 
-@kernel("f8(f8[::1], f8)")
+@kernel("f8(const(f8[::1]), f8)")
 def root_sum(d: Array, r: float) -> float:
     """Σ q with q = 1/(r d - 1): the best arm's weight is 1/(1 + Σ q), equation (12)."""
     if d.size <= BLOCK:
@@ -111,7 +111,7 @@ def root_sum(d: Array, r: float) -> float:
     return s + lost
 
 
-@kernel("f8(f8[::1])")
+@kernel("f8(const(f8[::1]))")
 def accurate_sum(x: Array) -> float:
     """Σ x to a few units in the last place, whatever the length; one pass."""
     if x.size <= BLOCK:
@@ -136,7 +136,7 @@ def newton_step(s2: float, s3: float, s4: float) -> float:
     return change
 
 
-@kernel("Tuple((f8, i8))(f8[::1], f8, f8)")
+@kernel("Tuple((f8, i8))(const(f8[::1]), f8, f8)")
 def newton_root(d: Array, start: float, floor: float) -> tuple[float, int]:
     """The root r of φ and the number of evaluations, by Newton on ψ(r) = (Σ q²)^(-1/2) = 1.
 
@@ -157,7 +157,7 @@ def newton_root(d: Array, start: float, floor: float) -> tuple[float, int]:
     return r, MAX_STEPS
 
 
-@kernel("Tuple((f8, i8))(f8[::1], f8)")
+@kernel("Tuple((f8, i8))(const(f8[::1]), f8)")
 def paper_root(d: Array, start: float) -> tuple[float, int]:
     """The root r of φ and the number of evaluations, by Algorithm 4 as printed.
 
@@ -196,7 +196,7 @@ def weights_from_root(w: Array, best: int, r: float) -> float:
     return w_best
 
 
-@kernel("Tuple((i8, i8, f8, f8))(f8[::1])")
+@kernel("Tuple((i8, i8, f8, f8))(const(f8[::1]))")
 def gap_summary(gaps: Array) -> tuple[int, int, float, float]:
     """First arm with gap zero, how many there are, the smallest positive gap and the largest."""
     best, num_best, smallest, largest = -1, 0, math.inf, 0.0
@@ -211,7 +211,7 @@ def gap_summary(gaps: Array) -> tuple[int, int, float, float]:
     return best, num_best, smallest, largest
 
 
-@kernel("void(f8[::1], i8, f8, f8[::1])")
+@kernel("void(const(f8[::1]), i8, f8, f8[::1])")
 def scaled_squares(gaps: Array, best: int, smallest: float, x: Array) -> None:
     """x = (Δ/Δ_min)², inf at the best arm; `x` may be `gaps` itself.
 
@@ -302,7 +302,7 @@ def tied_weights(w_and_gaps: Array) -> None:
         w_and_gaps[a] = 1.0 / num_best if w_and_gaps[a] == 0.0 else 0.0
 
 
-@kernel("Tuple((f8, f8, f8, i8))(f8[::1], b1, f8[::1])")
+@kernel("Tuple((f8, f8, f8, i8))(const(f8[::1]), b1, f8[::1])")
 def optimal_weights(gaps: Array, printed: bool, w: Array) -> tuple[float, float, float, int]:
     """Weights of one bandit into `w`, which also serves as scratch.
 
@@ -311,7 +311,8 @@ def optimal_weights(gaps: Array, printed: bool, w: Array) -> tuple[float, float,
     """
     best, num_best, smallest, largest = gap_summary(gaps)
     if num_best > 1:
-        w[:] = gaps
+        for a in range(w.size):
+            w[a] = gaps[a]
         tied_weights(w)
         return math.inf, 1.0 / num_best, 0.0, 0
     if smallest == largest and not printed:
@@ -326,7 +327,7 @@ def optimal_weights(gaps: Array, printed: bool, w: Array) -> tuple[float, float,
     return r, weights_from_root(w, best, r), smallest, evaluations
 
 
-@kernel("void(f8[:, ::1], b1, f8[:, ::1], f8[:, ::1])")
+@kernel("void(const(f8[:, ::1]), b1, f8[:, ::1], f8[:, ::1])")
 def optimal_weights_rows(gaps: Array, printed: bool, w: Array, summary: Array) -> None:
     """`optimal_weights` for every row; the four returned numbers become a row of `summary`."""
     for i in range(gaps.shape[0]):
