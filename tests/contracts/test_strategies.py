@@ -75,7 +75,7 @@ def test_state_never_leaks_from_run_to_run(strategy: Any) -> None:
     nothing = np.empty((0, 0))
     job.simulate(0, 6, room, job.samples, job.recommended, nothing)
     together = job.samples[5, 0]
-    for dirt in (room[0], room[1]):
+    for dirt in (room.state, room.memory, room.work):
         dirt[:] = np.nan
     status, done, _ = job.simulate(5, 1, room, job.samples, job.recommended, nothing)
     assert (status, done) == (engine.DONE, 1)
@@ -130,8 +130,8 @@ def _dyadic_run(job: Job, offset: float) -> list[int]:
     from bestarm.kernels.tracking import first_largest
     from bestarm.simulation.engine import open_streams, take
 
-    state, work, streams, _ = job.room()
-    state[:], work[:] = 0.0, 0.0
+    state, memory, work, streams, _, _ = job.room()
+    state[:], memory[:], work[:] = 0.0, 0.0, 0.0
     rng = np.random.default_rng(5)
     rewards = rng.integers(-8, 9, (3, 400)) / 16 + np.array([[0.75], [0.25], [0.0]]) + offset
     open_streams(np.uint64(0), 0, streams)
@@ -141,7 +141,7 @@ def _dyadic_run(job: Job, offset: float) -> list[int]:
             arm = t
         else:
             leader = first_largest(state[1])
-            action = job.strategy.select(float(t), last, leader, state, job.params, streams[3])
+            action = job.select(float(t), last, leader, state, job.params, memory, streams[3])
             if action >= 3:
                 break
             arm = last = action if action >= 0 else ~action

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -32,3 +33,13 @@ def finish(process: subprocess.Popen[str], seconds: float = 60.0) -> str:
 def run(code: str, *words: str) -> str:
     """Start a process and wait for what it prints."""
     return finish(start(code, *words))
+
+
+def run_python(code: str, **environment: str) -> str:
+    """What some code prints, with more in its environment and nothing before it."""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout

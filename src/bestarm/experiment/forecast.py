@@ -14,7 +14,7 @@ import numpy as np
 from ..kernels import decision
 from ..kernels.tracking import TIE
 from ..simulation.noiseless import FOREVER, run_on
-from ..strategies._base import MEANS, OWN_ROWS, PULLS, Strategy
+from ..strategies._base import MEANS, PULLS, ROWS, Strategy
 from ..theory._door import Array
 from .state import State
 
@@ -80,14 +80,16 @@ def uniform_samples(state: State) -> int | None:
 
 def _pulls_at_decision(state: State, strategy: Strategy) -> Array | None:
     """Step by step until the decision; if it is too far, along the shares of the second half of the steps."""
-    view, random = state.view.copy(), state.random.copy()
+    view, random, select = state.view.copy(), state.random.copy(), state.select
+    seen, memory = view[:ROWS], view[ROWS:]
     before, space = view[PULLS].copy(), np.zeros_like(view[PULLS])
     steps, growth, sums = _pace(strategy, len(before))
-    select, stops = strategy.select, strategy.stops_itself
+    assert select is not None
     for _ in range(2):
         before = view[PULLS].copy()
+        half = (select, strategy.stops_itself, steps // 2, growth, sums)
         with np.errstate(all="ignore"):
-            if run_on(select, stops, steps // 2, growth, sums, view, state.params, random, space):
+            if run_on(*half, seen, state.params, memory, random, space):
                 at_decision: Array = view[PULLS]
                 return at_decision
     if view[PULLS].sum() > FOREVER:
@@ -106,7 +108,7 @@ def _pace(strategy: Strategy, num_arms: int) -> tuple[int, float, int]:
     if strategy.adds_up is None:
         return max(LEAST_STEPS, UNIT_STEPS // num_arms), 0.0, -1
     steps = max(LEAST_STEPS, STEPS // num_arms)
-    sums = OWN_ROWS + strategy.rows.index(strategy.adds_up) if strategy.adds_up else -1
+    sums = strategy.rows.index(strategy.adds_up) if strategy.adds_up else -1
     return steps, max(0.02, 4.0 * num_arms / steps), sums
 
 

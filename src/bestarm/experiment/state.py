@@ -24,7 +24,8 @@ from ..kernels._types import Array
 from ..kernels.moments import round_offset
 from ..kernels.random import open_stream
 from ..kernels.tracking import first_largest, least_pulled
-from ..strategies._base import CODE, DELTA, LEVEL, MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SCALE
+from ..strategies._admit import kernel_of
+from ..strategies._base import CODE, DELTA, LEVEL, MEANS, OWN_PARAMS, PULLS, ROWS, SCALE
 from .events import ASKED, FAILED, KINDS, LAPSED, LATE, TOLD, Entry
 from .settings import Settings
 
@@ -80,7 +81,9 @@ class State:
         self.outside: dict[int, int] = {}  # pulls with a late value outside the bounds, and their arms
         # steering
         self.steering = np.zeros((decision.ROWS, K))
-        self.view = np.zeros((OWN_ROWS + rows, K))  # what the strategy sees; its pulls count those out
+        # What the strategy sees; its pulls count those out. Behind these rows is its memory.
+        self.view = np.zeros((ROWS + rows, K))
+        self.select = kernel_of(strategy) if strategy else None
         self.random = np.zeros(2, np.uint64)
         with np.errstate(over="ignore"):
             open_stream(np.uint64(settings.seed), np.uint64(0), np.uint64(K), self.random)
@@ -88,7 +91,8 @@ class State:
         if strategy:
             self.params = np.concatenate([self.params, self._parameters(0.0)])
         rule = settings.stopping
-        self.params[[DELTA, CODE, LEVEL, SCALE]] = settings.delta, rule.code, settings.level, rule.scale
+        self.level = settings.level
+        self.params[[DELTA, CODE, LEVEL, SCALE]] = settings.delta, rule.code, self.level, rule.scale
         self.chosen: int | None = None  # an action of the strategy that has not become a pull yet
         self.called = False  # whether the strategy was called before
         self.last = -1
@@ -230,7 +234,7 @@ class State:
         else:
             self._replace(pull, arm, was, entry.value)
         if self.serial:
-            self.view[OWN_ROWS:], self.called, self.chosen = 0.0, False, None  # what it dropped may be back
+            self.view[ROWS:], self.called, self.chosen = 0.0, False, None  # what it dropped may be back
         self._choose_offset()
         if self.decision is None:
             self._judge()
@@ -340,7 +344,7 @@ class State:
         rule = self.settings.stopping
         offset, sigma = self.offset or 0.0, self.settings.sigma
         at = decision.advance(
-            arms, values, checks, offset, sigma, rule.code, self.params[LEVEL], rule.scale, self.evidence
+            arms, values, checks, offset, sigma, rule.code, self.level, rule.scale, self.evidence
         )
         taken = ready if at < 0 else ready[: ready.index(valued[at]) + 1]
         for pull in taken:
@@ -361,7 +365,7 @@ class State:
     def verdict(self) -> tuple[float, float]:
         """The rule's statistic and threshold on the evidence."""
         rule = self.settings.stopping
-        return decision.verdict(rule.code, self.params[LEVEL], rule.scale, self.evidence)
+        return decision.verdict(rule.code, self.level, rule.scale, self.evidence)
 
     def findings(self, arm: int | None = None) -> dict[str, Any]:
         """What the rule sees, as it is kept with a decision; means in the user's own units."""
@@ -392,7 +396,7 @@ class State:
         if not self.beyond or self.serial:
             return False
         rule = self.settings.stopping
-        z, beta = decision.verdict(rule.code, self.params[LEVEL], rule.scale, self.steering)
+        z, beta = decision.verdict(rule.code, self.level, rule.scale, self.steering)
         return z > beta
 
     @property
@@ -432,7 +436,7 @@ class State:
         Every arm is pulled once at first. Until each has a value, the arm with the fewest pulls is next.
         """
         strategy = self.settings.strategy
-        if strategy is None:
+        if strategy is None or self.select is None:
             raise InvalidInputError(
                 f"the experiment was made with the strategy {self.settings.strategy_name!r} of its maker's "
                 f"own; hand it in: Experiment.open(store, name, strategy=...)."
@@ -447,8 +451,9 @@ class State:
             last = self.last if alone else -1
             leader = first_largest(means)
             with np.errstate(all="ignore"):
+                seen, memory = self.view[:ROWS], self.view[ROWS:]
                 self.chosen = int(
-                    strategy.select(float(pulls.sum()), last, leader, self.view, self.params, self.random)
+                    self.select(float(pulls.sum()), last, leader, seen, self.params, memory, self.random)
                 )
             self.called, self.changed = True, set()
             self._refuse_bad(strategy.name, self.chosen)

@@ -2,7 +2,8 @@
 
 engine    the compiled loop
 problem   what is simulated: means, rewards, noise, stopping rule, checked
-runner    threads and interruption
+runner    the runs, shared out to threads
+threads   interruption
 progress  how far it is
 results   estimates with their errors
 trace     one run step by step

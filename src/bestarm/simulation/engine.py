@@ -21,7 +21,8 @@ from ..strategies._base import CODE, MEANS, PULLS, SCALE, SELECT, Select
 
 DONE, CANCELLED, BAD_ACTION = 0, 1, 2
 SUMS, LOST, PENALTY, WORK_ROWS = 0, 1, 2, 3  # rows of work
-RECORD_HEAD = 4  # time, action, statistic, threshold; behind them the rows of the state
+CANCEL, SIGNALS = 0, 1  # places in signals
+RECORD_HEAD = 4  # time, action, statistic, threshold; behind them the rows of state and memory
 
 
 @kernel("void(u8, i8, u8[:, ::1])")
@@ -39,8 +40,10 @@ def take(arm: int, value: float, code: int, scale: float, state: Array, work: Ar
         work[PENALTY, arm] = 0.5 * math.log1p(state[PULLS, arm] / scale)
 
 
-@kernel("void(f8[:, ::1], f8, f8, f8, f8, f8[:, ::1])")
-def write_record(record: Array, t: float, action: float, z: float, beta: float, state: Array) -> None:
+@kernel("void(f8[:, ::1], f8, f8, f8, f8, const(f8[:, ::1]), const(f8[:, ::1]))")
+def write_record(
+    record: Array, t: float, action: float, z: float, beta: float, state: Array, memory: Array
+) -> None:
     """One line of a trace, if there is room for it."""
     K = state.shape[1]
     row = int(t) - K
@@ -51,9 +54,13 @@ def write_record(record: Array, t: float, action: float, z: float, beta: float, 
     for m in range(state.shape[0]):
         for a in range(K):
             line[RECORD_HEAD + m * K + a] = state[m, a]
+    head = RECORD_HEAD + state.size
+    for m in range(memory.shape[0]):
+        for a in range(K):
+            line[head + m * K + a] = memory[m, a]
 
 
-@kernel("void(f8[::1], f8, i8, i8, i8, i8, i8[:, ::1], i8[:, ::1], f8[:, ::1])")
+@kernel("void(const(f8[::1]), f8, i8, i8, i8, i8, i8[:, ::1], i8[:, ::1], f8[:, ::1])")
 def note_stop(
     pulls: Array,
     t: float,
@@ -77,9 +84,9 @@ def note_stop(
 
 
 @kernel(
-    f"Tuple((i8, i8, i8))(FunctionType({SELECT}), b1, i8, i8, u8, i8, f8[::1], f8[::1], f8, f8[::1], "
-    "f8[::1], f8, f8[:, ::1], f8[:, ::1], u8[:, ::1], i8[:, ::1], i8[:, ::1], f8[:, ::1], i8[::1], "
-    "f8[:, ::1])"
+    f"Tuple((i8, i8, i8))(FunctionType({SELECT}), b1, i8, i8, u8, i8, const(f8[::1]), const(f8[::1]), f8, "
+    "const(f8[::1]), const(f8[::1]), f8, f8[:, ::1], f8[:, ::1], f8[:, ::1], u8[:, ::1], i8[:, ::1], "
+    "i8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1])"
 )
 def simulate_runs(
     select: Select,
@@ -95,26 +102,27 @@ def simulate_runs(
     params: Array,
     max_samples: float,
     state: Array,
+    memory: Array,
     work: Array,
     streams: Words,
     samples: Indices,
     arms: Indices,
     total_pulls: Array,
-    cancel: Indices,
+    signals: Indices,
     record: Array,
 ) -> tuple[int, int, int]:
     """Runs first, first+1, ...; row i of `samples` and `arms` belongs to run first+i.
 
     levels   of the stopping rule, one per risk level, ascending; the strategy sees the first in `params`
-    state, work, streams   room for one run
+    state, memory, work, streams   room for one run
     total_pulls   (2 levels, K): per level the pulls of all complete runs; then room for one run
-    cancel   a flag that another thread may raise
+    signals  CANCEL, which another thread may raise
     record   room for a trace of the run, or nothing
     Returns  a status, the number of runs done, and with BAD_ACTION the action that was none
     """
     K, num_levels = mu.size, levels.size
     code, scale = int(params[CODE]), params[SCALE]
-    pulls, means, penalty = state[PULLS], state[MEANS], work[PENALTY]
+    pulls, means, penalty, random = state[PULLS], state[MEANS], work[PENALTY], streams[K]
     recording = record.shape[0] > 0
     rarely = 1  # about every 65536 arm updates, a power of two less one
     while rarely * K < 65536:
@@ -122,6 +130,7 @@ def simulate_runs(
     rarely -= 1
     for run in range(num_runs):
         state[:] = 0.0
+        memory[:] = 0.0
         work[:] = 0.0
         open_streams(seed, first + run, streams)
         for a in range(K):
@@ -149,12 +158,12 @@ def simulate_runs(
                 level = num_levels
             if level == num_levels:
                 if recording:
-                    write_record(record, t, -1.0, z, beta, state)
+                    write_record(record, t, -1.0, z, beta, state, memory)
                 break
-            action = select(t, last, leader, state, params, streams[K])
+            action = select(t, last, leader, state, params, memory, random)
             if recording:
-                write_record(record, t, float(action), z, beta, state)
-            if action >= K and action < 2 * K:
+                write_record(record, t, float(action), z, beta, state, memory)
+            if action >= K and action < 2 * K and stops_itself:
                 note_stop(pulls, t, action - K, run, level, num_levels, samples, arms, total_pulls)
                 break
             if t >= max_samples:
@@ -167,11 +176,11 @@ def simulate_runs(
             value = reward(family, mu[last], noise[last], streams[last])
             take(last, value / sigma, code, scale, state, work)
             t += 1.0
-            if (int(t) & rarely) == 0 and cancel[0] != 0:
+            if (int(t) & rarely) == 0 and signals[CANCEL] != 0:
                 return CANCELLED, run, 0
         for k in range(num_levels):
             for a in range(K):
                 total_pulls[k, a] += total_pulls[num_levels + k, a]
-        if cancel[0] != 0:
+        if signals[CANCEL] != 0:
             return CANCELLED, run + 1, 0
     return DONE, num_runs, 0

@@ -14,8 +14,9 @@ from ..strategies._base import CODE, LEVEL, MEANS, PULLS, SCALE, SELECT, Select
 FOREVER = 1e12  # samples
 LARGEST = 1 / 300  # step, as a part of all samples: it must not hide that an arm with a small share is behind
 
-
-@kernel(f"b1(FunctionType({SELECT}), b1, i8, f8, i8, f8[:, ::1], f8[::1], u8[::1], f8[::1])")
+@kernel(
+    f"b1(FunctionType({SELECT}), b1, i8, f8, i8, f8[:, ::1], const(f8[::1]), f8[:, ::1], u8[::1], f8[::1])"
+)
 def run_on(
     select: Select,
     stops_itself: bool,
@@ -24,6 +25,7 @@ def run_on(
     sums: int,
     state: Array,
     params: Array,
+    memory: Array,
     random: Words,
     space: Array,
 ) -> bool:
@@ -31,8 +33,8 @@ def run_on(
 
     growth   a choice adds this part to the pulls of its arm, at least one pull; the first of a pair, after
              which nothing is checked, gets what the second gets
-    sums     the row of state that adds up a share per pull, -1 for none
-    state, params, random  as a strategy sees them; the pulls and the strategy's memory move on
+    sums     the row of memory that adds up a share per pull, -1 for none
+    state, params, memory, random  as a strategy sees them; the pulls and the memory move on
     space    (K,) to work in
     """
     pulls, means = state[PULLS], state[MEANS]
@@ -48,10 +50,10 @@ def run_on(
         if n == most or t > FOREVER:
             break
         if sums >= 0:
-            space[:] = state[sums]
-        action = select(t, last, first_largest(means), state, params, random)
+            space[:] = memory[sums]
+        action = select(t, last, first_largest(means), state, params, memory, random)
         if action >= K:
-            return True
+            return stops_itself
         last = action if action >= 0 else ~action
         if last >= K:
             break
@@ -61,7 +63,7 @@ def run_on(
             size = max(1.0, float(math.floor(min(growth * pulls[last], LARGEST * t))))
         if sums >= 0 and size > 1.0:
             for a in range(K):
-                state[sums, a] += (size - 1.0) * (state[sums, a] - space[a])
+                memory[sums, a] += (size - 1.0) * (memory[sums, a] - space[a])
         pulls[last] += size
         t += size
         if first >= 0:

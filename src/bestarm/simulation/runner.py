@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidInputError
 from ..strategies import Strategy, find_strategy
-from ..strategies._base import OWN_ROWS
+from ..strategies._admit import kernel_of
+from ..strategies._base import ROWS
 from ..theory import _door
 from ..theory._door import Array
 from ..theory.stopping import StoppingRule
@@ -23,11 +25,22 @@ from .memory import room_for
 from .problem import Problem, make_problem
 from .progress import Progress, Reporter
 from .results import Cell, Simulation
+from .threads import interruptible
 
 Indices = npt.NDArray[np.int64]
-Room = tuple[Array, Array, npt.NDArray[np.uint64], Array]
 
 CHUNK_SECONDS = 0.05  # how long a thread works before it reports; the next chunk is sized by the last
+
+
+class Room(NamedTuple):
+    """What one thread works in: space for one run, the pulls of its runs together, and its signals."""
+
+    state: Array
+    memory: Array
+    work: Array
+    streams: npt.NDArray[np.uint64]
+    pulls: Array
+    signals: Indices
 
 
 def simulate(
@@ -102,31 +115,36 @@ class Job:
         self.params = np.concatenate([head, placed.parameters(K, self.problem.sigma)])
         self.samples = np.zeros((self.num_runs, len(self.deltas)), dtype=np.int64)
         self.recommended = np.full((self.num_runs, len(self.deltas)), -1, dtype=np.int64)
-        self.cancel = np.zeros(1, dtype=np.int64)
+        self.select = kernel_of(self.strategy)
+        self.signals = np.zeros((1, engine.SIGNALS), dtype=np.int64)
         self.lock = threading.Lock()
         self.next_run, self.chunk = 0, 1
 
     def run(self, workers: int, reporter: Reporter) -> bool:
         """Do all runs; False if interrupted."""
-        return interruptible([lambda: self._work(reporter)] * workers, self.cancel)
+        self.signals = np.zeros((workers, engine.SIGNALS), dtype=np.int64)
+        tasks = [partial(self._work, thread, reporter) for thread in range(workers)]
+        return interruptible(tasks, self.signals)
 
-    def room(self) -> Room:
-        """Space for one run at a time, and for the pulls of the runs together."""
+    def room(self, thread: int = 0) -> Room:
+        """Room for one of the threads."""
         K = self.problem.num_arms
-        return (
-            np.empty((OWN_ROWS + len(self.strategy.rows), K)),
+        return Room(
+            np.empty((ROWS, K)),
+            np.empty((len(self.strategy.rows), K)),
             np.empty((engine.WORK_ROWS, K)),
             np.empty((K + 1, 2), dtype=np.uint64),
             np.zeros((2 * len(self.deltas), K)),
+            self.signals[thread],
         )
 
     def simulate(
         self, first: int, size: int, room: Room, samples: Indices, recommended: Indices, record: Array
     ) -> tuple[int, int, int]:
         """Runs first to first+size-1 in this thread; see `engine.simulate_runs`."""
-        p, (state, work, streams, pulls) = self.problem, room
+        p = self.problem
         arguments = (
-            self.strategy.select,
+            self.select,
             self.strategy.stops_itself,
             first,
             size,
@@ -138,18 +156,21 @@ class Job:
             self.levels,
             self.params,
             p.max_samples,
-            state,
-            work,
-            streams,
+            room.state,
+            room.memory,
+            room.work,
+            room.streams,
             samples,
             recommended,
-            pulls,
-            self.cancel,
+            room.pulls,
+            room.signals,
             record,
         )
         try:
             with np.errstate(all="ignore"):  # uncompiled, the generator's arithmetic modulo 2**64 would warn
                 return engine.simulate_runs(*arguments)
+        except InvalidInputError:
+            raise
         except Exception as error:  # only a user's function raises
             raise InvalidInputError(
                 f"the strategy {self.strategy.name!r} raised {type(error).__name__}: {error}; an "
@@ -157,34 +178,28 @@ class Job:
                 f"range often means that rows= or params= of the decorator is too short."
             ) from error
 
-    def _work(self, reporter: Reporter) -> None:
+    def _work(self, thread: int, reporter: Reporter) -> None:
         """One thread: take the next runs, until there are none."""
-        state, work, streams, _ = self.room()
-        nothing = np.empty((0, 0))
+        room, nothing = self.room(thread), np.empty((0, 0))
         while True:
             with self.lock:
                 first = self.next_run
                 size = min(self.chunk, self.num_runs - first)
                 self.next_run += size
-            if size <= 0 or self.cancel[0]:
+            if size <= 0 or room.signals[engine.CANCEL]:
                 return
-            pulls = np.zeros((2 * len(self.deltas), self.problem.num_arms))
+            room = room._replace(pulls=np.zeros_like(room.pulls))
             part = slice(first, first + size)
             start = time.perf_counter()
             status, done, action = self.simulate(
-                first,
-                size,
-                (state, work, streams, pulls),
-                self.samples[part],
-                self.recommended[part],
-                nothing,
+                first, size, room, self.samples[part], self.recommended[part], nothing
             )
             taken = time.perf_counter() - start
             if status == engine.BAD_ACTION:
-                self.cancel[0] = 1
+                self.signals[:, engine.CANCEL] = 1
                 raise bad_action(self.strategy, action, first + done, self.problem.num_arms)
             with self.lock:
-                self.chunks.append((first, done, pulls))
+                self.chunks.append((first, done, room.pulls))
                 wanted = int(size * CHUNK_SECONDS / max(taken, 1e-6)) + 1
                 self.chunk = max(1, min(wanted, 2 * self.chunk, 1 + self.num_runs // 16))
                 reporter.add(done)
@@ -217,32 +232,18 @@ class Job:
         ]
 
 
-def interruptible(tasks: Sequence[Callable[[], None]], cancel: Indices) -> bool:
-    """Run tasks in threads of their own; Ctrl-C or an error raises the flag, then returns False or raises."""
-    with ThreadPoolExecutor(len(tasks)) as pool:
-        try:
-            futures = [pool.submit(task) for task in tasks]
-            pending: set[Future[None]] = set(futures)
-            while pending:  # with a timeout, since a plain wait may keep Ctrl-C waiting
-                done, pending = wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION)
-                for future in done:
-                    future.result()
-        except KeyboardInterrupt:
-            cancel[0] = 1
-            return False
-        except BaseException:
-            cancel[0] = 1
-            raise
-    return True
-
-
 def _jobs(strategy: Strategy, problem: Problem, runs: int, seed: int) -> list[Job]:
     groups = [(delta,) for delta in problem.deltas] if strategy.uses_delta else [problem.deltas]
     return [Job(strategy, problem, group, runs, seed) for group in groups]
 
 
 def bad_action(strategy: Strategy, action: int, run: int, num_arms: int) -> InvalidInputError:
-    """The refusal of an action that is none."""
+    """The refusal of an action that is none, or a stop that was not announced."""
+    if num_arms <= action < 2 * num_arms:
+        return InvalidInputError(
+            f"the strategy {strategy.name!r} stopped in run {run}, which only one that was made with "
+            f"stops_itself=True may do: the stopping rule decides here; make it so, or return an arm."
+        )
     return InvalidInputError(
         f"the strategy {strategy.name!r} returned {action} in run {run}; it must return an arm from 0 to "
         f"{num_arms - 1}, ~arm to skip the check for stopping, or {num_arms} + arm to stop."

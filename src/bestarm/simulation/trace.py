@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..strategies import Strategy, find_strategy
-from ..strategies._base import MEANS, OWN_ROWS, PULLS
+from ..strategies._base import MEANS, PULLS, ROWS
 from ..theory import _door
 from ..theory._door import Array
 from ..theory.stopping import StoppingRule
 from . import engine
 from .problem import make_problem
-from .runner import Job, bad_action, interruptible, refuse_stalling
+from .runner import Job, bad_action, refuse_stalling
+from .threads import interruptible
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +80,13 @@ def trace(
         "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
     )
     job = Job(chosen, problem, problem.deltas, 1, key)
-    K, rows = problem.num_arms, OWN_ROWS + len(chosen.rows)
+    K, rows = problem.num_arms, ROWS + len(chosen.rows)
     nothing = np.empty((0, 0))
     _once(job, number, nothing)  # how long is it?
     record = np.empty((int(job.samples[0, 0]) - K + 1, engine.RECORD_HEAD + rows * K))
     _once(job, number, record)
     state = record[:, engine.RECORD_HEAD :].reshape(-1, rows, K)
-    own = {name: state[:, OWN_ROWS + i] for i, name in enumerate(chosen.rows)}
+    own = {name: state[:, ROWS + i] for i, name in enumerate(chosen.rows)}
     for end in ("lower", "upper"):
         if end in own:
             own[end] = own[end] * problem.sigma + problem.offset
@@ -115,5 +116,5 @@ def _once(job: Job, run: int, record: Array) -> None:
         if status == engine.BAD_ACTION:
             raise bad_action(job.strategy, action, run, job.problem.num_arms)
 
-    if not interruptible([task], job.cancel):
+    if not interruptible([task], job.signals):
         raise KeyboardInterrupt

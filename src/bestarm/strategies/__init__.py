@@ -71,7 +71,7 @@ def find_strategy(given: str | Strategy) -> Strategy:
         raise InvalidInputError(
             f"the strategy {name!r} of an installed package cannot be loaded: "
             f"{type(error).__name__}: {error}; "
-            f"mend or remove that package."
+            f"fix or remove that package."
         ) from error
     if not isinstance(found, Strategy):
         raise InvalidInputError(

@@ -2,19 +2,21 @@
 
 The kernel is called before every pull, once each arm has been pulled once:
 
-    action = select(t, last, leader, state, params, random)
+    action = select(t, last, leader, state, params, memory, random)
 
     t        number of samples so far
     last     the arm pulled last; -1 at the first call of a run, and in a live experiment whenever other
              arms changed too, so that everything that was derived from pulls and means must be renewed
     leader   the arm of largest mean, the lowest index among ties
-    state    (2 + rows, K): the pulls, the means in units of sigma, then the strategy's own rows, which
-             are zero at the first call of a run and hold all that it remembers
-    params   delta; code, level and scale of the stopping rule; then `Strategy.parameters`
+    state    (2, K): the pulls, and the means in units of sigma; read-only
+    params   delta; code, level and scale of the stopping rule; then `Strategy.parameters`; read-only
+    memory   (rows, K): zero at the first call of a run, then the strategy's to write; all that it remembers
     random   a stream for `bestarm.kernels.random.uniform` and `normal`
 
 and answers with an arm to pull; with ~arm to pull that arm and not to check for stopping after it; or
-with K + arm to stop and recommend that arm. (Few arrays, because each costs two nanoseconds a call.)
+with K + arm to stop and recommend that arm, if it says `stops_itself`. (Few arrays, because each costs two
+nanoseconds a call.) A kernel outside of this package is compiled anew for these arguments and inspected,
+see `_admit`: it must be able to change nothing but its memory and its stream.
 """
 
 from __future__ import annotations
@@ -28,16 +30,16 @@ import numpy.typing as npt
 
 Select = Callable[..., int]
 
-SELECT = "i8(f8, i8, i8, f8[:, ::1], f8[::1], u8[::1])"
+SELECT = "i8(f8, i8, i8, const(f8[:, ::1]), const(f8[::1]), f8[:, ::1], u8[::1])"
 
-PULLS, MEANS, OWN_ROWS = 0, 1, 2  # rows of state
+PULLS, MEANS, ROWS = 0, 1, 2  # rows of state, and their number
 DELTA, CODE, LEVEL, SCALE, OWN_PARAMS = 0, 1, 2, 3, 4  # places in params
 
 
 class Strategy(ABC):
     """A sampling rule.
 
-    rows          names of its own rows of the state; "target", "lower" and "upper" appear in a trace
+    rows          names of the rows of its memory; "target", "lower" and "upper" appear in a trace
     uses_delta    whether its choices depend on delta; if not, one run serves several deltas
     stops_itself  whether it decides when to stop, in place of the stopping rule
     may_stall     whether it may leave an arm alone for good, so that a growing threshold is never met
@@ -59,7 +61,7 @@ class Strategy(ABC):
     @property
     @abstractmethod
     def select(self) -> Select:
-        """The compiled kernel."""
+        """The kernel, compiled with `numba.njit`."""
 
     def placed(self, offset: float, sign: float = 1.0) -> Strategy:
         """The same strategy for values sign * x - offset: what has a place among the values moves along."""

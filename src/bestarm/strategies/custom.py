@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidInputError
-from ..kernels._jit import ENABLED
-from ._base import DELTA, MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SELECT, Select, Strategy
-
-ARGUMENTS = ("t", "last", "leader", "pulls", "means", "delta", "params", "memory", "random")
+from ._admit import NAMED, admit
+from ._base import Select, Strategy
 
 
 @dataclass(frozen=True)
@@ -51,30 +47,31 @@ def strategy(
         last     the arm pulled last; -1 at the first call of a run, and in a live experiment whenever
                  results of other arms came in too
         leader   the arm of largest mean, the lowest index among ties
-        pulls    (K,) how often each arm was pulled, floats
-        means    (K,) empirical means in units of sigma
+        pulls    (K,) how often each arm was pulled, floats; read-only
+        means    (K,) empirical means in units of sigma; read-only
         delta    the accepted probability of a wrong answer
-        params   the numbers given to the decorator
+        params   the numbers given to the decorator; read-only
         memory   (rows, K) zero at the first call of a run, then the function's to use; all its state
         random   a stream for bestarm.kernels.random.uniform(random) and normal(random)
 
     and returns the arm to pull, 0 to K-1; ~arm to pull an arm and not to check for stopping after it; or
     K + arm to stop and recommend that arm. It is compiled by Numba, so it is limited to what Numba can
-    compile: numbers, loops, arrays, math, NumPy.
+    compile: numbers, loops, arrays, math, NumPy; functions that it calls need @numba.njit.
 
     name        shown in tables; the function's own by default
     rows        names of the rows of memory; "target", "lower" and "upper" appear in a trace
     params      numbers to hand over
     uses_delta  say True if the choice depends on delta, so that every delta has runs of its own
     stops_itself  say True if the function decides when to stop, in place of the stopping rule
-    Raises      InvalidInputError if the arguments are others, or if it does not compile
+    Raises      InvalidInputError if the arguments are others, if it does not compile, if it writes to what
+                is read-only, or if it draws from another generator than `random`
     """
     numbers, words = _lists(params, rows)
 
     def decorate(plain: Callable[..., int]) -> CustomStrategy:
         _check(plain)
         label = name or plain.__name__
-        select = _compile(plain, label)
+        select = admit(plain, NAMED, label)
         return CustomStrategy(label, select, numbers, words, uses_delta or stops_itself, stops_itself)
 
     return decorate if function is None else decorate(function)
@@ -95,39 +92,8 @@ def _lists(params: Sequence[float], rows: Sequence[str]) -> tuple[tuple[float, .
 
 def _check(plain: Callable[..., int]) -> None:
     given = tuple(inspect.signature(plain).parameters) if inspect.isfunction(plain) else (f"{plain!r:.40}",)
-    if given != ARGUMENTS:
+    if given != tuple(NAMED.arguments):
         raise InvalidInputError(
-            f"a strategy must be a plain function of ({', '.join(ARGUMENTS)}), got "
+            f"a strategy must be a plain function of ({', '.join(NAMED.arguments)}), got "
             f"({', '.join(given)}); give it these arguments in this order."
         )
-
-
-def _compile(plain: Callable[..., int], label: str) -> Select:
-    """The function as a kernel of the engine's signature; it alone is compiled with bounds checks."""
-    inner: Any = plain
-    numba: Any = None
-    if ENABLED:
-        numba = import_module("numba")
-        inner = numba.njit(nogil=True, error_model="numpy", boundscheck=True)(plain)
-
-    def select(t, last, leader, state, params, random):  # type: ignore[no-untyped-def]
-        own, memory = params[OWN_PARAMS:], state[OWN_ROWS:]
-        return inner(t, last, leader, state[PULLS], state[MEANS], params[DELTA], own, memory, random)
-
-    if not ENABLED:
-        return select
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compiled: Select = numba.njit(SELECT, nogil=True, error_model="numpy")(select)
-        answer = inner.nopython_signatures[0].return_type
-        if not isinstance(answer, numba.types.Integer | numba.types.Boolean):
-            raise TypeError(f"it returns {answer}")
-    except Exception as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        reason = next((line for line in lines if not line.startswith("Failed in nopython")), "unknown")
-        raise InvalidInputError(
-            f"the strategy {label!r} does not compile: {reason[:200]}; use only numbers, loops, arrays "
-            f"and math, and return a whole number on every path."
-        ) from error
-    return compiled

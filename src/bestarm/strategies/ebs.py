@@ -19,26 +19,28 @@ from ..kernels.thresholds import half_width
 from ..kernels.tracking import TIE, track
 from ..theory import _door
 from ..theory.statistics import WIDTHS
-from ._base import MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SELECT, Select, Strategy
+from ._base import MEANS, OWN_PARAMS, PULLS, SELECT, Select, Strategy
 
-_TARGET, _LOWER, _UPPER, _SUM, _WARM = range(OWN_ROWS, OWN_ROWS + 5)
+_TARGET, _LOWER, _UPPER, _SUM, _WARM = range(5)
 _WIDTH, _LEVEL, _LOW, _HIGH, _D_TRACKING = range(OWN_PARAMS, OWN_PARAMS + 5)
 
 
 @kernel(SELECT)
-def select(t: float, last: int, leader: int, state: Array, params: Array, random: Words) -> int:
+def select(
+    t: float, last: int, leader: int, state: Array, params: Array, memory: Array, random: Words
+) -> int:
     """Algorithm 2; only the interval of the arm pulled last is new."""
     pulls, means = state[PULLS], state[MEANS]
-    lower, upper, target = state[_LOWER], state[_UPPER], state[_TARGET]
+    lower, upper, target = memory[_LOWER], memory[_UPPER], memory[_TARGET]
     start = max(last, 0)
     stop = last + 1 if last >= 0 else pulls.size
     for a in range(start, stop):
         width = half_width(int(params[_WIDTH]), params[_LEVEL], pulls[a])
         lower[a] = min(max(means[a] - width, params[_LOW]), params[_HIGH])  # (3)
         upper[a] = min(max(means[a] + width, params[_LOW]), params[_HIGH])
-    warm = state[_WARM, 0]
-    _, state[_WARM, 0] = exploration_biased_weights(lower, upper, False, TIE, warm, target)
-    return track(pulls, target, state[_SUM], t, params[_D_TRACKING] != 0.0)
+    warm = memory[_WARM, 0]
+    _, memory[_WARM, 0] = exploration_biased_weights(lower, upper, False, TIE, warm, target)
+    return track(pulls, target, memory[_SUM], t, params[_D_TRACKING] != 0.0)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.random import Words
 from ..kernels.tracking import TIE
-from ._base import DELTA, MEANS, OWN_ROWS, PULLS, SELECT, Select, Strategy
+from ._base import DELTA, MEANS, PULLS, SELECT, Select, Strategy
 
-_BONUS, _PAIR = range(OWN_ROWS, OWN_ROWS + 2)
+_BONUS, _PAIR = range(2)
 _PENDING, _LEADER = 0, 1  # places in the second row: the challenger still to pull, plus one; the leader
 
 
@@ -24,7 +24,7 @@ def bonus(n: float, num_arms: int, delta: float) -> float:
     return math.sqrt(3.0 / n * math.log(math.log(n) * 2.0 * num_arms / delta))
 
 
-@kernel("i8(f8[::1], f8[::1], i8)")
+@kernel("i8(const(f8[::1]), const(f8[::1]), i8)")
 def challenger_of(means: Array, bonuses: Array, leader: int) -> int:
     """The arm of largest index other than the leader, the lowest number among ties."""
     top = -math.inf
@@ -38,10 +38,12 @@ def challenger_of(means: Array, bonuses: Array, leader: int) -> int:
 
 
 @kernel(SELECT)
-def select(t: float, last: int, leader: int, state: Array, params: Array, random: Words) -> int:
+def select(
+    t: float, last: int, leader: int, state: Array, params: Array, memory: Array, random: Words
+) -> int:
     """The leader, then the challenger; stopping is checked after the pair."""
     pulls, means = state[PULLS], state[MEANS]
-    bonuses, pair = state[_BONUS], state[_PAIR]
+    bonuses, pair = memory[_BONUS], memory[_PAIR]
     num_arms, delta = pulls.size, params[DELTA]
     if pair[_PENDING] > 0.0:
         challenger = int(pair[_PENDING]) - 1

@@ -11,12 +11,12 @@ from ..kernels._types import Array
 from ..kernels.random import Words
 from ..kernels.thresholds import pair_statistic, threshold
 from ..kernels.tracking import TIE
-from ._base import CODE, LEVEL, MEANS, OWN_ROWS, PULLS, SCALE, SELECT, Select, Strategy
+from ._base import CODE, LEVEL, MEANS, PULLS, SCALE, SELECT, Select, Strategy
 
-_OUT, _COUNT = range(OWN_ROWS, OWN_ROWS + 2)
+_OUT, _COUNT = range(2)
 
 
-@kernel("UniTuple(i8, 2)(f8[::1], f8[::1])")
+@kernel("UniTuple(i8, 2)(const(f8[::1]), const(f8[::1]))")
 def best_and_worst(means: Array, out: Array) -> tuple[int, int]:
     """The active arms of largest and smallest mean, the lowest index among ties."""
     top, bottom = -math.inf, math.inf
@@ -34,7 +34,7 @@ def best_and_worst(means: Array, out: Array) -> tuple[int, int]:
     return best, worst
 
 
-@kernel("i8(f8[::1], i8)")
+@kernel("i8(const(f8[::1]), i8)")
 def next_active(out: Array, after: int) -> int:
     """The first active arm behind `after`, -1 if there is none."""
     for a in range(after + 1, out.size):
@@ -44,9 +44,11 @@ def next_active(out: Array, after: int) -> int:
 
 
 @kernel(SELECT)
-def select(t: float, last: int, leader: int, state: Array, params: Array, random: Words) -> int:
+def select(
+    t: float, last: int, leader: int, state: Array, params: Array, memory: Array, random: Words
+) -> int:
     """At the end of a round the worst active arm alone is tested, by the pairwise form of the rule."""
-    pulls, means, out = state[PULLS], state[MEANS], state[_OUT]
+    pulls, means, out = state[PULLS], state[MEANS], memory[_OUT]
     if last >= 0:
         arm = next_active(out, last)
         if arm >= 0:
@@ -56,8 +58,8 @@ def select(t: float, last: int, leader: int, state: Array, params: Array, random
     gap = means[best] - means[worst]
     if pair_statistic(code, scale, pulls[best], pulls[worst], gap) > threshold(code, level, scale, t):
         out[worst] = 1.0
-        state[_COUNT, 0] += 1.0
-        if state[_COUNT, 0] == pulls.size - 1.0:
+        memory[_COUNT, 0] += 1.0
+        if memory[_COUNT, 0] == pulls.size - 1.0:
             return int(pulls.size) + best
     return ~next_active(out, -1)
 

@@ -15,12 +15,12 @@ from ..kernels.random import Words
 from ..kernels.tracking import TIE, least_pulled, track
 from ..kernels.weights import scaled_squares, solve_scaled
 from ..theory import _door
-from ._base import MEANS, OWN_PARAMS, OWN_ROWS, PULLS, SELECT, Select, Strategy
+from ._base import MEANS, OWN_PARAMS, PULLS, SELECT, Select, Strategy
 
-_TARGET, _SUM, _WARM = range(OWN_ROWS, OWN_ROWS + 3)
+_TARGET, _SUM, _WARM = range(3)
 
 
-@kernel("f8(f8[::1], i8, f8, f8[::1])")
+@kernel("f8(const(f8[::1]), i8, f8, f8[::1])")
 def estimated_weights(means: Array, best: int, warm: float, w: Array) -> float:
     """Optimal weights of the estimated means into `w`; returns r Δ_min², the next call's `warm`.
 
@@ -42,9 +42,11 @@ def estimated_weights(means: Array, best: int, warm: float, w: Array) -> float:
 
 
 @kernel(SELECT)
-def select(t: float, last: int, leader: int, state: Array, params: Array, random: Words) -> int:
+def select(
+    t: float, last: int, leader: int, state: Array, params: Array, memory: Array, random: Words
+) -> int:
     """Algorithm 3; on a forced step no weights are computed, and none are added to the sums."""
-    pulls, means, target = state[PULLS], state[MEANS], state[_TARGET]
+    pulls, means, target = state[PULLS], state[MEANS], memory[_TARGET]
     arm = least_pulled(pulls)
     reach = pulls[arm] + 0.5 * pulls.size
     if reach * reach < t:  # N_a < sqrt(t) - K/2, exactly and without the root
@@ -52,8 +54,8 @@ def select(t: float, last: int, leader: int, state: Array, params: Array, random
             target[a] = 0.0
         target[arm] = 1.0
         return arm
-    state[_WARM, 0] = estimated_weights(means, leader, state[_WARM, 0], target)
-    return track(pulls, target, state[_SUM], t, params[OWN_PARAMS] != 0.0)
+    memory[_WARM, 0] = estimated_weights(means, leader, memory[_WARM, 0], target)
+    return track(pulls, target, memory[_SUM], t, params[OWN_PARAMS] != 0.0)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ from ._base import PULLS, SELECT, Select, Strategy
 
 
 @kernel(SELECT)
-def select(t: float, last: int, leader: int, state: Array, params: Array, random: Words) -> int:
+def select(
+    t: float, last: int, leader: int, state: Array, params: Array, memory: Array, random: Words
+) -> int:
     """The arm with the fewest pulls."""
     return least_pulled(state[PULLS])
 
