@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import pickle
 import sys
 import threading
 from collections.abc import Callable
@@ -63,9 +62,9 @@ def compiled(function: Function, signature: str, folder: str, **flags: object) -
         previous, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
         try:
             return cast(Function, numba.njit(types, cache=bool(folder), **options)(function))
-        except (OSError, EOFError, pickle.UnpicklingError, ValueError, RuntimeError):
-            # A full disk or a damaged file must not be the end: compile without the cache. If the kernel
-            # itself was at fault, this raises again.
+        except Exception:
+            # A full disk, a damaged file or a module that is gone must not be the end: compile without the
+            # cache. If the function itself was at fault, this raises again.
             return cast(Function, numba.njit(types, **options)(function))
         finally:
             numba.config.CACHE_DIR = previous

@@ -1,4 +1,7 @@
-"""From a user's function to a kernel that the engine may call: compiled and inspected.
+"""From a user's function to a kernel that the engine may call: compiled, inspected, and cached.
+
+A folder of machine code is made only for a function that passed the inspection, under a hash of everything
+it was made from. So a function that is found there needs no second look, and no compiler.
 
 Uncompiled, the arrays that a strategy may only read are read-only ones of NumPy.
 """
@@ -14,9 +17,11 @@ from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 from ..errors import InvalidInputError
+from ..kernels import _cache
 from ..kernels._jit import ENABLED, compiled, parse
 from ..kernels._types import Array
 from ._base import DELTA, MEANS, OWN_PARAMS, PULLS, SELECT, Select, Strategy
+from ._digest import digest, fresh_helpers, remember_helpers
 from ._inspect import Fault, find_draw, find_fault, fresh
 from ._references import helpers, references
 
@@ -111,13 +116,22 @@ def admit(function: Any, form: Form, label: str) -> Select:
     numba: Any = import_module("numba")
     options = {"nogil": True, "error_model": "numpy", "boundscheck": True}
     made = fresh(function) if hasattr(function, "py_func") else numba.njit(**options)(function)
-    _inspect(made, form, label)
-    return cast(Select, compiled(_kernel(form, made, "select"), SELECT, ""))
+    name = digest(made)
+    folder = _cache.find(name) if name else ""
+    if not folder:
+        current = fresh_helpers(made)
+        _inspect(made, form, label)
+        if name and current:
+            remember_helpers(made)
+            folder = _cache.make(name)
+    return cast(Select, compiled(_kernel(form, made, f"select_{name}"), SELECT, folder))
 
 
 def _kernel(form: Form, function: Any, name: str) -> Any:
-    """The form's kernel around a function."""
-    return FunctionType(form.kernel.__code__, {**globals(), "inner": function}, name)
+    """The form's kernel around a function, as a global: Numba never finds a closure over one in its cache."""
+    made = FunctionType(form.kernel.__code__, {**globals(), "inner": function}, name)
+    made.__qualname__ = name  # of its file in the cache
+    return made
 
 
 def _inspect(made: Any, form: Form, label: str) -> None:
