@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random as python_random
+import subprocess
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +15,7 @@ from numpy.random import rand as drawn_elsewhere
 
 import bestarm
 from bestarm.kernels.tracking import furthest_behind
+from bestarm.simulation import threads
 from support.processes import run_python
 
 MEANS = (0.9, 0.5, 0.4)
@@ -265,3 +268,39 @@ def test_uncompiled_strategies_are_refused_too() -> None:
     assert [line.startswith(want) for line in said[:8]] == [True] * 8
     uses = [line.split("uses ")[1].split(", ")[0] for line in said[8:]]
     assert uses == ["np.random", "np.random", "random", "np.random"]
+
+
+# -- runs that do not end ------------------------------------------------------------------------------
+
+
+def test_a_run_that_does_not_end_is_spoken_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After some time without the end of a run: how far it is, and what to do. Not if runs are cut off."""
+    monkeypatch.setattr(threads, "PATIENCE", 0.3)
+    never = own("return 0")
+    for call in (
+        lambda: bestarm.simulate(never, (1.0, 0.0), 0.1, runs=3, threads=2),
+        lambda: bestarm.trace(never, (1.0, 0.0), 0.1),
+    ):
+        with pytest.raises(UserWarning, match=r"no run of mine has ended .* [1-9]\d* samples .* max_samples"):
+            call()
+    monkeypatch.setattr(threads, "PATIENCE", 0.0)
+    bestarm.simulate(never, (1.0, 0.0), 0.1, runs=3, max_samples=10**7)
+
+
+ENDLESS = """
+import os, signal, threading
+from bestarm.cli import main
+from bestarm.simulation import threads
+threads.PATIENCE = 0.2
+threading.Timer(2.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+main(["simulate", "--means", "0.5,0.499999", "--strategy", "uniform", "--delta", "1e-9", "--runs", "1"])
+"""
+
+
+def test_the_command_says_it_too() -> None:
+    """One line on stderr, in the words of the command line."""
+    done = subprocess.run([sys.executable, "-c", ENDLESS], capture_output=True, text=True, timeout=60)
+    lines = [line for line in done.stderr.splitlines() if "has ended" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("bestarm: no run of uniform has ended")
+    assert lines[0].endswith("give --max-samples to cut runs off.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -151,6 +152,20 @@ def seed_of(word: str | None) -> int | None:
 def pull_of(word: str) -> int:
     """The id of a pull."""
     return to_whole(word, "a pull")
+
+
+@contextmanager
+def remarks(quiet: bool = False) -> Iterator[None]:
+    """Warnings of the library as remarks, in the words of the command line."""
+
+    def remark(message: Warning | str, *_: object, **__: object) -> None:
+        if not quiet:
+            say(str(message).replace("max_samples", "--max-samples").replace("timeout", "--timeout"))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = remark
+        yield
 
 
 def say(message: str) -> None:

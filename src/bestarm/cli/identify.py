@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,7 @@ from ._experiment import (
     Sigma,
     StoppingName,
     StrategyName,
+    remarks,
     say,
     seed_of,
     settings_of,
@@ -135,7 +135,7 @@ def identify(
         options |= {"store": store_url(store), "name": name, "about": about}
     elif name != "identify":
         raise InvalidInputError(f"the name {name!r} needs a store; write --store sqlite:///runs.db with it.")
-    with _resumable(store is not None), _workers(commands, width) as pool, _remarks(quiet):
+    with _resumable(store is not None), _workers(commands, width) as pool, remarks(quiet):
         result = _run(arms, workers=pool, **options)
     _show(result, format)
     if result.resumed and not quiet:
@@ -254,20 +254,6 @@ def _resumable(stored: bool) -> Iterator[None]:
         else:
             say("no result is kept; with --store sqlite:///runs.db the same command would go on.")
         raise
-
-
-@contextmanager
-def _remarks(quiet: bool) -> Iterator[None]:
-    """Warnings of the library as remarks, in the words of the command line."""
-
-    def remark(message: Warning | str, *_: object, **__: object) -> None:
-        if not quiet:
-            say(str(message).replace("max_samples", "--max-samples").replace("timeout", "--timeout"))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = remark
-        yield
 
 
 def _show(result: Result, format: ListingFormat) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .._files import write_whole
+from ._experiment import remarks
 from ._numbers import cut, to_number, to_whole
 from ._output import ListingFormat, check_writable, print_json, print_table
 
@@ -52,19 +53,20 @@ def simulate(
     from ..simulation.runner import simulate as run
 
     spread = _numbers(noise, "noise")
-    result = run(
-        cut(strategy),
-        means=_numbers(means, "means"),
-        delta=_numbers(delta, "delta"),
-        runs=to_whole(runs, "runs"),
-        seed=to_whole(seed, "seed"),
-        rewards=rewards,
-        noise=spread if len(spread) > 1 else spread[0],
-        sigma=None if sigma is None else to_number(sigma, "sigma"),
-        stopping=stopping,
-        max_samples=None if max_samples is None else to_whole(max_samples, "max-samples"),
-        threads=None if threads is None else to_whole(threads, "threads"),
-    )
+    with remarks():
+        result = run(
+            cut(strategy),
+            means=_numbers(means, "means"),
+            delta=_numbers(delta, "delta"),
+            runs=to_whole(runs, "runs"),
+            seed=to_whole(seed, "seed"),
+            rewards=rewards,
+            noise=spread if len(spread) > 1 else spread[0],
+            sigma=None if sigma is None else to_number(sigma, "sigma"),
+            stopping=stopping,
+            max_samples=None if max_samples is None else to_whole(max_samples, "max-samples"),
+            threads=None if threads is None else to_whole(threads, "threads"),
+        )
     _show(result, format, output)
     return 0 if result.complete else 130
 

@@ -3,7 +3,7 @@
 engine    the compiled loop
 problem   what is simulated: means, rewards, noise, stopping rule, checked
 runner    the runs, shared out to threads
-threads   interruption
+threads   interruption, and a warning when no run ends
 progress  how far it is
 results   estimates with their errors
 trace     one run step by step

@@ -21,7 +21,7 @@ from ..strategies._base import CODE, MEANS, PULLS, SCALE, SELECT, Select
 
 DONE, CANCELLED, BAD_ACTION = 0, 1, 2
 SUMS, LOST, PENALTY, WORK_ROWS = 0, 1, 2, 3  # rows of work
-CANCEL, SIGNALS = 0, 1  # places in signals
+CANCEL, RUNS, SAMPLES, SIGNALS = 0, 1, 2, 3  # places in signals
 RECORD_HEAD = 4  # time, action, statistic, threshold; behind them the rows of state and memory
 
 
@@ -116,7 +116,7 @@ def simulate_runs(
     levels   of the stopping rule, one per risk level, ascending; the strategy sees the first in `params`
     state, memory, work, streams   room for one run
     total_pulls   (2 levels, K): per level the pulls of all complete runs; then room for one run
-    signals  CANCEL, which another thread may raise
+    signals  CANCEL, which another thread may raise; RUNS done; SAMPLES of this run so far, now and then
     record   room for a trace of the run, or nothing
     Returns  a status, the number of runs done, and with BAD_ACTION the action that was none
     """
@@ -132,6 +132,7 @@ def simulate_runs(
         state[:] = 0.0
         memory[:] = 0.0
         work[:] = 0.0
+        signals[SAMPLES] = 0
         open_streams(seed, first + run, streams)
         for a in range(K):
             take(a, reward(family, mu[a], noise[a], streams[a]) / sigma, code, scale, state, work)
@@ -176,11 +177,14 @@ def simulate_runs(
             value = reward(family, mu[last], noise[last], streams[last])
             take(last, value / sigma, code, scale, state, work)
             t += 1.0
-            if (int(t) & rarely) == 0 and signals[CANCEL] != 0:
-                return CANCELLED, run, 0
+            if (int(t) & rarely) == 0:
+                signals[SAMPLES] = int(t)
+                if signals[CANCEL] != 0:
+                    return CANCELLED, run, 0
         for k in range(num_levels):
             for a in range(K):
                 total_pulls[k, a] += total_pulls[num_levels + k, a]
+        signals[RUNS] += 1
         if signals[CANCEL] != 0:
             return CANCELLED, run + 1, 0
     return DONE, num_runs, 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -123,8 +123,12 @@ class Job:
     def run(self, workers: int, reporter: Reporter) -> bool:
         """Do all runs; False if interrupted."""
         self.signals = np.zeros((workers, engine.SIGNALS), dtype=np.int64)
-        tasks = [partial(self._work, thread, reporter) for thread in range(workers)]
-        return interruptible(tasks, self.signals)
+        return self.interruptible([partial(self._work, thread, reporter) for thread in range(workers)])
+
+    def interruptible(self, tasks: Sequence[Callable[[], None]]) -> bool:
+        """Run tasks, one per row of the signals, each in a thread; False if interrupted."""
+        limited = np.isfinite(self.problem.max_samples)
+        return interruptible(tasks, self.signals, None if limited else self.strategy.name)
 
     def room(self, thread: int = 0) -> Room:
         """Room for one of the threads."""

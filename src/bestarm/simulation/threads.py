@@ -1,21 +1,29 @@
-"""Work in threads that Ctrl-C can interrupt."""
+"""Work in threads that Ctrl-C can interrupt, and a word when it seems to get nowhere."""
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 
 import numpy as np
 import numpy.typing as npt
 
-from .engine import CANCEL
+from .engine import CANCEL, RUNS, SAMPLES
+
+PATIENCE = 10.0  # seconds without the end of a run before a warning
 
 
-def interruptible(tasks: Sequence[Callable[[], None]], signals: npt.NDArray[np.int64]) -> bool:
+def interruptible(
+    tasks: Sequence[Callable[[], None]], signals: npt.NDArray[np.int64], endless: str | None
+) -> bool:
     """Run tasks in threads of their own; Ctrl-C or an error cancels all, then returns False or raises.
 
     signals  (tasks, SIGNALS) of the engine
+    endless  what is simulated, if its runs are not cut off; else None
     """
+    watch = None if endless is None else _Watch(endless, signals)
     with ThreadPoolExecutor(len(tasks)) as pool:
         try:
             futures = [pool.submit(task) for task in tasks]
@@ -24,6 +32,8 @@ def interruptible(tasks: Sequence[Callable[[], None]], signals: npt.NDArray[np.i
                 done, pending = wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION)
                 for future in done:
                     future.result()
+                if watch is not None and pending:
+                    watch.look()
         except KeyboardInterrupt:
             signals[:, CANCEL] = 1
             return False
@@ -31,3 +41,24 @@ def interruptible(tasks: Sequence[Callable[[], None]], signals: npt.NDArray[np.i
             signals[:, CANCEL] = 1
             raise
     return True
+
+
+class _Watch:
+    """Warns once if no run ends for a while: some never will."""
+
+    def __init__(self, what: str, signals: npt.NDArray[np.int64]) -> None:
+        self.what, self.signals = what, signals
+        self.runs, self.since, self.said = -1, 0.0, False
+
+    def look(self) -> None:
+        runs, now = int(self.signals[:, RUNS].sum()), time.monotonic()
+        if runs != self.runs:
+            self.runs, self.since = runs, now
+        elif now - self.since >= PATIENCE and not self.said:
+            self.said = True
+            warnings.warn(
+                f"no run of {self.what} has ended for {now - self.since:.0f} seconds, and the longest has "
+                f"{self.signals[:, SAMPLES].max()} samples so far: it may never end; give max_samples to cut "
+                f"runs off.",
+                stacklevel=6,  # the caller of `simulate` or `trace`
+            )

@@ -15,7 +15,6 @@ from ..theory.stopping import StoppingRule
 from . import engine
 from .problem import make_problem
 from .runner import Job, bad_action, refuse_stalling
-from .threads import interruptible
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,5 +115,5 @@ def _once(job: Job, run: int, record: Array) -> None:
         if status == engine.BAD_ACTION:
             raise bad_action(job.strategy, action, run, job.problem.num_arms)
 
-    if not interruptible([task], job.signals):
+    if not job.interruptible([task]):
         raise KeyboardInterrupt
