@@ -17,7 +17,7 @@ from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.state import State
 from bestarm.simulation.noiseless import run_on
 from bestarm.strategies import Strategy, find_strategy, strategy_names
-from bestarm.strategies._base import PULLS
+from bestarm.strategies._base import PULLS, ROWS
 
 MEANS = {"a": 0.5, "b": 0.45, "c": 0.42, "d": 0.35, "e": 0.2}
 
@@ -39,8 +39,9 @@ def followed(state: State, most: int = 1_000_000, growth: float = 0.0, sums: int
     assert strategy is not None
     view, random = state.view.copy(), state.random.copy()
     space = np.zeros(view.shape[1])
-    select, stops = strategy.select, strategy.stops_itself
-    assert run_on(select, stops, most, growth, sums, view, state.params, random, space)
+    assert state.select is not None
+    pace = (state.select, strategy.stops_itself, most, growth, sums)
+    assert run_on(*pace, view[:ROWS], state.params, view[ROWS:], random, space)
     return float(view[PULLS].sum() - state.view[PULLS].sum())
 
 

@@ -199,8 +199,8 @@ def test_a_kernel_cannot_write_the_level(kernel: Any) -> None:
 def test_the_level_of_a_live_experiment_is_not_that_of_the_strategy() -> None:
     """Even with its parameters overwritten, the rule decides as before: equal arms stay undecided."""
     experiment = live(bestarm.Uniform())
-    assert experiment._state is not None
-    experiment._state.params[:] = -1e9
+    assert experiment._journal.known is not None
+    experiment._journal.known.params[:] = -1e9
     experiment.tell([(pull, 0.0) for pull in experiment.ask()])
     assert experiment.status().decision is None
 

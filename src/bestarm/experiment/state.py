@@ -24,7 +24,7 @@ from ..kernels._types import Array
 from ..kernels.moments import round_offset
 from ..kernels.random import open_stream
 from ..kernels.tracking import first_largest, least_pulled
-from ..strategies._admit import kernel_of
+from ..strategies._admit import kernel_of, raised_by
 from ..strategies._base import CODE, DELTA, LEVEL, MEANS, OWN_PARAMS, PULLS, ROWS, SCALE
 from .events import ASKED, FAILED, KINDS, LAPSED, LATE, TOLD, Entry
 from .settings import Settings
@@ -450,11 +450,10 @@ class State:
             alone = self.called and self.changed <= {self.last}
             last = self.last if alone else -1
             leader = first_largest(means)
-            with np.errstate(all="ignore"):
-                seen, memory = self.view[:ROWS], self.view[ROWS:]
-                self.chosen = int(
-                    self.select(float(pulls.sum()), last, leader, seen, self.params, memory, self.random)
-                )
+            seen, memory = self.view[:ROWS], self.view[ROWS:]
+            given = (float(pulls.sum()), last, leader, seen, self.params, memory, self.random)
+            with np.errstate(all="ignore"), raised_by(strategy):
+                self.chosen = int(self.select(*given))
             self.called, self.changed = True, set()
             self._refuse_bad(strategy.name, self.chosen)
         return self.chosen if self.chosen < len(self.settings.arms) else None

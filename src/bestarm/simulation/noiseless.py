@@ -14,6 +14,7 @@ from ..strategies._base import CODE, LEVEL, MEANS, PULLS, SCALE, SELECT, Select
 FOREVER = 1e12  # samples
 LARGEST = 1 / 300  # step, as a part of all samples: it must not hide that an arm with a small share is behind
 
+
 @kernel(
     f"b1(FunctionType({SELECT}), b1, i8, f8, i8, f8[:, ::1], const(f8[::1]), f8[:, ::1], u8[::1], f8[::1])"
 )
@@ -50,7 +51,8 @@ def run_on(
         if n == most or t > FOREVER:
             break
         if sums >= 0:
-            space[:] = memory[sums]
+            for a in range(K):
+                space[a] = memory[sums, a]
         action = select(t, last, first_largest(means), state, params, memory, random)
         if action >= K:
             return stops_itself

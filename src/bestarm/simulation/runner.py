@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidInputError
 from ..strategies import Strategy, find_strategy
-from ..strategies._admit import kernel_of
+from ..strategies._admit import kernel_of, raised_by
 from ..strategies._base import ROWS
 from ..theory import _door
 from ..theory._door import Array
@@ -170,17 +170,9 @@ class Job:
             room.signals,
             record,
         )
-        try:
-            with np.errstate(all="ignore"):  # uncompiled, the generator's arithmetic modulo 2**64 would warn
-                return engine.simulate_runs(*arguments)
-        except InvalidInputError:
-            raise
-        except Exception as error:  # only a user's function raises
-            raise InvalidInputError(
-                f"the strategy {self.strategy.name!r} raised {type(error).__name__}: {error}; an "
-                f"index out of "
-                f"range often means that rows= or params= of the decorator is too short."
-            ) from error
+        # Uncompiled, the generator's arithmetic modulo 2**64 would warn.
+        with np.errstate(all="ignore"), raised_by(self.strategy):
+            return engine.simulate_runs(*arguments)
 
     def _work(self, thread: int, reporter: Reporter) -> None:
         """One thread: take the next runs, until there are none."""

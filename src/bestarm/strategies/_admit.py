@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import warnings
+from collections.abc import Iterator
 from importlib import import_module
 from types import FunctionType
 from typing import Any, NamedTuple, cast
@@ -102,6 +103,20 @@ def kernel_of(strategy: Strategy) -> Select:
             )
         _ADMITTED[select] = admit(select, KERNEL, strategy.name)
     return _ADMITTED[select]
+
+
+@contextlib.contextmanager
+def raised_by(strategy: Strategy) -> Iterator[None]:
+    """Say whose exception it is: only a user's function raises."""
+    try:
+        yield
+    except InvalidInputError:
+        raise
+    except Exception as error:
+        raise InvalidInputError(
+            f"the strategy {strategy.name!r} raised {type(error).__name__}: {error}; an index out of range "
+            f"often means that rows= or params= of the decorator is too short."
+        ) from error
 
 
 def admit(function: Any, form: Form, label: str) -> Select:
