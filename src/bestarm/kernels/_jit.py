@@ -53,7 +53,7 @@ def compiled(function: Function, signature: str, folder: str, **flags: object) -
     options = {
         "nogil": True,
         "error_model": "numpy",  # 1/0 is inf, as everywhere in NumPy; also what vectorises
-        # Arrays are borrowed, not counted: counting was a tenth of a step. Who allocates does not compile.
+        # Arrays are borrowed, not counted: counting took a tenth of a step. What allocates does not compile.
         "_nrt": False,
         **flags,
     }
