@@ -50,10 +50,10 @@ def record_calls(experiment: Experiment, before: Callable[[int], object]) -> lis
     waiting: list[bool] = []
     real = experiment._journal._attempt
 
-    def attempt(work: Callable[[Turn], object]) -> tuple[Turn, object]:
+    def attempt(work: Callable[[Turn], object], size: int) -> tuple[Turn, object]:
         waiting.append(must_wait(experiment._store))
         before(len(waiting))
-        return real(work)
+        return real(work, size)
 
     experiment._journal._attempt = attempt  # type: ignore[assignment]
     return waiting

@@ -151,7 +151,7 @@ class Experiment:
         more, spent = True, False
         while more and len(issued) < count:
             wanted = count - len(issued)
-            new, more, spent = self._journal.transact(partial(self._ask, count=wanted, most=most))
+            new, more, spent = self._journal.transact(partial(self._ask, count=wanted, most=most), wanted)
             issued += new
         return issued, spent
 
@@ -199,7 +199,9 @@ class Experiment:
         single = value is not None or isinstance(pull, int | np.integer | Pull)
         pairs = [(pull, value)] if single else _pairs(pull)
         checked = [(self._number(p), self._check_value(v)) for p, v in pairs]
-        kinds = self._journal.transact(lambda turn: [self._tell(turn, p, v) for p, v in checked])
+        kinds = self._journal.transact(
+            lambda turn: [self._tell(turn, p, v) for p, v in checked], len(checked) or 1
+        )
         self._refuse_violation(kinds)
         return kinds[0] if single else kinds
 
@@ -219,7 +221,7 @@ class Experiment:
                 kinds.append(self._tell(turn, pull, number))
             return kinds
 
-        self._refuse_violation(self._journal.transact(work))
+        self._refuse_violation(self._journal.transact(work, len(values) or 1))
 
     def fail(self, pull: int | Pull, reason: str) -> str:
         """A pull gave no value; it will be issued again first.

@@ -1,8 +1,8 @@
 """The log of one experiment as one process follows it, and how a change gets into it.
 
 A change is worked out on what was read, while nobody waits, and committed if nothing was appended meanwhile;
-otherwise again. Only a change that is quick to work out, or that has lost three times, is worked out once
-more where others wait: inside the writing block, on the new lines alone.
+otherwise again. Only a change that is quick to work out, or that has lost three times, is worked out where
+others wait: inside the writing block, on the new lines alone.
 
 A decision is not taken from what this process remembers, let alone from a snapshot: before it is appended,
 the log is replayed from its first line and must give the same.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import threading
 import time
@@ -32,7 +33,7 @@ Answer = TypeVar("Answer")
 
 CHUNK = 5_000  # lines that are read at once
 LOST_COMMITS = 3  # after so many the work is done inside the writing block
-QUICK = 0.01  # seconds of work that others may wait for
+QUICK = 0.005  # seconds of work that others may wait for
 NEAR = 1_000  # lines that are caught up on while others wait
 SNAPSHOT_EVERY = 100  # lines of the log, and more for a large state
 SMALL = 10_000  # bytes of a snapshot that is written along with the lines, which saves a commit
@@ -50,6 +51,7 @@ class Journal:
         self._saved = 0  # the last line that the stored snapshot contains, as far as is known
         self._bad = -1  # the same of a snapshot that is of no use
         self._now = 0.0
+        self._pace = math.inf  # seconds that work for one pull takes
         self._lock, self._pid = threading.RLock(), os.getpid()
 
     @property
@@ -63,11 +65,14 @@ class Journal:
         with self._alone():
             yield self._catch_up()
 
-    def transact(self, work: Callable[[Turn], Answer]) -> Answer:
-        """Do what `work` records, durably, and return its answer; it may be called several times."""
+    def transact(self, work: Callable[[Turn], Answer], size: int = 1) -> Answer:
+        """Do what `work` records, durably, and return its answer; it may be called several times.
+
+        size  how much work it is, in pulls: from what such work took before follows whether it is quick
+        """
         with self._alone():
             try:
-                return self._transact(work)
+                return self._transact(work, size)
             finally:
                 self._proof = None
 
@@ -77,34 +82,48 @@ class Journal:
 
     # -- committing ------------------------------------------------------------------------------------
 
-    def _transact(self, work: Callable[[Turn], Answer]) -> Answer:
+    def _transact(self, work: Callable[[Turn], Answer], size: int) -> Answer:
         for lost in count():
-            self._catch_up()
-            begun = time.monotonic()
-            turn, answer = self._attempt(work)
-            if not turn.new:
-                return answer
-            slow = time.monotonic() - begun > QUICK
-            if not self._prove(turn):
-                continue
+            done = None
+            if lost or not self._quick(size):
+                self._catch_up()
+                done = self._attempt(work, size)
+                if not done[0].new:
+                    return done[1]
+                if not self._prove(done[0]):
+                    continue
             with self.store.writing(self.name) as log:
-                if self._behind(log) and (lost >= LOST_COMMITS or not slow) and self._follow(log):
-                    turn, answer = self._attempt(work)
+                if done is None or (self._behind(log) and (lost >= LOST_COMMITS or self._quick(size))):
+                    if not self._follow(log):
+                        continue
+                    done = self._attempt(work, size)
+                turn, answer = done
                 if self._behind(log) or not self._proven(turn):
                     continue
-                if turn.new:
-                    turn.append(log)
-                if _size(turn.state) < SMALL and self._due(turn.state):
-                    self._save(log, turn.state, packed(turn.state))
+                self._append(log, turn)
             self._state = turn.state
             self._maybe_save()
             return answer
         raise AssertionError
 
-    def _attempt(self, work: Callable[[Turn], Answer]) -> tuple[Turn, Answer]:
+    def _quick(self, size: int) -> bool:
+        """Whether others may wait while this process works: it will take milliseconds."""
+        return self._state is not None and self._pace * size < QUICK
+
+    def _attempt(self, work: Callable[[Turn], Answer], size: int) -> tuple[Turn, Answer]:
         assert self._state is not None
+        begun = time.monotonic()
         turn = Turn(self._state.copy(), self._now, self._lines_of)
-        return turn, work(turn)
+        answer = work(turn)
+        taken = (time.monotonic() - begun) / size
+        self._pace = taken if self._pace == math.inf else max(taken, 0.9 * self._pace)
+        return turn, answer
+
+    def _append(self, log: Log, turn: Turn) -> None:
+        if turn.new:
+            turn.append(log)
+        if _size(turn.state) < SMALL and self._due(turn.state):
+            self._save(log, turn.state, packed(turn.state))
 
     def _lines_of(self, pull: int) -> list[Entry]:
         with self.store.reading(self.name) as log:
@@ -120,10 +139,12 @@ class Journal:
         assert self._state is not None
         if not 0 <= log.last - self._state.seq <= NEAR:
             return False
+        self._now, self._saved = log.now(), log.saved
+        if self._state.head and not self._behind(log):
+            return True
         new = log.entries(self._state.seq - 1)
         if not _continues(self._state, new):
             return False
-        self._now = log.now()
         self._take_in(new[1:])
         return True
 
@@ -172,33 +193,33 @@ class Journal:
 
     def _catch_up(self) -> State:
         """The state of the log as it is now; chunk by chunk, so that no transaction is open for long."""
-        try:
-            fresh = self._state is None
-            state = self._state = self._state or self._load()
-            last = -1
-            while state.seq != last:
-                with self.store.reading(self.name) as log:
-                    last, self._now, self._saved = log.last, log.now(), log.saved
-                    if state.head and not self._behind(log):
-                        break
-                    new = log.entries(max(0, state.seq - 1), most=CHUNK)
-                if state.seq and not _continues(state, new):  # another file, or a backup
-                    self._refuse_other()
-                    state, self._proof, last = State(self.settings), None, -1
-                    self._state = state
-                    continue
-                self._take_in(new[1:] if state.seq else new)
-                if fresh and (state.seq == last or state.seq - self._saved > MANY):
-                    self._maybe_save()  # so that the next one need not replay as much
-        except BaseException:
-            self._state = self._proof = None  # it may have taken in half of a line
-            raise
+        fresh = self._state is None
+        state = self._state = self._state or self._load()
+        last = -1
+        while state.seq != last:
+            with self.store.reading(self.name) as log:
+                last, self._now, self._saved = log.last, log.now(), log.saved
+                if state.head and not self._behind(log):
+                    break
+                new = log.entries(max(0, state.seq - 1), most=CHUNK)
+            if state.seq and not _continues(state, new):  # another file, or a backup
+                self._refuse_other()
+                state = self._state = State(self.settings)
+                self._proof, last = None, -1
+                continue
+            self._take_in(new[1:] if state.seq else new)
+            if fresh and (state.seq == last or state.seq - self._saved > MANY):
+                self._maybe_save()  # so that the next one need not replay as much
         return state
 
     def _take_in(self, entries: list[Entry]) -> None:
-        for state in (self._state, self._proof):
-            if state is not None:
-                state.replay(entries)
+        try:
+            for state in (self._state, self._proof):
+                if state is not None:
+                    state.replay(entries)
+        except BaseException:
+            self._state = self._proof = None  # they may have taken in half of a line
+            raise
 
     def _refuse_other(self) -> None:
         record = self.settings.to_record()
