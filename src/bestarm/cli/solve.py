@@ -37,7 +37,7 @@ def solve(
         raise InvalidInputError(
             "no numbers were given; give at least two, like: bestarm solve 0.9 0.8 0.6, or --file FILE."
         )
-    from ..theory import _door
+    from .. import _door
 
     risk = _door.delta(to_number(delta, "delta"))
     if box:

@@ -17,10 +17,9 @@ from typing import Any, overload
 
 import numpy as np
 
-from .. import __version__
+from .. import __version__, _door
 from ..errors import InvalidInputError, SuspendedError
 from ..strategies import Strategy
-from ..theory import _door
 from ..theory.stopping import StoppingRule
 from . import events
 from .events import Entry, Event

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from .._door import Array
 from ..kernels import decision
 from ..kernels.tracking import TIE
 from ..simulation.noiseless import FOREVER, run_on
 from ..strategies._base import MEANS, PULLS, ROWS, Strategy
-from ..theory._door import Array
 from .state import State
 
 STEPS, LEAST_STEPS = 200_000, 200  # the former over K, as a step costs about K; then it is extrapolated

@@ -14,8 +14,8 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from .. import _door
 from ..strategies import Strategy
-from ..theory import _door
 from ..theory.stopping import StoppingRule
 from .result import Result
 from .run import POLL, Arm, Callback, OnError, Run

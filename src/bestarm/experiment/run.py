@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import _door
 from ..errors import ArmError, InvalidInputError
-from ..theory import _door
 from .experiment import Experiment, Pull
 from .result import Result
 from .settings import seconds

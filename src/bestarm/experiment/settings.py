@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import strategies
+from .. import _door, strategies
 from ..errors import InvalidInputError, StoreError
 from ..kernels.moments import FARTHEST
 from ..strategies import CustomStrategy, Strategy, find_strategy
-from ..theory import _door
 from ..theory.stopping import RULES, StoppingRule, stopping_rule
 from .names import check_name
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .. import _door
+from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels.moments import round_offset
 from ..kernels.random import BERNOULLI, GAUSSIAN, UNIFORM
 from ..kernels.tracking import TIE
-from ..theory import _door
-from ..theory._door import Array
 from ..theory.stopping import StoppingRule, stopping_rule
 
 FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI, "uniform": UNIFORM}

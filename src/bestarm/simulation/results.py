@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _door
 from .._files import write_whole
 from .._records import csv_text
 from .._text import aligned
 from ..errors import InvalidInputError
-from ..theory import _door
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .. import _door
+from .._door import Array
 from ..errors import InvalidInputError
 from ..strategies import Strategy, find_strategy
 from ..strategies._admit import kernel_of, raised_by
 from ..strategies._base import ROWS
-from ..theory import _door
-from ..theory._door import Array
 from ..theory.stopping import StoppingRule
 from . import engine
 from .memory import room_for

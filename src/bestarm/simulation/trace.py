@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .. import _door
+from .._door import Array
 from ..strategies import Strategy, find_strategy
 from ..strategies._base import MEANS, PULLS, ROWS
-from ..theory import _door
-from ..theory._door import Array
 from ..theory.stopping import StoppingRule
 from . import engine
 from .problem import make_problem

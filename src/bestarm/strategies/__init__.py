@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.metadata import entry_points
 
+from .. import _door
 from ..errors import InvalidInputError
-from ..theory import _door
 from ._base import Strategy
 from .custom import CustomStrategy, strategy
 from .ebs import EBS

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from .. import _door
 from ..errors import InvalidInputError
 from ..kernels._jit import kernel
 from ..kernels._types import Array
@@ -17,7 +18,6 @@ from ..kernels.exploration import exploration_biased_weights
 from ..kernels.random import Words
 from ..kernels.thresholds import half_width
 from ..kernels.tracking import TIE, track
-from ..theory import _door
 from ..theory.statistics import WIDTHS
 from ._base import MEANS, OWN_PARAMS, PULLS, SELECT, Select, Strategy
 

@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from .. import _door
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.random import Words
 from ..kernels.tracking import TIE, least_pulled, track
 from ..kernels.weights import scaled_squares, solve_scaled
-from ..theory import _door
 from ._base import MEANS, OWN_PARAMS, PULLS, SELECT, Select, Strategy
 
 _TARGET, _SUM, _WARM = range(3)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .. import _door
+from .._door import Array
 from ..kernels import weights as kernels
-from . import _door
-from ._door import Array
 
 METHODS = ("newton", "paper")
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _door
+from .._door import Array
 from ..kernels import exploration as kernels
-from . import _door
-from ._door import Array
 from .complexity import optimal_weights
 
 METHODS = ("pareto", "paper")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .. import _door
+from .._door import Array
 from ..errors import InvalidInputError
-from . import _door
-from ._door import Array
 from .complexity import optimal_weights
 from .stopping import GK16
 

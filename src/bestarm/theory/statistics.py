@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .. import _door
+from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import glr as kernels
 from ..kernels import thresholds
-from . import _door
-from ._door import Array
 
 WIDTHS = {
     "paper": thresholds.WIDTH_PAPER,

@@ -21,10 +21,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from .. import _door
+from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import thresholds as kernels
-from . import _door
-from ._door import Array
 from .statistics import standardised
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidInputError
+from .errors import InvalidInputError
 
 Array = npt.NDArray[np.float64]
 
