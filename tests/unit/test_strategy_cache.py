@@ -100,6 +100,18 @@ print(sum(space["made"](0).select.stats.cache_hits.values()))
     assert run_python(code, PYTHONPATH=str(tmp_path)) == "1\n0\n"
 
 
+def test_a_folder_without_machine_code_is_no_obstacle(own_cache: Path) -> None:
+    """Its files may be gone: then the strategy is compiled as if it were new."""
+    allocates = MODULE.replace("return min", "np.ascontiguousarray(memory)\n        return min")
+    before = set(own_cache.iterdir())
+    assert cached(allocates) == (0, [0])
+    for folder in set(own_cache.iterdir()) - before:
+        for file in folder.rglob("*.nb?"):
+            file.unlink()
+    assert cached(allocates) == (0, [0])
+    assert cached(allocates) == (1, [0])
+
+
 def test_a_refused_strategy_is_refused_again(own_cache: Path) -> None:
     """What was refused is not in the cache, where it would not be looked at."""
     before = list(own_cache.iterdir())

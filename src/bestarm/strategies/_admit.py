@@ -13,6 +13,7 @@ import inspect
 import warnings
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
@@ -133,7 +134,8 @@ def admit(function: Any, form: Form, label: str) -> Select:
     made = fresh(function) if hasattr(function, "py_func") else numba.njit(**options)(function)
     name = digest(made)
     folder = _cache.find(name) if name else ""
-    if not folder:
+    # Without machine code there it would be compiled with the flags of our kernel: nothing may allocate
+    if not any(Path(folder).rglob("*.nbi") if folder else ()):
         current = fresh_helpers(made)
         _inspect(made, form, label)
         if name and current:

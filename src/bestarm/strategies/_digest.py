@@ -1,8 +1,9 @@
 """A hash of a compiled function and of everything that its machine code was made from.
 
 That is its name, bytecode, constants and defaults, and the value of each global and closure variable that it
-refers to, through all the compiled functions among them; also the versions of what compiles it. What
-Numba freezes into machine code is in the hash, so machine code that is kept under it cannot be stale.
+refers to, through all the compiled functions among them; also the versions of what compiles it, the processor
+and the place of bestarm's own source. What Numba freezes into machine code or looks up in its cache is in the
+hash, so machine code that is kept under it can be used and cannot be stale.
 """
 
 from __future__ import annotations
@@ -33,11 +34,16 @@ def digest(function: Any) -> str | None:
     walk = _Walk()
     versions = [import_module(name).__version__ for name in ("numba", "llvmlite", "numpy")]
     try:
-        walk.add(SOURCES, sys.version, *versions)
+        walk.add(SOURCES, sys.version, *versions, __file__, _processor())
         walk.value(function)
     except Unknown:
         return None
     return walk.hash.hexdigest()[: _cache.DIGITS]
+
+
+def _processor() -> tuple[str, str]:
+    llvm: Any = import_module("llvmlite.binding")
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def fresh_helpers(function: Any) -> bool:
