@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         non_asymptotic_bound,
         regularity_bounds,
     )
+    from .theory.models import Bounded, Gaussian, Model
     from .theory.statistics import GLR, confidence_width, g, glr
     from .theory.stopping import (
         GK16,
@@ -91,6 +92,7 @@ _HOME = {
         "non_asymptotic_bound",
         "regularity_bounds",
     ),
+    "theory.models": ("Bounded", "Gaussian", "Model"),
     "theory.statistics": ("GLR", "confidence_width", "g", "glr"),
     "theory.stopping": (
         "GK16",
@@ -111,6 +113,7 @@ __all__ = [
     "LUCB",
     "ArmError",
     "BestarmError",
+    "Bounded",
     "Cell",
     "ComplexityBounds",
     "Event",
@@ -118,9 +121,11 @@ __all__ = [
     "ExplorationBiasedWeights",
     "ExplorationCandidate",
     "Forecast",
+    "Gaussian",
     "InvalidInputError",
     "KaufmannKoolen",
     "Mixture",
+    "Model",
     "NonAsymptoticBound",
     "OptimalWeights",
     "Practical",

@@ -21,9 +21,10 @@ from bestarm.experiment import events
 from bestarm.experiment.events import Entry
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.store.memory import MemoryStore
-from bestarm.kernels import decision
-from bestarm.kernels.moments import FARTHEST, round_offset
-from bestarm.kernels.weights import two_product
+from bestarm.kernels.decision import advance
+from bestarm.kernels.exact import FARTHEST, round_offset, two_product
+from bestarm.kernels.layout import MEANS as MEANS_ROW
+from bestarm.kernels.layout import PULLS
 from bestarm.strategies import strategy_names
 
 MEANS = (1.1, 0.5, 0.2)
@@ -62,14 +63,13 @@ def test_the_kernel_has_the_same_bits_at_any_offset(ratio: float, sigma: float) 
     arms = np.tile([0, 1], 5000)
     values = on_grid(sigma * np.random.default_rng(1).normal(size=arms.size), ratio, sigma)
     assert (np.array([Fraction(v) for v in values + offset]) - Fraction(offset) == values).all()
-    rule = bestarm.Mixture()
+    rule, model = bestarm.Mixture(), bestarm.Gaussian(sigma)
     bodies = []
     for shift in (0.0, offset):
-        evidence = np.zeros((decision.ROWS, 2))
-        checks = np.ones(arms.size, np.bool_)
-        level = rule.level(2, 0.05)
-        decision.advance(arms, values + shift, checks, shift, sigma, rule.code, level, rule.scale, evidence)
-        bodies.append(evidence[[decision.PULLS, decision.MEANS]])
+        evidence = model.blank(2)
+        params = rule.parameters(model, 2, 0.05, offset=shift)
+        advance(arms, values + shift, np.ones(arms.size, np.bool_), params, evidence)
+        bodies.append(evidence[[PULLS, MEANS_ROW]])
     np.testing.assert_array_equal(bodies[0], bodies[1])
 
 
@@ -180,7 +180,7 @@ def test_what_version_0_1_stored_beyond_the_limit_is_read() -> None:
         log.append([Entry(events.TOLD, p.id, "ab".index(p.arm), 1.8e18 + 512.0 * p.id) for p in pulls])
     status = Experiment.open(store, "x").status()
     assert status.means == {"a": 1.8e18 + 1024.0, "b": 1.8e18 + 1536.0}
-    settings = {**experiment.settings.to_record(), "sigma": 0.5, "bounds": [1e17, 1e17 + 1.0]}
+    settings = {**experiment.settings.to_record(), "sigma": 32.0, "bounds": [1e17, 1e17 + 64.0]}
     assert store.create("y", Entry(events.CREATED, data=settings))
     assert Experiment.open(store, "y").status().samples == 0
 

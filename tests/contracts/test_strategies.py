@@ -69,15 +69,14 @@ def test_a_run_is_a_function_of_seed_and_number(strategy: Any) -> None:
 @every_strategy
 def test_state_never_leaks_from_run_to_run(strategy: Any) -> None:
     """Run 5 alone, in room that another run left dirty, equals run 5 after runs 0 to 4."""
-    problem = make_problem(MEANS, [0.1], "gaussian", 1.0, None, "practical", 2000)
+    problem = make_problem(MEANS, [0.1], "gaussian", 1.0, None, None, "practical", 2000)
     job = Job(find_strategy(strategy), problem, (0.1,), 6, 0)
     room = job.room()
-    nothing = np.empty((0, 0))
-    job.simulate(0, 6, room, job.samples, job.recommended, nothing)
+    job.simulate(0, room, job.samples, job.recommended)
     together = job.samples[5, 0]
-    for dirt in (room.state, room.memory, room.work):
+    for dirt in (room.state, room.memory, room.ended):
         dirt[:] = np.nan
-    status, done, _ = job.simulate(5, 1, room, job.samples, job.recommended, nothing)
+    status, done, _ = job.simulate(5, room, job.samples[:1], job.recommended[:1])
     assert (status, done) == (engine.DONE, 1)
     assert job.samples[0, 0] == together
 
@@ -117,7 +116,7 @@ def test_shifting_dyadic_rewards_changes_nothing(strategy: Any, shift: float) ->
 
     def arms(offset: float) -> list[int]:
         problem = make_problem(
-            [0.75 + offset, 0.25 + offset, 0.0 + offset], [0.1], "gaussian", 0.0, 0.5, "practical", 400
+            [0.75 + offset, 0.25 + offset, 0.0 + offset], [0.1], "gaussian", 0.0, 0.5, None, "practical", 400
         )
         job = Job(find_strategy(strategy), problem, (0.1,), 1, 0)
         return _dyadic_run(job, offset)
@@ -127,25 +126,26 @@ def test_shifting_dyadic_rewards_changes_nothing(strategy: Any, shift: float) ->
 
 def _dyadic_run(job: Job, offset: float) -> list[int]:
     """The arms of a run on rewards that repeat a fixed dyadic pattern, driven by the kernel itself."""
-    from bestarm.kernels.tracking import first_largest
-    from bestarm.simulation.engine import open_streams, take
+    from bestarm.kernels.decision import take
+    from bestarm.kernels.layout import arm_of
+    from bestarm.kernels.random import open_stream
+    from bestarm.kernels.tracking import leading_arm
 
-    state, memory, work, streams, _, _ = job.room()
-    state[:], memory[:], work[:] = 0.0, 0.0, 0.0
+    state, memory, streams, _, _, _ = job.room()
+    state[:], memory[:] = job.blank, 0.0
     rng = np.random.default_rng(5)
     rewards = rng.integers(-8, 9, (3, 400)) / 16 + np.array([[0.75], [0.25], [0.0]]) + offset
-    open_streams(np.uint64(0), 0, streams)
+    open_stream(np.uint64(0), np.uint64(0), np.uint64(3), streams[3])
     arms, last = [], -1
     for t in range(200):
         if t < 3:
             arm = t
         else:
-            leader = first_largest(state[1])
-            action = job.select(float(t), last, leader, state, job.params, memory, streams[3])
+            action = job.select(float(t), last, leading_arm(state), state, job.params, memory, streams[3])
             if action >= 3:
                 break
-            arm = last = action if action >= 0 else ~action
-        take(arm, rewards[arm, int(state[0, arm])] / job.problem.sigma, 0, 0.0, state, work)
+            arm = last = arm_of(action, 3)
+        take(job.params, state, arm, 1.0, rewards[arm, int(state[0, arm])])
         arms.append(int(arm))
     return arms
 

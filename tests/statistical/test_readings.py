@@ -17,8 +17,10 @@ from bestarm.experiment import events, promise
 from bestarm.experiment.events import Entry
 from bestarm.experiment.settings import make_settings
 from bestarm.experiment.state import State
-from bestarm.kernels import decision
+from bestarm.kernels.decision import take
+from bestarm.kernels.layout import MEANS
 from bestarm.kernels.random import normal, open_stream
+from bestarm.kernels.rules import verdict
 
 GAP = 0.001
 OPEN, WRONG, RIGHT = 0, 1, 2
@@ -27,25 +29,25 @@ Indices = npt.NDArray[np.int64]
 
 
 @numba.njit(nogil=True)
-def windows(runs, window, pulls, code, level, scale):  # type: ignore[no-untyped-def]
+def windows(runs, window, pulls, params, blank):  # type: ignore[no-untyped-def]
     """How runs end, and with which pull; a window of 0 keeps everything."""
-    evidence, stream = np.zeros((decision.ROWS, 2)), np.zeros(2, np.uint64)
+    evidence, stream = np.empty_like(blank), np.zeros(2, np.uint64)
     values, ends, lasts = np.zeros(pulls), np.zeros(runs, np.int64), np.zeros(runs, np.int64)
     for run in range(runs):
-        evidence[:] = 0.0
+        evidence[:] = blank
         open_stream(np.uint64(9), np.uint64(run), np.uint64(0), stream)
         z, beta = 0.0, 1.0
         for n in range(pulls):
             lasts[run] = n + 1
             values[n] = normal(stream) + GAP * (n % 2)
-            decision.add(n % 2, 1.0, values[n], 0.0, 1.0, evidence)
-            z, beta = decision.verdict(code, level, scale, evidence)
+            take(params, evidence, n % 2, 1.0, values[n])
+            z, beta = verdict(params, evidence)
             if z <= beta and window > 0 and n >= window:
                 old = n - window
-                decision.add(old % 2, -1.0, -values[old], 0.0, 1.0, evidence)
-                z, beta = decision.verdict(code, level, scale, evidence)
+                take(params, evidence, old % 2, -1.0, -values[old])
+                z, beta = verdict(params, evidence)
             if z > beta:
-                a, b = evidence[decision.MEANS]
+                a, b = evidence[MEANS]
                 ends[run] = WRONG if a > b else RIGHT
                 break
     return ends, lasts
@@ -55,7 +57,9 @@ def simulated(
     rule: bestarm.Mixture, delta: float, runs: int, window: int, pulls: int
 ) -> tuple[Indices, Indices]:
     """`windows` under a rule."""
-    found: tuple[Indices, Indices] = windows(runs, window, pulls, rule.code, rule.level(2, delta), rule.scale)
+    model = bestarm.Gaussian()
+    params = rule.parameters(model, 2, delta)
+    found: tuple[Indices, Indices] = windows(runs, window, pulls, params, model.blank(2))
     return found
 
 

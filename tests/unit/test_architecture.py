@@ -170,7 +170,7 @@ print(json.dumps([x.tolist() for x in (w.weights, w.time, e.weights, e.bandit, *
 
 def test_a_damaged_cache_is_not_the_end(tmp_path: Path) -> None:
     """With unreadable machine code in the cache the kernels are compiled again."""
-    code = "from bestarm.kernels import glr; print(glr.pair_cost(2.0, 2.0, 1.0))"
+    code = "from bestarm.kernels import families; print(families.pair_cost(2.0, 2.0, 1.0))"
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     environment.pop("NUMBA_CACHE_DIR", None)
 

@@ -15,9 +15,9 @@ import bestarm
 from bestarm.experiment import forecast as module
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.state import State
-from bestarm.simulation.noiseless import run_on
+from bestarm.kernels.layout import PULLS
+from bestarm.kernels.noiseless import run_on
 from bestarm.strategies import Strategy, find_strategy, strategy_names
-from bestarm.strategies._base import PULLS, ROWS
 
 MEANS = {"a": 0.5, "b": 0.45, "c": 0.42, "d": 0.35, "e": 0.2}
 
@@ -37,12 +37,12 @@ def followed(state: State, most: int = 1_000_000, growth: float = 0.0, sums: int
     """How many more samples, pull by pull: until the rule decides on values that equal the means."""
     strategy = state.settings.strategy
     assert strategy is not None
-    view, random = state.view.copy(), state.random.copy()
-    space = np.zeros(view.shape[1])
+    seen, memory, random = state.seen(), state.memory.copy(), state.random.copy()
+    space = np.zeros(seen.shape[1])
     assert state.select is not None
     pace = (state.select, strategy.stops_itself, most, growth, sums)
-    assert run_on(*pace, view[:ROWS], state.params, view[ROWS:], random, space)
-    return float(view[PULLS].sum() - state.view[PULLS].sum())
+    assert run_on(*pace, seen, state.params, memory, random, space)
+    return float(seen[PULLS].sum() - state.asked.sum())
 
 
 def state_of(experiment: Experiment) -> State:

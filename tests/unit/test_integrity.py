@@ -210,7 +210,7 @@ def test_a_snapshot_cannot_decide(path: Path) -> None:
     experiment, save = decisive(path)
     with experiment._journal.reading() as state:
         data = state.to_dict()
-    data["evidence"][0], data["evidence"][1] = [500.0, 500.0], [2.0, -1.0]
+    data["evidence"][0], data["evidence"][1] = [500.0, 500.0], [500.0, -250.0]  # pulls and sums
     save(data)
     found = experiment.verify()
     assert found.snapshot == "the snapshot is not what the log leads to"

@@ -197,11 +197,20 @@ def test_a_kernel_cannot_write_the_level(kernel: Any) -> None:
 
 
 def test_the_level_of_a_live_experiment_is_not_that_of_the_strategy() -> None:
-    """Even with its parameters overwritten, the rule decides as before: equal arms stay undecided."""
+    """Even if it overwrites what it is given, the rule decides as before: equal arms stay undecided."""
     experiment = live(bestarm.Uniform())
+    called = []
+
+    def cheat(t, last, leader, state, params, memory, random):  # type: ignore[no-untyped-def]
+        state[:], params[:] = 1e9, -1e9
+        called.append(leader)
+        return 0
+
     assert experiment._journal.known is not None
-    experiment._journal.known.params[:] = -1e9
-    experiment.tell([(pull, 0.0) for pull in experiment.ask()])
+    experiment._journal.known.select = cheat
+    for _ in range(2):
+        experiment.tell([(pull, 0.0) for pull in experiment.ask()])
+    assert called
     assert experiment.status().decision is None
 
 

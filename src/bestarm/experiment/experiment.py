@@ -19,7 +19,9 @@ import numpy as np
 
 from .. import __version__, _door
 from ..errors import InvalidInputError, SuspendedError
+from ..kernels.layout import arm_of
 from ..strategies import Strategy
+from ..theory.models import refuse_distant
 from ..theory.stopping import StoppingRule
 from . import events
 from .events import Entry, Event
@@ -34,7 +36,6 @@ from .settings import (
     make_settings,
     read_settings,
     refuse_difference,
-    refuse_distant,
 )
 from .status import Status, status_fields, suspension
 from .store import open_store
@@ -177,7 +178,7 @@ class Experiment:
             action = state.choose()
             if action is None:
                 break
-            arm, pull = (action if action >= 0 else ~action), state.next_pull
+            arm, pull = arm_of(action, len(self.settings.arms)), state.next_pull
             data = {"deadline": deadline} if action >= 0 else {"deadline": deadline, "check": False}
             turn.record(Entry(events.ASKED, pull, arm, data=data))
             issued.append(self._pull(pull, arm, deadline))
@@ -389,13 +390,13 @@ class Experiment:
         if not isinstance(value, str | bytes | bytearray | memoryview | complex | np.complexfloating):
             with suppress(Exception):  # what else can be converted says so itself
                 number = float(value)
-        if not math.isfinite(number) or abs(number) > 1e100 * self.settings.sigma:  # at most 1e250
+        if not math.isfinite(number) or abs(number) > 1e100 * self.settings.model.unit:  # at most 1e250
             raise InvalidInputError(
                 f"a value must be a finite number below 1e100 sigma, got {_door.short(value)}; if the pull "
                 f"gave none, say so with fail; nothing was stored."
             )
         if self.settings.bounds is None:
-            refuse_distant("a value", number, self.settings.sigma)
+            refuse_distant("a value", number, self.settings.model.unit)
         return number
 
     def _refuse_violation(self, kinds: list[str]) -> None:

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from .._door import Array
-from ..kernels import decision
+from ..kernels import rules
+from ..kernels.layout import MEANS, PULLS
+from ..kernels.noiseless import FOREVER, run_on
 from ..kernels.tracking import TIE
-from ..simulation.noiseless import FOREVER, run_on
-from ..strategies._base import MEANS, PULLS, ROWS, Strategy
+from ..strategies import Strategy
 from .state import State
 
 STEPS, LEAST_STEPS = 200_000, 200  # the former over K, as a step costs about K; then it is extrapolated
@@ -53,7 +54,7 @@ def forecast(state: State) -> Forecast:
         return Forecast(0, nothing)
     if state.enough():
         return Forecast(0, nothing, "the decision waits for a pull that is not settled")
-    means = state.view[MEANS]
+    means = state.steering[MEANS]
     if not state.told.all():
         return Forecast(None, nothing, "no forecast before every arm has a result")
     if (means >= means.max() - TIE).sum() > 1:
@@ -72,31 +73,30 @@ def forecast(state: State) -> Forecast:
 def uniform_samples(state: State) -> int | None:
     """How many samples uniform sampling would take in all, if the estimated means are the true ones."""
     K = len(state.settings.arms)
-    if state.evidence[decision.PULLS].min() == 0.0:
+    if state.evidence[PULLS].min() == 0.0:
         return None
-    pulls = _grow(state, state.evidence[decision.MEANS], np.zeros(K), np.full(K, 1.0 / K))
+    pulls = _grow(state, state.evidence, np.zeros(K), np.full(K, 1.0 / K))
     return None if pulls is None else int(np.ceil(pulls.sum()))
 
 
 def _pulls_at_decision(state: State, strategy: Strategy) -> Array | None:
     """Step by step until the decision; if it is too far, along the shares of the second half of the steps."""
-    view, random, select = state.view.copy(), state.random.copy(), state.select
-    seen, memory = view[:ROWS], view[ROWS:]
-    before, space = view[PULLS].copy(), np.zeros_like(view[PULLS])
+    seen, memory, random, select = state.seen(), state.memory.copy(), state.random.copy(), state.select
+    before, space = seen[PULLS].copy(), np.zeros_like(seen[PULLS])
     steps, growth, sums = _pace(strategy, len(before))
     assert select is not None
     for _ in range(2):
-        before = view[PULLS].copy()
+        before = seen[PULLS].copy()
         half = (select, strategy.stops_itself, steps // 2, growth, sums)
         with np.errstate(all="ignore"):
             if run_on(*half, seen, state.params, memory, random, space):
-                at_decision: Array = view[PULLS]
+                at_decision: Array = seen[PULLS]
                 return at_decision
-    if view[PULLS].sum() > FOREVER:
+    if seen[PULLS].sum() > FOREVER:
         return None
-    added = view[PULLS] - before
+    added = seen[PULLS] - before
     shares = added / added.sum() if added.any() else np.full(added.size, 1.0 / added.size)
-    return _grow(state, view[MEANS], view[PULLS], shares)
+    return _grow(state, seen, seen[PULLS], shares)
 
 
 def _pace(strategy: Strategy, num_arms: int) -> tuple[int, float, int]:
@@ -112,15 +112,13 @@ def _pace(strategy: Strategy, num_arms: int) -> tuple[int, float, int]:
     return steps, max(0.02, 4.0 * num_arms / steps), sums
 
 
-def _grow(state: State, means: Array, pulls: Array, shares: Array) -> Array | None:
-    """pulls + s shares for the smallest s at which the rule decides; None beyond FOREVER."""
-    rule, level = state.settings.stopping, state.settings.level
-    evidence = np.zeros_like(state.evidence)
-    evidence[decision.MEANS] = means
+def _grow(state: State, seen: Array, pulls: Array, shares: Array) -> Array | None:
+    """pulls + s shares for the smallest s at which the rule decides on these means; None beyond FOREVER."""
+    later = seen.copy()
 
     def decides(size: float) -> bool:
-        evidence[decision.PULLS] = pulls + size * shares
-        z, beta = decision.verdict(rule.code, level, rule.scale, evidence)
+        later[PULLS] = pulls + size * shares
+        z, beta = rules.verdict(state.params, later)
         return z > beta
 
     high = 1.0

@@ -314,7 +314,7 @@ def _continues(state: State, new: list[Entry]) -> bool:
 
 def _size(state: State) -> int:
     """About how many bytes a snapshot takes."""
-    return 40 * (len(state.open) + len(state.beyond)) + 20 * (state.view.size + 2 * state.evidence.size)
+    return 40 * (len(state.open) + len(state.beyond)) + 20 * (state.memory.size + 7 * state.asked.size)
 
 
 def _spacing(state: State) -> int:

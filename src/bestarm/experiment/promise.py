@@ -46,7 +46,7 @@ def _counted(name: str, words: str) -> Callable[[State], str]:
 
 def _unproven(state: State) -> str:
     rule = state.settings.stopping
-    return "" if rule.proven else f"the rule {rule.name!r} has no proof"
+    return "" if rule.proven_for(state.settings.model) else f"the rule {rule.name!r} has no proof"
 
 
 def _stops_itself(state: State) -> str:
@@ -135,11 +135,7 @@ def assumption(state: State) -> str:
 
 
 def _values(settings: Settings) -> str:
-    if settings.bounds is not None:
-        values = "independent values in [{:g}, {:g}]".format(*settings.bounds)
-    else:
-        values = f"independent values of sub-Gaussian scale {settings.sigma:g}"
-    return values + " whose durations do not depend on them" * (settings.order == "arrival")
+    return settings.model.words + " whose durations do not depend on them" * (settings.order == "arrival")
 
 
 def percent(probability: float) -> str:

@@ -239,10 +239,9 @@ def _accepts(arm: str, function: Arm, asynchronous: bool) -> frozenset[str]:
 
 
 def _warn_of_ties(experiment: Experiment) -> None:
-    strategy = experiment.settings.strategy
-    stall = (
-        f", and {strategy.name} may leave an arm alone for good" if strategy and strategy.may_stall else ""
-    )
+    strategy, K = experiment.settings.strategy, len(experiment.settings.arms)
+    stalls = strategy is not None and strategy.evidence_left(K, experiment.settings.delta) is not None
+    stall = f", and {strategy.name} may leave an arm alone for good" if strategy and stalls else ""
     warnings.warn(
         f"neither max_samples nor timeout is given: tied best arms never stop{stall}; give one.",
         stacklevel=4,

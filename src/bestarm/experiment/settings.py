@@ -5,14 +5,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .. import _door, strategies
 from ..errors import InvalidInputError, StoreError
-from ..kernels.moments import FARTHEST
 from ..strategies import CustomStrategy, Strategy, find_strategy
+from ..theory.models import Bounded, Gaussian, Model, refuse_distant
 from ..theory.stopping import RULES, StoppingRule, stopping_rule
 from .names import check_name
 
@@ -55,14 +56,14 @@ class Settings:
         """What tables call it."""
         return self.strategy.name if self.strategy else str(self.strategy_record["custom"])
 
-    @property
-    def level(self) -> float:
-        """The rule's level for these arms and this risk."""
-        return self.stopping.level(len(self.arms), self.delta)
+    @cached_property
+    def model(self) -> Model:
+        """What is assumed of a value."""
+        return Gaussian(self.sigma) if self.bounds is None else Bounded(*self.bounds)
 
     def allows(self, value: float) -> bool:
-        """Whether a value respects the bounds, if there are any."""
-        return self.bounds is None or self.bounds[0] <= value <= self.bounds[1]
+        """Whether a value is as assumed."""
+        return self.model.allows(value)
 
     def to_record(self) -> dict[str, Any]:
         """As it is stored."""
@@ -183,27 +184,14 @@ def _scale(
     try:
         if isinstance(bounds, str | bytes):
             raise TypeError
-        low, high = (float(x) for x in bounds)  # type: ignore[union-attr]
-        if not (np.isfinite(low) and np.isfinite(high) and low < high and np.isfinite(high - low)):
-            raise ValueError
-    except (TypeError, ValueError):
+        model = Bounded(*bounds)  # type: ignore[misc]
+    except TypeError:
         raise InvalidInputError(
             f"bounds must be (lo, hi) with lo < hi, both finite, got {_door.short(bounds)}; every value must "
             f"lie between them, such as (0, 1) for a score or a success."
         ) from None
-    scale = _door.scale((high - low) / 2.0)
-    refuse_distant("bounds", max(abs(low), abs(high)), scale)
-    return scale, (low, high)
-
-
-def refuse_distant(what: str, value: float, sigma: float) -> None:
-    """Refuse what is so far from 0 that a double no longer holds the noise: 2^-53 of it is 2^-10 sigma."""
-    if abs(value) > FARTHEST * sigma:
-        raise InvalidInputError(
-            f"{what} must lie within 2**43 sigma ({FARTHEST * sigma:.3g}) of 0, got {value:g}, where "
-            f"rounding takes more than a thousandth of sigma from a value; subtract a constant from all "
-            f"values, such as the first of them."
-        )
+    refuse_distant("bounds", max(abs(model.lo), abs(model.hi)), _door.scale(model.unit))
+    return model.unit, (model.lo, model.hi)
 
 
 def _known_rule(given: str | StoppingRule) -> StoppingRule:

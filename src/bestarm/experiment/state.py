@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import BestarmError, DamagedLogError, InvalidInputError, StoreError
-from ..kernels import decision
+from ..kernels import decision, families, rules
 from ..kernels._types import Array
-from ..kernels.moments import round_offset
+from ..kernels.exact import round_offset
+from ..kernels.layout import LOST, MEANS, PULLS, SUMS, arm_of
 from ..kernels.random import open_stream
-from ..kernels.tracking import first_largest, least_pulled
+from ..kernels.tracking import leading_arm, least_pulled
 from ..strategies._admit import kernel_of, raised_by
-from ..strategies._base import CODE, DELTA, LEVEL, MEANS, OWN_PARAMS, PULLS, ROWS, SCALE
 from .events import ASKED, FAILED, KINDS, LAPSED, LATE, TOLD, Entry
 from .settings import Settings
 
@@ -45,7 +45,8 @@ _PLAIN = (
     "counts",
 )
 _FAR = 2.0**20  # sigma: a mean farther from the offset than that may lack bits
-SNAPSHOT = 3  # raised whenever the form of `to_dict` changes; other snapshots are not read
+_KEPT = [PULLS, SUMS, LOST]  # the rows of a state from which the others follow
+SNAPSHOT = 4  # raised whenever the form of `to_dict` changes; other snapshots are not read
 _CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the rule has said so far
 _WRONG = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 CLOCK_STEP = 60.0  # seconds that a clock may be set back before a deadline counts as one of a wrong clock
@@ -80,30 +81,26 @@ class State:
         self.violated: dict[int, float] = {}
         self.outside: dict[int, int] = {}  # pulls with a late value outside the bounds, and their arms
         # steering
-        self.steering = np.zeros((decision.ROWS, K))
-        # What the strategy sees; its pulls count those out. Behind these rows is its memory.
-        self.view = np.zeros((ROWS + rows, K))
+        self.steering = settings.model.blank(K)
+        self.asked = np.zeros(K)  # pulls as the strategy sees them: with those that are out
+        self.memory = np.zeros((rows, K))
         self.select = kernel_of(strategy) if strategy else None
         self.random = np.zeros(2, np.uint64)
         with np.errstate(over="ignore"):
             open_stream(np.uint64(settings.seed), np.uint64(0), np.uint64(K), self.random)
-        self.params = np.zeros(OWN_PARAMS)
-        if strategy:
-            self.params = np.concatenate([self.params, self._parameters(0.0)])
-        rule = settings.stopping
-        self.level = settings.level
-        self.params[[DELTA, CODE, LEVEL, SCALE]] = settings.delta, rule.code, self.level, rule.scale
         self.chosen: int | None = None  # an action of the strategy that has not become a pull yet
         self.called = False  # whether the strategy was called before
         self.last = -1
         self.changed: set[int] = set()  # arms that are not as the strategy saw them last
         # evidence
-        self.evidence = np.zeros((decision.ROWS, K))
+        self.evidence = settings.model.blank(K)
         self.first = 1  # every pull before this one is in the evidence
         self.beyond: dict[int, tuple[int, bool, float | None]] = {}  # settled, but behind the first
         self.offset: float | None = None  # near the values, as they are summed; None before the first
-        if settings.bounds is not None:
-            self._set_offset(round_offset(self._signed(sum(settings.bounds) / 2), settings.sigma))
+        middle = settings.model.centre
+        if middle is not None:
+            self.offset = round_offset(self._signed(middle), settings.model.unit)
+        self.params = self._parameters(self.offset or 0.0)
         # outcome
         self.crossed: dict[str, Any] | None = None  # a decision that is not in the log yet
         self.decision: dict[str, Any] | None = None
@@ -119,7 +116,7 @@ class State:
 
     def replay(self, entries: Iterable[Entry]) -> None:
         """Take in many lines. The rule is asked about a stretch of results at once, which is quicker."""
-        told, wary = False, self.serial or bool((abs(self.steering[decision.MEANS]) > _FAR).any())
+        told, wary = False, self.serial or bool((abs(self.steering[MEANS, self.told > 0.0]) > _FAR).any())
         for entry in entries:
             wary = wary or self._is_far(entry)
             if told and (wary or entry.kind not in _CALM):
@@ -134,7 +131,7 @@ class State:
         """Whether a result may move the offset, so that the rule must have seen those before it."""
         if entry.kind != TOLD or entry.value is None or self.offset is None:
             return False
-        return abs(self._signed(entry.value) - self.offset) > _FAR * self.settings.sigma
+        return abs(self._signed(entry.value) - self.offset) > _FAR * self.settings.model.unit
 
     def copy(self) -> State:
         """The same state, which may go its own way."""
@@ -142,8 +139,9 @@ class State:
         twin.__dict__.update(self.__dict__)  # arrays and dicts are copied, all else is replaced, not changed
         twin.open, twin.violated, twin.beyond = self.open.copy(), self.violated.copy(), self.beyond.copy()
         twin.outside = self.outside.copy()
-        twin.steering, twin.view, twin.random = self.steering.copy(), self.view.copy(), self.random.copy()
-        twin.evidence, twin.changed = self.evidence.copy(), self.changed.copy()
+        twin.steering, twin.evidence = self.steering.copy(), self.evidence.copy()
+        twin.asked, twin.memory, twin.random = self.asked.copy(), self.memory.copy(), self.random.copy()
+        twin.changed = self.changed.copy()
         return twin
 
     def _take(self, entry: Entry) -> None:
@@ -186,7 +184,7 @@ class State:
             self.chosen, self.last = None, arm
         self.open[pull] = Open(arm, data.get("check", True), data.get("deadline"), True)
         self.next_pull = pull + 1
-        self.view[PULLS, arm] += 1.0
+        self.asked[arm] += 1.0
         self.changed.add(arm)
 
     def _told(self, entry: Entry) -> None:
@@ -234,7 +232,7 @@ class State:
         else:
             self._replace(pull, arm, was, entry.value)
         if self.serial:
-            self.view[ROWS:], self.called, self.chosen = 0.0, False, None  # what it dropped may be back
+            self.memory[:], self.called, self.chosen = 0.0, False, None  # what it dropped may be back
         self._choose_offset()
         if self.decision is None:
             self._judge()
@@ -253,7 +251,7 @@ class State:
         arm = opened.arm
         value = None if raw is None else self._signed(raw)
         if value is None:
-            self.view[PULLS, arm] -= 1.0
+            self.asked[arm] -= 1.0
         else:
             self._add(self.steering, arm, 1.0, value)
         self.changed.add(arm)
@@ -275,49 +273,48 @@ class State:
                 self._add(body, arm, -1.0, -old)
             if new is not None:
                 self._add(body, arm, 1.0, new)
-        self.view[PULLS, arm] += (new is not None) - (old is not None)
+        self.asked[arm] += (new is not None) - (old is not None)
         self.changed.add(arm)
 
     def _add(self, body: Array, arm: int, count: float, value: float) -> None:
-        """Count a value in or out; the strategy sees the mean of the steering."""
-        sigma = self.settings.sigma
+        """Count a value in or out."""
         if self.offset is None:
-            self._set_offset(round_offset(value, sigma))
-        decision.add(arm, count, value, self.offset or 0.0, sigma, body)
-        self.view[MEANS, arm] = self.steering[decision.MEANS, arm]
-        if abs(body[decision.MEANS, arm]) > _FAR and abs(self._best()) > _FAR:
+            self._set_offset(round_offset(value, self.settings.model.unit))
+        decision.take(self.params, body, arm, count, value)
+        if _FAR < abs(body[MEANS, arm]) < math.inf and abs(self._best()) > _FAR:
             self._choose_offset()
 
     def _set_offset(self, offset: float) -> None:
         """For the means from now on, and for what has a place among the values in the strategy."""
-        self.offset = offset
-        if self.settings.strategy is not None:
-            self.params = np.concatenate([self.params[:OWN_PARAMS], self._parameters(offset)])
+        self.offset, self.params = offset, self._parameters(offset)
 
     def _parameters(self, offset: float) -> Array:
-        """The strategy's numbers for values as they are summed, less the offset."""
-        settings = self.settings
-        assert settings.strategy is not None
+        """Everything that the kernels are told, for values as they are summed, less the offset."""
+        settings, K = self.settings, len(self.settings.arms)
+        head = settings.stopping.parameters(settings.model, K, settings.delta, offset=offset)
+        if settings.strategy is None:
+            return head
         placed = settings.strategy.placed(offset, self._signed(1.0))
-        return placed.parameters(len(settings.arms), settings.sigma)
+        return np.concatenate([head, placed.parameters(K, settings.model.unit)])
 
     def _choose_offset(self) -> None:
         """Near the best arm as it is now: what fixed the offset may have been an error, or a distant arm."""
-        if self.settings.bounds is not None or not self.told.any():
+        if self.settings.model.centre is not None or not self.told.any():
             return
-        offset, sigma = self.offset or 0.0, self.settings.sigma
-        offset = round_offset(offset + self._best() * sigma, sigma)
-        self._set_offset(offset)
+        unit = self.settings.model.unit
+        self._set_offset(round_offset((self.offset or 0.0) + self._best() * unit, unit))
+        self._centre()
+        self.changed.update(range(len(self.settings.arms)))
+
+    def _centre(self) -> None:
         for body in (self.steering, self.evidence):
             for arm in range(len(self.settings.arms)):
-                decision.centre(arm, offset, sigma, body)
-        self.view[MEANS] = self.steering[decision.MEANS]
-        self.changed.update(range(len(self.settings.arms)))
+                families.centre(self.params, body, arm)
 
     def _best(self) -> float:
         """The largest mean, in sigma around the offset; 0 without results."""
         told = self.told > 0.0
-        return float(self.steering[decision.MEANS, told].max()) if told.any() else 0.0
+        return float(self.steering[MEANS, told].max()) if told.any() else 0.0
 
     def _judge(self) -> None:
         """Ask the rule about the evidence as it is, then about what waits behind it."""
@@ -341,11 +338,7 @@ class State:
         arms = np.array([self.beyond[pull][0] for pull in valued], np.int64)
         checks = np.array([self.beyond[pull][1] and not self.serial for pull in valued], np.bool_)
         values = np.array([self.beyond[pull][2] for pull in valued], np.float64)
-        rule = self.settings.stopping
-        offset, sigma = self.offset or 0.0, self.settings.sigma
-        at = decision.advance(
-            arms, values, checks, offset, sigma, rule.code, self.level, rule.scale, self.evidence
-        )
+        at = decision.advance(arms, values, checks, self.params, self.evidence)
         taken = ready if at < 0 else ready[: ready.index(valued[at]) + 1]
         for pull in taken:
             del self.beyond[pull]
@@ -364,20 +357,18 @@ class State:
 
     def verdict(self) -> tuple[float, float]:
         """The rule's statistic and threshold on the evidence."""
-        rule = self.settings.stopping
-        return decision.verdict(rule.code, self.level, rule.scale, self.evidence)
+        return rules.verdict(self.params, self.evidence)
 
     def findings(self, arm: int | None = None) -> dict[str, Any]:
         """What the rule sees, as it is kept with a decision; means in the user's own units."""
         settings = self.settings
-        pulls = self.evidence[decision.PULLS]
+        pulls, mu = self.evidence[PULLS], self.evidence[MEANS]
         z, beta = self.verdict()
-        mu = self.evidence[decision.MEANS]
         if pulls.any():
             lower, upper = settings.stopping.intervals(pulls, mu, settings.delta)
             if settings.bounds is not None:  # means within the bounds differ by two sigma at most
                 lower, upper = np.clip(lower, -2.0, 2.0), np.clip(upper, -2.0, 2.0)
-            leader = first_largest(np.where(pulls > 0, mu, -np.inf))
+            leader = leading_arm(self.evidence)
         else:
             lower, upper, leader = np.full(mu.size, -np.inf), np.full(mu.size, np.inf), -1
         return {
@@ -387,22 +378,21 @@ class State:
             "means": [self.raw(m) if n else None for m, n in zip(mu.tolist(), pulls, strict=True)],
             "statistic": z if math.isfinite(z) else None,
             "threshold": beta if math.isfinite(beta) else None,
-            "lower": [x if math.isfinite(x) else None for x in (settings.sigma * lower).tolist()],
-            "upper": [x if math.isfinite(x) else None for x in (settings.sigma * upper).tolist()],
+            "lower": [x if math.isfinite(x) else None for x in (settings.model.unit * lower).tolist()],
+            "upper": [x if math.isfinite(x) else None for x in (settings.model.unit * upper).tolist()],
         }
 
     def enough(self) -> bool:
         """Whether the results at hand would decide, if only the pulls before them were settled."""
         if not self.beyond or self.serial:
             return False
-        rule = self.settings.stopping
-        z, beta = decision.verdict(rule.code, self.level, rule.scale, self.steering)
+        z, beta = rules.verdict(self.params, self.steering)
         return z > beta
 
     @property
     def told(self) -> Array:
         """Values per arm, also those that wait."""
-        told: Array = self.steering[decision.PULLS]
+        told: Array = self.steering[PULLS]
         return told
 
     @property
@@ -421,7 +411,7 @@ class State:
 
     def raw(self, mean: float) -> float:
         """A mean of the evidence in the user's own units."""
-        return self._signed((self.offset or 0.0) + mean * self.settings.sigma)
+        return self._signed((self.offset or 0.0) + mean * self.settings.model.unit)
 
     # -- what to sample next ---------------------------------------------------------------------------
 
@@ -446,22 +436,25 @@ class State:
         if self.chosen is None:
             self.chosen = self._initial()
         if self.chosen is None:
-            pulls, means = self.view[PULLS], self.view[MEANS]
             alone = self.called and self.changed <= {self.last}
-            last = self.last if alone else -1
-            leader = first_largest(means)
-            seen, memory = self.view[:ROWS], self.view[ROWS:]
-            given = (float(pulls.sum()), last, leader, seen, self.params, memory, self.random)
+            last, seen = self.last if alone else -1, self.seen()
+            leader, t = leading_arm(seen), float(self.asked.sum())
+            given = (t, last, leader, seen, self.params.copy(), self.memory, self.random)
             with np.errstate(all="ignore"), raised_by(strategy):
                 self.chosen = int(self.select(*given))
             self.called, self.changed = True, set()
             self._refuse_bad(strategy.name, self.chosen)
         return self.chosen if self.chosen < len(self.settings.arms) else None
 
+    def seen(self) -> Array:
+        """What the strategy sees: all results, and the pulls that are out."""
+        seen = self.steering.copy()
+        seen[PULLS] = self.asked
+        return seen
+
     def _initial(self) -> int | None:
-        pulls = self.view[PULLS]
-        rarest = least_pulled(pulls)
-        return rarest if pulls[rarest] == 0.0 or not self.told.all() else None
+        rarest = least_pulled(self.asked)
+        return rarest if self.asked[rarest] == 0.0 or not self.told.all() else None
 
     def _ask_self_stopper(self) -> None:
         """Let a strategy that stops by itself say so as soon as it can."""
@@ -469,7 +462,7 @@ class State:
             return
         self.choose()
         if self.chosen is not None and self.chosen >= len(self.settings.arms):
-            self.crossed = self.findings(self.chosen - len(self.settings.arms))
+            self.crossed = self.findings(arm_of(self.chosen, len(self.settings.arms)))
 
     def _refuse_bad(self, name: str, action: int) -> None:
         K = len(self.settings.arms)
@@ -508,11 +501,12 @@ class State:
             "open": [[pull, *item] for pull, item in self.open.items()],
             "violated": list(self.violated.items()),
             "outside": list(self.outside.items()),
-            "view": self.view.tolist(),
-            "steering": self.steering.tolist(),
+            "asked": self.asked.tolist(),
+            "memory": self.memory.tolist(),
+            "steering": self.steering[_KEPT].tolist(),
             "random": self.random.tolist(),
             "changed": sorted(self.changed),
-            "evidence": self.evidence.tolist(),
+            "evidence": self.evidence[_KEPT].tolist(),
             "beyond": [[pull, *item] for pull, item in self.beyond.items()],
         }
 
@@ -522,13 +516,13 @@ class State:
         if data["snapshot"] != SNAPSHOT:
             raise ValueError("a snapshot of another version")
         state = cls(settings)
-        view = np.array(data["view"], np.float64)
-        if settings.strategy is not None and view.shape != state.view.shape:
+        memory = np.array(data["memory"], np.float64).reshape(-1, len(settings.arms))
+        if settings.strategy is not None and memory.shape != state.memory.shape:
             raise ValueError("a snapshot without the strategy's memory")
-        state.view = view
-        state.steering = np.array(data["steering"], np.float64)
+        state.asked, state.memory = np.array(data["asked"], np.float64), memory
+        state.steering[_KEPT] = data["steering"]
+        state.evidence[_KEPT] = data["evidence"]
         state.random = np.array(data["random"], np.uint64)
-        state.evidence = np.array(data["evidence"], np.float64)
         state.open = {pull: Open(*rest) for pull, *rest in data["open"]}
         state.violated = dict(data["violated"])
         state.outside = dict(data["outside"])
@@ -538,6 +532,7 @@ class State:
             setattr(state, name, data[name])
         if state.offset is not None:
             state._set_offset(state.offset)
+        state._centre()
         return state
 
 

@@ -1,16 +1,22 @@
 """Scalar mathematics, compiled: the one source of every decision.
 
 A kernel is a plain Python function on numbers and one-dimensional arrays. It allocates nothing (the
-caller hands in the space), reads no file, keeps no state, draws no hidden random number and raises
+caller provides the space), reads no file, keeps no state, draws no hidden random number and raises
 nothing. That is what lets the same source run in a simulation loop, live, and uncompiled.
 
     _jit          the decorator that compiles and caches
     _cache        where machine code is kept
+    layout        the rows of a run's state, the places in its parameters, the code of an action
+    families      models of values: means, and what it costs to mistake one arm for another
+    rules         stopping rules: the statistic of a pair, thresholds
+    decision      a value arrives: the model takes it in, the rule decides
+    steps         one run: begin, then step by step
+    noiseless     how a run would go on if every reward equalled its arm's mean
     weights       the optimal weights (Algorithm 4)
     exploration   the exploration-biased weights (Algorithm 1)
-    glr           the generalised likelihood ratio and g
-    thresholds    stopping rules and confidence widths
-    tracking      ties, and which arm lies furthest behind its target
-    moments       counts, sums and means of rewards
+    glr           the generalised likelihood ratio, in batches
+    widths        confidence widths of one arm
+    tracking      ties, leaders, and which arm lies furthest behind its target
+    exact         sums and products with their rounding errors
     random        rewards as a function of (seed, run, arm, n)
 """

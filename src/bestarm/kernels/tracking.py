@@ -11,6 +11,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array
+from .layout import MEANS
 
 TIE = 1e-9
 
@@ -25,6 +26,12 @@ def first_largest(x: Array) -> int:
         if x[a] >= top - TIE:
             return a
     return 0
+
+
+@kernel("i8(const(f8[:, ::1]))")
+def leading_arm(state: Array) -> int:
+    """The arm of largest mean, the lowest index among ties; an arm without pulls leads only if all are."""
+    return first_largest(state[MEANS])
 
 
 @kernel("i8(const(f8[::1]), const(f8[::1]), f8)")

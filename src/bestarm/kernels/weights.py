@@ -10,10 +10,10 @@ import math
 
 from ._jit import kernel
 from ._types import Array
+from .exact import two_sum
 
 FEW = 12  # arms up to which a plain loop is faster than a vectorised one
 BLOCK = 1024  # arms summed without compensation; the sums of blocks are added with it
-SPLIT = 2.0**27 + 1.0  # halves a double (Veltkamp)
 MAX_STEPS = 64  # never reached: five steps are enough from the proven lower bound, six from any warm start
 LAST_STEP = 1e-5  # a relative step below this needs no other
 PAPER_MAX_STEPS = 1000
@@ -56,24 +56,6 @@ def _block_sum(x: Array) -> float:
     for a in range(x.size):
         s += x[a]
     return s
-
-
-@kernel("UniTuple(f8, 2)(f8, f8)")
-def two_sum(a: float, b: float) -> tuple[float, float]:
-    """The rounded sum and its exact rounding error (Knuth)."""
-    s = a + b
-    t = s - a
-    return s, (a - (s - t)) + (b - t)
-
-
-@kernel("UniTuple(f8, 2)(f8, f8)")
-def two_product(a: float, b: float) -> tuple[float, float]:
-    """The rounded product and its exact rounding error (Dekker), for factors and products below 2^996."""
-    p = a * b
-    x, y = SPLIT * a, SPLIT * b
-    a1, b1 = x - (x - a), y - (y - b)  # the upper 26 bits of each
-    a2, b2 = a - a1, b - b1
-    return p, ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2
 
 
 @kernel("UniTuple(f8, 3)(const(f8[::1]), f8)")
@@ -282,6 +264,40 @@ def solve_scaled(x: Array, best: int, warm: float) -> float:
         x[a] = q * (1.0 - shift + shift * shift) * w_best
     x[best] = w_best
     return r + r * change
+
+
+@kernel("f8(f8[::1], const(f8[::1]), i8, f8)")
+def solve_unequal(x: Array, variances: Array, best: int, warm: float) -> float:
+    """`solve_scaled` where each arm has its own variance.
+
+    With ρ = variance_a/variance_best the costs are equal for w_a = ρ q w_best, and best where Σ ρ q² = 1: the
+    same equation with weighted sums. One term of the sum is at most all of it, so r is at least
+    (1 + sqrt(ρ))/x for every arm.
+    """
+    floor = 0.0
+    for a in range(x.size):
+        floor = max(floor, (1.0 + math.sqrt(variances[a] / variances[best])) / x[a])
+    r = max(warm, floor)
+    for _ in range(MAX_STEPS):
+        s2, s3, s4 = 0.0, 0.0, 0.0
+        for a in range(x.size):
+            q = 1.0 / (r * x[a] - 1.0)
+            p = variances[a] / variances[best] * q * q
+            s2 += p
+            s3 += p * q
+            s4 += p * q * q
+        change = newton_step(s2, s3, s4)
+        r = max(r + r * change, floor)
+        if abs(change) < LAST_STEP:
+            break
+    total = 0.0
+    for a in range(x.size):
+        x[a] = variances[a] / variances[best] / (r * x[a] - 1.0)
+        total += x[a]
+    for a in range(x.size):
+        x[a] /= 1.0 + total
+    x[best] = 1.0 / (1.0 + total)
+    return r
 
 
 @kernel("f8(f8[::1], i8)")

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
-from ..kernels.moments import round_offset
+from ..kernels.exact import round_offset
 from ..kernels.random import BERNOULLI, GAUSSIAN, UNIFORM
 from ..kernels.tracking import TIE
+from ..theory.models import Gaussian, Model
 from ..theory.stopping import StoppingRule, stopping_rule
 
 FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI, "uniform": UNIFORM}
@@ -25,6 +26,7 @@ class Problem:
 
     offset         a round number near the largest mean, 0 near 0, that is left out of means and rewards
     means, noise   (K,), the means less the offset
+    model          what is assumed of a reward
     deltas         in the order given
     best           the arms whose recommendation is right
     max_samples    where a run is cut off, inf for never
@@ -34,7 +36,7 @@ class Problem:
     means: Array
     noise: Array
     rewards: str
-    sigma: float
+    model: Model
     deltas: tuple[float, ...]
     rule: StoppingRule
     max_samples: float
@@ -57,6 +59,7 @@ def make_problem(
     rewards: str,
     noise: npt.ArrayLike,
     sigma: float | None,
+    model: Model | None,
     stopping: str | StoppingRule,
     max_samples: int | None,
 ) -> Problem:
@@ -73,13 +76,9 @@ def make_problem(
             f"means of Bernoulli rewards must lie between 0 and 1, got {mu.min()} to {mu.max()}; they "
             f"are probabilities of a success."
         )
-    if sigma is None:
-        sigma = 0.5 if family == "bernoulli" else float(spread.max())
-        if sigma == 0.0:
-            raise InvalidInputError(
-                "noise must be positive for some arm, got 0 for all; or give the sigma to assume."
-            )
-    unit = _door.sigma(sigma)
+    assumed = _model(model, sigma, family, spread)
+    unit = assumed.unit
+    assumed.variances(mu.size)  # refuses another number of arms
     with np.errstate(over="ignore"):
         largest = max(np.abs(mu).max(), spread.max()) / unit
     if largest > 1e100:
@@ -103,7 +102,29 @@ def make_problem(
         )
     rule = stopping_rule(stopping)
     offset = 0.0 if family == "bernoulli" else round_offset(float(mu.max()), unit)
-    return Problem(offset, mu - offset, spread, family, unit, deltas, rule, limit, best)
+    return Problem(offset, mu - offset, spread, family, assumed, deltas, rule, limit, best)
+
+
+def _model(model: Model | None, sigma: float | None, family: str, spread: Array) -> Model:
+    """What is assumed: given, or normal values of the largest noise."""
+    if model is not None:
+        if sigma is not None:
+            raise InvalidInputError(
+                f"give either sigma or model, got sigma {_door.short(sigma)} and model {model}; sigma is "
+                f"short for model=Gaussian(sigma)."
+            )
+        if not isinstance(model, Model):
+            raise InvalidInputError(
+                f"model must be a model of values, got {_door.short(model)}; such as bestarm.Gaussian(2.0)."
+            )
+        return model
+    if sigma is None:
+        sigma = 0.5 if family == "bernoulli" else float(spread.max())
+        if sigma == 0.0:
+            raise InvalidInputError(
+                "noise must be positive for some arm, got 0 for all; or give the sigma to assume."
+            )
+    return Gaussian(sigma)
 
 
 def _noise(value: npt.ArrayLike, num_arms: int) -> Array:

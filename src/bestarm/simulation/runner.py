@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from .._door import Array
 from ..errors import InvalidInputError
 from ..strategies import Strategy, find_strategy
 from ..strategies._admit import kernel_of, raised_by
-from ..strategies._base import ROWS
+from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from . import engine
 from .memory import room_for
@@ -37,8 +38,8 @@ class Room(NamedTuple):
 
     state: Array
     memory: Array
-    work: Array
     streams: npt.NDArray[np.uint64]
+    ended: Array
     pulls: Array
     signals: Indices
 
@@ -53,6 +54,7 @@ def simulate(
     rewards: str = "gaussian",
     noise: npt.ArrayLike = 1.0,
     sigma: float | None = None,
+    model: Model | None = None,
     stopping: str | StoppingRule = "practical",
     max_samples: int | None = None,
     threads: int | None = None,
@@ -66,7 +68,8 @@ def simulate(
     runs, seed   run i is a function of (seed, i) alone, and all strategies see the same rewards in it
     rewards      "gaussian", "bernoulli" (noise is not used), or "uniform" (mean ± noise)
     noise        standard deviation or half-width of the rewards, one number or one per arm
-    sigma        what strategies and stopping rule assume; by default the largest noise, 1/2 for Bernoulli
+    model        what strategies and stopping rule assume of a reward, such as Gaussian(sigma)
+    sigma        short for model=Gaussian(sigma); by default the largest noise, 1/2 for Bernoulli
     stopping     name of a stopping rule, or a rule
     max_samples  cut a run off there; it then counts at max_samples, and the mean is a lower bound
     threads      by default one per available core; the result does not depend on it
@@ -74,7 +77,7 @@ def simulate(
     Returns      Simulation; after Ctrl-C with the runs up to the first incomplete one, marked incomplete
     Raises       InvalidInputError
     """
-    problem = make_problem(means, delta, rewards, noise, sigma, stopping, max_samples)
+    problem = make_problem(means, delta, rewards, noise, sigma, model, stopping, max_samples)
     chosen = _strategies(strategies)
     for one in chosen:
         refuse_stalling(one, problem)
@@ -110,9 +113,10 @@ class Job:
         rule, K = self.problem.rule, self.problem.num_arms
         self.deltas = tuple(sorted(self.deltas, reverse=True))
         self.levels = np.array([rule.level(K, delta) for delta in self.deltas])
-        head = [self.deltas[0], rule.code, self.levels[0], rule.scale]
+        head = rule.parameters(self.problem.model, K, self.deltas[0])
         placed = self.strategy.placed(self.problem.offset)
-        self.params = np.concatenate([head, placed.parameters(K, self.problem.sigma)])
+        self.params = np.concatenate([head, placed.parameters(K, self.problem.model.unit)])
+        self.blank = self.problem.model.blank(K)
         self.samples = np.zeros((self.num_runs, len(self.deltas)), dtype=np.int64)
         self.recommended = np.full((self.num_runs, len(self.deltas)), -1, dtype=np.int64)
         self.select = kernel_of(self.strategy)
@@ -134,49 +138,43 @@ class Job:
         """Room for one of the threads."""
         K = self.problem.num_arms
         return Room(
-            np.empty((ROWS, K)),
+            np.empty_like(self.blank),
             np.empty((len(self.strategy.rows), K)),
-            np.empty((engine.WORK_ROWS, K)),
             np.empty((K + 1, 2), dtype=np.uint64),
-            np.zeros((2 * len(self.deltas), K)),
+            np.empty((len(self.deltas), K)),
+            np.zeros((len(self.deltas), K)),
             self.signals[thread],
         )
 
-    def simulate(
-        self, first: int, size: int, room: Room, samples: Indices, recommended: Indices, record: Array
-    ) -> tuple[int, int, int]:
-        """Runs first to first+size-1 in this thread; see `engine.simulate_runs`."""
-        p = self.problem
-        arguments = (
-            self.select,
-            self.strategy.stops_itself,
-            first,
-            size,
-            np.uint64(self.seed),
-            p.family,
-            p.means,
-            p.noise,
-            p.sigma,
-            self.levels,
-            self.params,
-            p.max_samples,
-            room.state,
-            room.memory,
-            room.work,
-            room.streams,
-            samples,
-            recommended,
-            room.pulls,
-            room.signals,
-            record,
-        )
+    def simulate(self, first: int, room: Room, samples: Indices, arms: Indices) -> tuple[int, int, int]:
+        """As many runs from `first` on as there are rows in `samples`; see `engine.simulate_runs`."""
+        arguments = *self._arguments(first, room, samples, arms), room.pulls, room.signals
+        with self._calling():
+            return engine.simulate_runs(*arguments)
+
+    def record(self, run: int, room: Room, record: Array) -> None:
+        """One run step by step; see `engine.record_run`."""
+        arguments = *self._arguments(run, room, self.samples, self.recommended), record
+        with self._calling():
+            engine.record_run(*arguments)
+
+    def _arguments(self, run: int, room: Room, samples: Indices, arms: Indices) -> tuple[Any, ...]:
+        """What both loops of the engine begin with."""
+        p, key = self.problem, np.uint64(self.seed)
+        nature = (run, key, p.family, p.means, p.noise)
+        assumed = (self.levels, p.max_samples, self.params, self.blank)
+        space = (room.state, room.memory, room.streams, samples, arms, room.ended)
+        return (self.select, self.strategy.stops_itself, *nature, *assumed, *space)
+
+    @contextmanager
+    def _calling(self) -> Iterator[None]:
         # Uncompiled, the generator's arithmetic modulo 2**64 would warn.
         with np.errstate(all="ignore"), raised_by(self.strategy):
-            return engine.simulate_runs(*arguments)
+            yield
 
     def _work(self, thread: int, reporter: Reporter) -> None:
         """One thread: take the next runs, until there are none."""
-        room, nothing = self.room(thread), np.empty((0, 0))
+        room = self.room(thread)
         while True:
             with self.lock:
                 first = self.next_run
@@ -187,11 +185,9 @@ class Job:
             room = room._replace(pulls=np.zeros_like(room.pulls))
             part = slice(first, first + size)
             start = time.perf_counter()
-            status, done, action = self.simulate(
-                first, size, room, self.samples[part], self.recommended[part], nothing
-            )
+            status, done, action = self.simulate(first, room, self.samples[part], self.recommended[part])
             taken = time.perf_counter() - start
-            if status == engine.BAD_ACTION:
+            if status == engine.BAD:
                 self.signals[:, engine.CANCEL] = 1
                 raise bad_action(self.strategy, action, first + done, self.problem.num_arms)
             with self.lock:
@@ -208,7 +204,7 @@ class Job:
             if first != runs:
                 break
             runs += done
-            pulls += part[: len(self.deltas)]
+            pulls += part
         return [
             (
                 delta,
@@ -247,17 +243,12 @@ def bad_action(strategy: Strategy, action: int, run: int, num_arms: int) -> Inva
 
 
 def refuse_stalling(strategy: Strategy, problem: Problem) -> None:
-    """Refuse what may run for ever.
-
-    LUCB++ leaves an arm alone with evidence of about 1.5 log(2K log(N)/δ) against it. Under the practical
-    rule that is enough up to a billion samples unless delta is large; under the others it is not.
-    """
-    K = problem.num_arms
-    if not strategy.may_stall or K == 2 or np.isfinite(problem.max_samples):
-        return
+    """Refuse what may run for ever: an arm is left alone with too little evidence for a growing threshold."""
     largest = max(problem.deltas)
-    evidence = 1.5 * np.log(2 * K * np.log(2.0) / largest)
-    if problem.rule.name != "practical" or evidence < np.log((1 + np.log(1e9)) / largest):
+    evidence = strategy.evidence_left(problem.num_arms, largest)
+    if evidence is None or np.isfinite(problem.max_samples):
+        return
+    if not problem.rule.met_for_long(evidence, problem.num_arms, largest):
         raise InvalidInputError(
             f"{strategy.name} can leave an arm alone for good while the threshold of "
             f"{problem.rule.name} goes "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from .. import _door
 from .._door import Array
 from ..strategies import Strategy, find_strategy
-from ..strategies._base import MEANS, PULLS, ROWS
+from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from . import engine
 from .problem import make_problem
@@ -62,6 +63,7 @@ def trace(
     rewards: str = "gaussian",
     noise: npt.ArrayLike = 1.0,
     sigma: float | None = None,
+    model: Model | None = None,
     stopping: str | StoppingRule = "practical",
     max_samples: int | None = None,
 ) -> Trace:
@@ -71,7 +73,7 @@ def trace(
     Returns  Trace
     Raises   InvalidInputError
     """
-    problem = make_problem(means, [delta], rewards, noise, sigma, stopping, max_samples)
+    problem = make_problem(means, [delta], rewards, noise, sigma, model, stopping, max_samples)
     chosen = find_strategy(strategy)
     refuse_stalling(chosen, problem)
     number = _door.whole("run", run, 0, 2**40, "runs are counted from 0")
@@ -79,29 +81,28 @@ def trace(
         "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
     )
     job = Job(chosen, problem, problem.deltas, 1, key)
-    K, rows = problem.num_arms, ROWS + len(chosen.rows)
-    nothing = np.empty((0, 0))
-    _once(job, number, nothing)  # how long is it?
-    record = np.empty((int(job.samples[0, 0]) - K + 1, engine.RECORD_HEAD + rows * K))
-    _once(job, number, record)
-    state = record[:, engine.RECORD_HEAD :].reshape(-1, rows, K)
-    own = {name: state[:, ROWS + i] for i, name in enumerate(chosen.rows)}
+    K, rows, unit = problem.num_arms, 2 + len(chosen.rows), problem.model.unit
+    _alone(job, lambda: _simulate(job, number))  # how long is it?
+    record = np.empty((int(job.samples[0, 0]) - K + 1, engine.HEAD + rows * K))
+    _alone(job, lambda: job.record(number, job.room(), record))
+    pulls, mu, *memory = np.moveaxis(record[:, engine.HEAD :].reshape(-1, rows, K), 1, 0)
+    own = dict(zip(chosen.rows, memory, strict=True))
     for end in ("lower", "upper"):
         if end in own:
-            own[end] = own[end] * problem.sigma + problem.offset
-    action = record[:, 1].astype(np.int64)
+            own[end] = own[end] * unit + problem.offset
+    action = record[:, engine.ACTION].astype(np.int64)
     arm = np.where(action < 0, ~action, action)
     arm[-1] = -1
     last = int(job.recommended[0, 0])
     return Trace(
         chosen.name,
         problem.deltas[0],
-        record[:, 0].astype(np.int64),
+        record[:, engine.TIME].astype(np.int64),
         arm,
-        state[:, PULLS],
-        state[:, MEANS] * problem.sigma + problem.offset,
-        record[:, 2],
-        record[:, 3],
+        pulls,
+        mu * unit + problem.offset,
+        record[:, engine.STATISTIC],
+        record[:, engine.THRESHOLD],
         own.get("target"),
         own.get("lower"),
         own.get("upper"),
@@ -109,11 +110,12 @@ def trace(
     )
 
 
-def _once(job: Job, run: int, record: Array) -> None:
-    def task() -> None:
-        status, _, action = job.simulate(run, 1, job.room(), job.samples, job.recommended, record)
-        if status == engine.BAD_ACTION:
-            raise bad_action(job.strategy, action, run, job.problem.num_arms)
+def _simulate(job: Job, run: int) -> None:
+    status, _, action = job.simulate(run, job.room(), job.samples, job.recommended)
+    if status == engine.BAD:
+        raise bad_action(job.strategy, action, run, job.problem.num_arms)
 
+
+def _alone(job: Job, task: Callable[[], None]) -> None:
     if not job.interruptible([task]):
         raise KeyboardInterrupt

@@ -22,7 +22,8 @@ from ..errors import InvalidInputError
 from ..kernels import _cache
 from ..kernels._jit import ENABLED, compiled, parse
 from ..kernels._types import Array
-from ._base import DELTA, MEANS, OWN_PARAMS, PULLS, SELECT, Select, Strategy
+from ..kernels.layout import DELTA, MEANS, OWN, PULLS, SELECT, Select
+from ._base import Strategy
 from ._digest import digest, fresh_helpers, remember_helpers
 from ._inspect import Fault, find_draw, find_fault, fresh
 from ._references import helpers, references
@@ -33,7 +34,7 @@ inner: Any = None  # each kernel that is made below has a global of its own by t
 
 
 def _named(t, last, leader, state, params, memory, random):  # type: ignore[no-untyped-def]
-    own = params[OWN_PARAMS:]
+    own = params[OWN:]
     return inner(t, last, leader, state[PULLS], state[MEANS], params[DELTA], own, memory, random)
 
 

@@ -8,8 +8,8 @@ The kernel is called before every pull, once each arm has been pulled once:
     last     the arm pulled last; -1 at the first call of a run, and in a live experiment whenever other
              arms changed too, so that everything that was derived from pulls and means must be renewed
     leader   the arm of largest mean, the lowest index among ties
-    state    (2, K): the pulls, and the means in units of sigma; read-only
-    params   delta; code, level and scale of the stopping rule; then `Strategy.parameters`; read-only
+    state    (rows, K): pulls, means in units, variances, and what else `kernels.layout` names; read-only
+    params   what `kernels.layout` names; from `OWN` on `Strategy.parameters`; read-only
     memory   (rows, K): zero at the first call of a run, then the strategy's to write; all that it remembers
     random   a stream for `bestarm.kernels.random.uniform` and `normal`
 
@@ -22,18 +22,12 @@ see `_admit`: it must be able to change nothing but its memory and its stream.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-Select = Callable[..., int]
-
-SELECT = "i8(f8, i8, i8, const(f8[:, ::1]), const(f8[::1]), f8[:, ::1], u8[::1])"
-
-PULLS, MEANS, ROWS = 0, 1, 2  # rows of state, and their number
-DELTA, CODE, LEVEL, SCALE, OWN_PARAMS = 0, 1, 2, 3, 4  # places in params
+from ..kernels.layout import Select
 
 
 class Strategy(ABC):
@@ -42,7 +36,6 @@ class Strategy(ABC):
     rows          names of the rows of its memory; "target", "lower" and "upper" appear in a trace
     uses_delta    whether its choices depend on delta; if not, one run serves several deltas
     stops_itself  whether it decides when to stop, in place of the stopping rule
-    may_stall     whether it may leave an arm alone for good, so that a growing threshold is never met
     adds_up       the row that adds up a share per pull, "" for none, None if that is not known: so that a
                   forecast can take many pulls in one step
     """
@@ -50,7 +43,6 @@ class Strategy(ABC):
     rows: ClassVar[tuple[str, ...]] = ()
     uses_delta: ClassVar[bool] = False
     stops_itself: ClassVar[bool] = False
-    may_stall: ClassVar[bool] = False
     adds_up: ClassVar[str | None] = None
 
     @property
@@ -62,6 +54,10 @@ class Strategy(ABC):
     @abstractmethod
     def select(self) -> Select:
         """The kernel, compiled with `numba.njit`."""
+
+    def evidence_left(self, num_arms: int, delta: float) -> float | None:
+        """With how much evidence against it an arm may be left alone for good; None if none ever is."""
+        return None
 
     def placed(self, offset: float, sign: float = 1.0) -> Strategy:
         """The same strategy for values sign * x - offset: what has a place among the values moves along."""

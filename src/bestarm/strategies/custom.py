@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidInputError
+from ..kernels.layout import Select
 from ._admit import NAMED, admit
-from ._base import Select, Strategy
+from ._base import Strategy
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,15 @@ from ..errors import InvalidInputError
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.exploration import exploration_biased_weights
+from ..kernels.layout import MEANS, OWN, PULLS, SELECT, VARIANCES, Select
 from ..kernels.random import Words
-from ..kernels.thresholds import half_width
 from ..kernels.tracking import TIE, track
+from ..kernels.widths import half_width
 from ..theory.statistics import WIDTHS
-from ._base import MEANS, OWN_PARAMS, PULLS, SELECT, Select, Strategy
+from ._base import Strategy
 
 _TARGET, _LOWER, _UPPER, _SUM, _WARM = range(5)
-_WIDTH, _LEVEL, _LOW, _HIGH, _D_TRACKING = range(OWN_PARAMS, OWN_PARAMS + 5)
+_WIDTH, _LEVEL, _LOW, _HIGH, _D_TRACKING = range(OWN, OWN + 5)
 
 
 @kernel(SELECT)
@@ -35,7 +36,7 @@ def select(
     start = max(last, 0)
     stop = last + 1 if last >= 0 else pulls.size
     for a in range(start, stop):
-        width = half_width(int(params[_WIDTH]), params[_LEVEL], pulls[a])
+        width = half_width(int(params[_WIDTH]), params[_LEVEL], pulls[a]) * math.sqrt(state[VARIANCES, a])
         lower[a] = min(max(means[a] - width, params[_LOW]), params[_HIGH])  # (3)
         upper[a] = min(max(means[a] + width, params[_LOW]), params[_HIGH])
     warm = memory[_WARM, 0]
@@ -46,6 +47,8 @@ def select(
 @dataclass(frozen=True)
 class EBS(Strategy):
     """Exploration-Biased Sampling (Algorithm 2).
+
+    Where arms have different variances, its box is right, and its weights are those of equal variances.
 
     tracking  "C": follow the sums of the target weights, as analysed; "D": the current ones, often faster
     gamma     the accepted probability that some interval misses

@@ -8,20 +8,21 @@ from typing import ClassVar
 
 from ..kernels._jit import kernel
 from ..kernels._types import Array
+from ..kernels.layout import DELTA, MEANS, PULLS, SELECT, VARIANCES, Select
 from ..kernels.random import Words
 from ..kernels.tracking import TIE
-from ._base import DELTA, MEANS, PULLS, SELECT, Select, Strategy
+from ._base import Strategy
 
 _BONUS, _PAIR = range(2)
 _PENDING, _LEADER = 0, 1  # places in the second row: the challenger still to pull, plus one; the leader
 
 
-@kernel("f8(f8, i8, f8)")
-def bonus(n: float, num_arms: int, delta: float) -> float:
-    """sqrt(3/N log(2K log(N)/δ)); inf for N = 1, where log log N is undefined."""
+@kernel("f8(f8, f8, i8, f8)")
+def bonus(n: float, variance: float, num_arms: int, delta: float) -> float:
+    """sqrt(3/N log(2K log(N)/δ)) standard deviations; inf for N = 1, where log log N is undefined."""
     if n < 2.0:
         return math.inf
-    return math.sqrt(3.0 / n * math.log(math.log(n) * 2.0 * num_arms / delta))
+    return math.sqrt(3.0 * variance / n * math.log(math.log(n) * 2.0 * num_arms / delta))
 
 
 @kernel("i8(const(f8[::1]), const(f8[::1]), i8)")
@@ -42,7 +43,7 @@ def select(
     t: float, last: int, leader: int, state: Array, params: Array, memory: Array, random: Words
 ) -> int:
     """The leader, then the challenger; stopping is checked after the pair."""
-    pulls, means = state[PULLS], state[MEANS]
+    pulls, means, variances = state[PULLS], state[MEANS], state[VARIANCES]
     bonuses, pair = memory[_BONUS], memory[_PAIR]
     num_arms, delta = pulls.size, params[DELTA]
     if pair[_PENDING] > 0.0:
@@ -51,11 +52,11 @@ def select(
         return challenger
     if last < 0:
         for a in range(num_arms):
-            bonuses[a] = bonus(pulls[a], num_arms, delta)
+            bonuses[a] = bonus(pulls[a], variances[a], num_arms, delta)
     else:
         previous = int(pair[_LEADER])
-        bonuses[last] = bonus(pulls[last], num_arms, delta)
-        bonuses[previous] = bonus(pulls[previous], num_arms, delta)
+        bonuses[last] = bonus(pulls[last], variances[last], num_arms, delta)
+        bonuses[previous] = bonus(pulls[previous], variances[previous], num_arms, delta)
     pair[_LEADER] = leader
     pair[_PENDING] = challenger_of(means, bonuses, leader) + 1
     return ~leader
@@ -71,7 +72,6 @@ class LUCB(Strategy):
 
     rows: ClassVar[tuple[str, ...]] = ("bonus", "pair")
     uses_delta: ClassVar[bool] = True
-    may_stall: ClassVar[bool] = True
     adds_up: ClassVar[str | None] = ""
 
     @property
@@ -81,3 +81,6 @@ class LUCB(Strategy):
     @property
     def select(self) -> Select:
         return select
+
+    def evidence_left(self, num_arms: int, delta: float) -> float | None:
+        return None if num_arms == 2 else 1.5 * math.log(2 * num_arms * math.log(2.0) / delta)

@@ -8,10 +8,11 @@ from typing import ClassVar
 
 from ..kernels._jit import kernel
 from ..kernels._types import Array
+from ..kernels.layout import MEANS, SELECT, Select
 from ..kernels.random import Words
-from ..kernels.thresholds import pair_statistic, threshold
+from ..kernels.rules import pair_statistic, threshold
 from ..kernels.tracking import TIE
-from ._base import CODE, LEVEL, MEANS, PULLS, SCALE, SELECT, Select, Strategy
+from ._base import Strategy
 
 _OUT, _COUNT = range(2)
 
@@ -48,19 +49,17 @@ def select(
     t: float, last: int, leader: int, state: Array, params: Array, memory: Array, random: Words
 ) -> int:
     """At the end of a round the worst active arm alone is tested, by the pairwise form of the rule."""
-    pulls, means, out = state[PULLS], state[MEANS], memory[_OUT]
+    means, out = state[MEANS], memory[_OUT]
     if last >= 0:
         arm = next_active(out, last)
         if arm >= 0:
             return ~arm
     best, worst = best_and_worst(means, out)
-    code, level, scale = int(params[CODE]), params[LEVEL], params[SCALE]
-    gap = means[best] - means[worst]
-    if pair_statistic(code, scale, pulls[best], pulls[worst], gap) > threshold(code, level, scale, t):
+    if pair_statistic(params, state, best, worst) > threshold(params, t):
         out[worst] = 1.0
         memory[_COUNT, 0] += 1.0
-        if memory[_COUNT, 0] == pulls.size - 1.0:
-            return int(pulls.size) + best
+        if memory[_COUNT, 0] == means.size - 1.0:
+            return int(means.size) + best
     return ~next_active(out, -1)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,33 +11,13 @@ import numpy.typing as npt
 from .. import _door
 from ..kernels._jit import kernel
 from ..kernels._types import Array
+from ..kernels.families import weights
+from ..kernels.layout import OWN, PULLS, SELECT, Select
 from ..kernels.random import Words
-from ..kernels.tracking import TIE, least_pulled, track
-from ..kernels.weights import scaled_squares, solve_scaled
-from ._base import MEANS, OWN_PARAMS, PULLS, SELECT, Select, Strategy
+from ..kernels.tracking import least_pulled, track
+from ._base import Strategy
 
 _TARGET, _SUM, _WARM = range(3)
-
-
-@kernel("f8(const(f8[::1]), i8, f8, f8[::1])")
-def estimated_weights(means: Array, best: int, warm: float, w: Array) -> float:
-    """Optimal weights of the estimated means into `w`; returns r Δ_min², the next call's `warm`.
-
-    Arms within TIE of the best share the weight.
-    """
-    top, smallest, ties = means[best], math.inf, 0
-    for a in range(means.size):
-        w[a] = top - means[a]
-        if w[a] <= TIE:
-            ties += 1
-        else:
-            smallest = min(smallest, w[a])
-    if ties > 1:
-        for a in range(means.size):
-            w[a] = 1.0 / ties if w[a] <= TIE else 0.0
-        return warm
-    scaled_squares(w, best, smallest, w)
-    return solve_scaled(w, best, warm)
 
 
 @kernel(SELECT)
@@ -46,7 +25,7 @@ def select(
     t: float, last: int, leader: int, state: Array, params: Array, memory: Array, random: Words
 ) -> int:
     """Algorithm 3; on a forced step no weights are computed, and none are added to the sums."""
-    pulls, means, target = state[PULLS], state[MEANS], memory[_TARGET]
+    pulls, target = state[PULLS], memory[_TARGET]
     arm = least_pulled(pulls)
     reach = pulls[arm] + 0.5 * pulls.size
     if reach * reach < t:  # N_a < sqrt(t) - K/2, exactly and without the root
@@ -54,8 +33,8 @@ def select(
             target[a] = 0.0
         target[arm] = 1.0
         return arm
-    memory[_WARM, 0] = estimated_weights(means, leader, memory[_WARM, 0], target)
-    return track(pulls, target, memory[_SUM], t, params[OWN_PARAMS] != 0.0)
+    memory[_WARM, 0] = weights(params, state, leader, memory[_WARM, 0], target)
+    return track(pulls, target, memory[_SUM], t, params[OWN] != 0.0)
 
 
 @dataclass(frozen=True)

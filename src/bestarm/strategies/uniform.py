@@ -7,9 +7,10 @@ from typing import ClassVar
 
 from ..kernels._jit import kernel
 from ..kernels._types import Array
+from ..kernels.layout import PULLS, SELECT, Select
 from ..kernels.random import Words
 from ..kernels.tracking import least_pulled
-from ._base import PULLS, SELECT, Select, Strategy
+from ._base import Strategy
 
 
 @kernel(SELECT)

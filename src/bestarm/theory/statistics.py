@@ -11,12 +11,14 @@ from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import glr as kernels
-from ..kernels import thresholds
+from ..kernels import widths
+from ..kernels.layout import MEANS, MODEL, OWN, PULLS, UNIT
+from .models import Gaussian, Model
 
 WIDTHS = {
-    "paper": thresholds.WIDTH_PAPER,
-    "experiments": thresholds.WIDTH_EXPERIMENTS,
-    "mixture": thresholds.WIDTH_MIXTURE,
+    "paper": widths.PAPER,
+    "experiments": widths.EXPERIMENTS,
+    "mixture": widths.NORMAL_MIXTURE,
 }
 
 
@@ -44,24 +46,38 @@ def glr(pulls: npt.ArrayLike, means: npt.ArrayLike, sigma: float = 1.0) -> GLR:
     Returns  GLR(statistic (...), leader (...), against (..., K))
     Raises   InvalidInputError
     """
-    count, unit = standardised(pulls, means, sigma)
+    count, flat = states(pulls, means, Gaussian(sigma))
     shape = count.shape[:-1]
-    flat_count, flat_unit = _door.rows(count), _door.rows(unit)
-    leader = np.empty(flat_count.shape[0], dtype=np.int64)
-    statistic = np.empty(flat_count.shape[0])
-    against = np.empty_like(flat_count)
+    leader = np.empty(flat.shape[0], dtype=np.int64)
     with np.errstate(all="ignore"):
-        kernels.glr_rows(flat_count, flat_unit, leader, statistic, against)
+        kernels.leader_rows(flat, leader)
+    statistic, against = _costs(flat, _door.rows(count), leader)
     return GLR(statistic.reshape(shape)[()], leader.reshape(shape)[()], against.reshape(count.shape))
 
 
-def standardised(pulls: npt.ArrayLike, means: npt.ArrayLike, sigma: float) -> tuple[Array, Array]:
-    """Checked counts, and means as differences to the largest in units of sigma."""
+def states(pulls: npt.ArrayLike, means: npt.ArrayLike, model: Model) -> tuple[Array, Array]:
+    """Checked counts (..., K), and the flat states (n, rows, K) of the kernels.
+
+    Their means are differences to the largest in units of the model.
+    """
     count, mu = _door.observations(pulls, means)
-    scale = _door.sigma(sigma)
     top = np.where(count > 0, mu, -np.inf).max(axis=-1, keepdims=True)
     with np.errstate(over="ignore"):
-        return count, np.where(count > 0, (mu - top) / scale, 0.0)
+        unit = np.where(count > 0, (mu - top) / model.unit, -np.inf)
+    num_arms = count.shape[-1]
+    flat = np.repeat(model.blank(num_arms)[None], count.size // num_arms, axis=0)
+    flat[:, PULLS], flat[:, MEANS] = count.reshape(-1, num_arms), unit.reshape(-1, num_arms)
+    return count, flat
+
+
+def _costs(flat: Array, v: Array, leader: npt.NDArray[np.int64]) -> tuple[Array, Array]:
+    """The least cost of the leader against another arm, and all of them, for counts or weights v."""
+    params = np.zeros(OWN)
+    params[MODEL], params[UNIT] = Gaussian().code, 1.0
+    least, costs = np.empty(flat.shape[0]), np.empty(v.shape)
+    with np.errstate(all="ignore"):
+        kernels.cost_rows(params, flat, v, leader, least, costs)
+    return least, costs
 
 
 def g(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
@@ -83,10 +99,9 @@ def g(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
             f"weights must be at least 0 and sum to 1, got a smallest of {v.min()} and sums from "
             f"{total.min()} to {total.max()}; divide them by their sum."
         )
-    flat_v, flat_mu = _door.rows(v), _door.rows(-gaps)
-    value = np.empty(flat_v.shape[0])
-    with np.errstate(all="ignore"):
-        kernels.g_rows(flat_v, flat_mu, value, np.empty(v.shape[-1]))
+    _, flat = states(np.ones_like(gaps), -gaps, Gaussian())
+    best = gaps.reshape(-1, gaps.shape[-1]).argmin(axis=-1)
+    value, _ = _costs(flat, _door.rows(v), best)
     return value.reshape(v.shape[:-1])[()]
 
 
@@ -118,5 +133,5 @@ def confidence_width(
     flat = np.ascontiguousarray(count).ravel()
     width = np.empty_like(flat)
     with np.errstate(all="ignore"):
-        thresholds.half_width_rows(code, level, flat, width)
+        widths.half_width_rows(code, level, flat, width)
         return (scale * width).reshape(count.shape)[()]

@@ -9,7 +9,7 @@
 Every rule compares the leader with each other arm and stops when the smallest of the statistics
 exceeds its threshold. `rule.evaluate(pulls, means, delta)` does that for data; `stopping_rule(name)`
 finds a rule by name. With a proven rule the leader at the stop is wrong with probability at most delta,
-for independent sigma-sub-Gaussian samples, whatever chose the arms on the basis of the past.
+for independent samples as the model says, whatever chose the arms on the basis of the past.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +25,10 @@ import numpy.typing as npt
 from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
-from ..kernels import thresholds as kernels
-from .statistics import standardised
+from ..kernels import layout
+from ..kernels import rules as kernels
+from .models import Bounded, Gaussian, Model
+from .statistics import states
 
 
 @dataclass(frozen=True)
@@ -42,17 +45,17 @@ class Stopping:
 
 
 class StoppingRule(ABC):
-    """The interface of all rules."""
+    """The interface of all rules.
+
+    proofs  the models for which the error probability is proven to be at most delta
+    """
+
+    proofs: ClassVar[tuple[type[Model], ...]] = ()
 
     @property
     @abstractmethod
     def name(self) -> str:
         """The name by which `stopping_rule` finds the rule."""
-
-    @property
-    @abstractmethod
-    def proven(self) -> bool:
-        """Whether the error probability is proven to be at most delta."""
 
     @property
     @abstractmethod
@@ -65,7 +68,7 @@ class StoppingRule(ABC):
         """The rule's number in the kernels."""
 
     @property
-    def scale(self) -> float:
+    def tuning(self) -> float:
         """The parameter that the kernels take along."""
         return 0.0
 
@@ -73,70 +76,108 @@ class StoppingRule(ABC):
     def level(self, num_arms: int, delta: float) -> float:
         """The part of the threshold that does not depend on the time; at most the threshold."""
 
+    def proven_for(self, model: Model) -> bool:
+        """Whether the error probability is proven to be at most delta if values are as the model says."""
+        return isinstance(model, self.proofs)
+
+    @property
+    def proven(self) -> bool:
+        """Whether there is a proof for Gaussian values."""
+        return self.proven_for(Gaussian())
+
+    def met_for_long(self, evidence: float, num_arms: int, delta: float) -> bool:  # noqa: ARG002
+        """Whether so much evidence on a pair that is left alone meets the threshold up to 1e9 samples."""
+        return False
+
+    def parameters(
+        self, model: Model, num_arms: int, delta: float, tolerance: float = 0.0, offset: float = 0.0
+    ) -> Array:
+        """What the kernels are told of model and rule: the head of `params`, see `kernels.layout`."""
+        params = np.zeros(layout.OWN)
+        params[layout.DELTA], params[layout.TOLERANCE] = delta, tolerance / model.unit
+        params[layout.MODEL], params[layout.UNIT], params[layout.OFFSET] = model.code, model.unit, offset
+        params[layout.RULE], params[layout.LEVEL] = self.code, self.level(num_arms, delta)
+        params[layout.TUNING] = self.tuning
+        return params
+
     def threshold(self, time: npt.ArrayLike, num_arms: int, delta: float) -> Array:
         """The threshold after `time` samples in all (any shape, at least 1)."""
         t = _door.pulls(time, "time")
         if (t < 1).any():
             raise InvalidInputError(f"time must be at least 1, got {t.min()}; it counts all samples so far.")
-        level = self.level(_door.num_arms(num_arms), _door.delta(delta))
+        params = self.parameters(Gaussian(), _door.num_arms(num_arms), _door.delta(delta))
         value = np.empty(t.size)
-        kernels.threshold_rows(self.code, level, self.scale, t.ravel(), value)
+        kernels.threshold_rows(params, t.ravel(), value)
         return value.reshape(t.shape)[()]
 
     def evaluate(
-        self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, sigma: float = 1.0
+        self,
+        pulls: npt.ArrayLike,
+        means: npt.ArrayLike,
+        delta: float,
+        sigma: float = 1.0,
+        *,
+        model: Model | None = None,
     ) -> Stopping:
         """Decide or not, from counts and empirical means.
 
         pulls    (..., K), counts
         means    (..., K), the empirical means
         delta    the accepted probability of a wrong answer
-        sigma    standard deviation (sub-Gaussian scale) of one sample
+        sigma    standard deviation (sub-Gaussian scale) of one sample, short for model=Gaussian(sigma)
+        model    what a sample is
         Returns  Stopping(statistic, threshold, leader, decided), each (...)
         Raises   InvalidInputError
         """
-        risk = _door.delta(delta)
-        count, unit = standardised(pulls, means, sigma)
-        shape = count.shape[:-1]
-        flat = _door.rows(count)
-        statistic = np.empty(flat.shape[0])
-        leader = np.empty(flat.shape[0], dtype=np.int64)
+        seen, _, _ = self._evaluate(pulls, means, _door.delta(delta), model or Gaussian(sigma))
+        return seen
+
+    def _evaluate(
+        self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, model: Model
+    ) -> tuple[Stopping, Array, Array]:
+        """Also the parameters and the states, which are flat."""
+        count, flat = states(pulls, means, model)
+        shape, num_arms = count.shape[:-1], count.shape[-1]
+        params = self.parameters(model, num_arms, delta)
+        statistic, leader = np.empty(flat.shape[0]), np.empty(flat.shape[0], dtype=np.int64)
         with np.errstate(all="ignore"):
-            kernels.rule_statistic_rows(self.code, self.scale, flat, _door.rows(unit), statistic, leader)
-        threshold = self.threshold(count.sum(axis=-1), count.shape[-1], risk)
+            kernels.statistic_rows(params, flat, statistic, leader)
+        threshold = self.threshold(count.sum(axis=-1), num_arms, delta)
         z = statistic.reshape(shape)[()]
-        return Stopping(z, threshold, leader.reshape(shape)[()], z > threshold)
+        return Stopping(z, threshold, leader.reshape(shape)[()], z > threshold), params, flat
 
     def intervals(
-        self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, sigma: float = 1.0
+        self,
+        pulls: npt.ArrayLike,
+        means: npt.ArrayLike,
+        delta: float,
+        sigma: float = 1.0,
+        *,
+        model: Model | None = None,
     ) -> tuple[Array, Array]:
         """Intervals for μ_b - μ_i, the leader b against every arm i, which imply the decision.
 
         The rule decides exactly when every lower end, but the leader's own, is above 0. For a proven rule
         all intervals that contain the truly best arm hold at all times, with probability at least 1-δ.
-        pulls, means, delta, sigma  as in `evaluate`
+        pulls, means, delta, sigma, model  as in `evaluate`
         Returns  lower (..., K), upper (..., K); 0 at the leader, infinite where an arm has no pulls
         Raises   InvalidInputError
         """
-        seen = self.evaluate(pulls, means, delta, sigma)
-        return self._intervals(pulls, means, sigma, seen, seen.threshold)
+        return self._intervals(pulls, means, delta, model or Gaussian(sigma), 0.0)
 
     def _intervals(
-        self, pulls: npt.ArrayLike, means: npt.ArrayLike, sigma: float, seen: Stopping, bound: Array
+        self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, model: Model, more: float
     ) -> tuple[Array, Array]:
-        """Where the pair statistics reach `bound` (...)."""
+        """Where the pair statistics reach the threshold and `more`."""
         count, mu = _door.observations(pulls, means)
-        unit, leader = _door.sigma(sigma), np.asarray(seen.leader)[..., None]
-        n_b = np.broadcast_to(np.take_along_axis(count, leader, axis=-1), count.shape)
-        bounds = np.broadcast_to(np.asarray(bound)[..., None], count.shape)
-        half = np.empty(count.size)
-        with np.errstate(over="ignore"):
-            kernels.pair_half_width_rows(
-                self.code, self.scale, bounds.ravel(), n_b.ravel(), count.ravel(), half
-            )
-            own = np.arange(count.shape[-1]) == leader
-            half = np.where(own, 0.0, unit * half.reshape(count.shape))
-            difference = np.take_along_axis(mu, leader, axis=-1) - mu
+        seen, params, flat = self._evaluate(count, mu, _door.delta(delta), model)
+        bound = np.array(seen.threshold + more, dtype=np.float64).reshape(flat.shape[0])
+        leaders = np.array(seen.leader, dtype=np.int64)
+        half = np.empty((flat.shape[0], count.shape[-1]))
+        with np.errstate(all="ignore"):
+            kernels.pair_half_width_rows(params, flat, leaders.reshape(-1), bound, half)
+            half = model.unit * half.reshape(count.shape)
+            difference = np.take_along_axis(mu, leaders[..., None], axis=-1) - mu
             return difference - half, difference + half
 
 
@@ -149,12 +190,14 @@ class Practical(StoppingRule):
     """
 
     name = "practical"
-    proven = False
     reference = "Barrier, Garivier, Kocák, Section 4: used in practice, no proof"
     code = kernels.PRACTICAL
 
     def level(self, num_arms: int, delta: float) -> float:  # noqa: ARG002
         return -float(np.log(delta))
+
+    def met_for_long(self, evidence: float, num_arms: int, delta: float) -> bool:
+        return evidence >= float(self.threshold(1e9, num_arms, delta))
 
 
 @dataclass(frozen=True)
@@ -170,6 +213,7 @@ class GK16(StoppingRule):
     alpha: float = 1.2
     printed: bool = False
 
+    proofs = (Gaussian, Bounded)
     code = kernels.GK16
 
     def __post_init__(self) -> None:
@@ -185,9 +229,8 @@ class GK16(StoppingRule):
     def name(self) -> str:
         return "gk16-printed" if self.printed else "gk16"
 
-    @property
-    def proven(self) -> bool:
-        return not self.printed
+    def proven_for(self, model: Model) -> bool:
+        return not self.printed and super().proven_for(model)
 
     @property
     def reference(self) -> str:
@@ -196,7 +239,7 @@ class GK16(StoppingRule):
         return "Garivier & Kaufmann 2016, Proposition 12, with R depending on delta"
 
     @property
-    def scale(self) -> float:
+    def tuning(self) -> float:
         return self.alpha
 
     def level(self, num_arms: int, delta: float) -> float:
@@ -213,7 +256,7 @@ class KaufmannKoolen(StoppingRule):
     """2 C_G(log((K-1)/δ)/2) + 4 log(4 + log(t/2))."""
 
     name = "kaufmann-koolen"
-    proven = True
+    proofs = (Gaussian, Bounded)
     reference = "Kaufmann & Koolen 2021, Mixture martingales revisited, JMLR 22(246), Gaussian arms"
     code = kernels.KAUFMANN_KOOLEN
 
@@ -237,7 +280,7 @@ class Mixture(StoppingRule):
     c: float = kernels.MIXTURE_C
 
     name = "mixture"
-    proven = True
+    proofs = (Gaussian, Bounded)
     reference = "Robbins 1970, normal mixtures with Ville's inequality, for each pair of arms"
     code = kernels.MIXTURE
 
@@ -251,7 +294,7 @@ class Mixture(StoppingRule):
         object.__setattr__(self, "c", c)
 
     @property
-    def scale(self) -> float:
+    def tuning(self) -> float:
         return self.c
 
     def level(self, num_arms: int, delta: float) -> float:
@@ -264,14 +307,12 @@ class Mixture(StoppingRule):
         delta: float,
         sigma: float = 1.0,
         *,
+        model: Model | None = None,
         all_pairs: bool = False,
     ) -> tuple[Array, Array]:
         """As for every rule; `all_pairs` widens the intervals so that all K(K-1)/2 hold at once."""
-        if not all_pairs:
-            return super().intervals(pulls, means, delta, sigma)
-        seen = self.evaluate(pulls, means, delta, sigma)
-        num_arms = np.shape(pulls)[-1]
-        return self._intervals(pulls, means, sigma, seen, seen.threshold + np.log(num_arms / 2.0))
+        more = float(np.log(np.shape(pulls)[-1] / 2.0)) if all_pairs else 0.0
+        return self._intervals(pulls, means, delta, model or Gaussian(sigma), more)
 
 
 RULES: dict[str, StoppingRule] = {

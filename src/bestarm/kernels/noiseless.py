@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-from ..kernels._jit import kernel
-from ..kernels._types import Array
-from ..kernels.random import Words
-from ..kernels.thresholds import rule_statistic, threshold
-from ..kernels.tracking import first_largest
-from ..strategies._base import CODE, LEVEL, MEANS, PULLS, SCALE, SELECT, Select
+from ._jit import kernel
+from ._types import Array
+from .layout import LEVEL, PULLS, SELECT, Select, arm_of
+from .random import Words
+from .steps import GOING, STOPPED, decide
 
 FOREVER = 1e12  # samples
 LARGEST = 1 / 300  # step, as a part of all samples: it must not hide that an arm with a small share is behind
@@ -38,28 +37,37 @@ def run_on(
     state, params, memory, random  as a strategy sees them; the pulls and the memory move on
     space    (K,) to work in
     """
-    pulls, means = state[PULLS], state[MEANS]
+    pulls = state[PULLS]
     K, t, last, first, check = pulls.size, 0.0, -1, -1, not stops_itself
-    code, level, scale = int(params[CODE]), params[LEVEL], params[SCALE]
+    levels = params[LEVEL : LEVEL + 1]
     for a in range(K):
         t += pulls[a]
     for n in range(most + 1):
-        if check:
-            z, _ = rule_statistic(code, scale, pulls, means)
-            if z > threshold(code, level, scale, t):
-                return True
-        if n == most or t > FOREVER:
-            break
         if sums >= 0:
             for a in range(K):
                 space[a] = memory[sums, a]
-        action = select(t, last, first_largest(means), state, params, memory, random)
-        if action >= K:
-            return stops_itself
-        last = action if action >= 0 else ~action
-        if last >= K:
+        over = n == most or t > FOREVER
+        if over and stops_itself:
             break
-        check = action >= 0 and not stops_itself
+        most_samples = 0.0 if over else math.inf
+        status, action, _, _, _ = decide(
+            select,
+            stops_itself,
+            t,
+            last,
+            check,
+            0,
+            -math.inf,
+            levels,
+            most_samples,
+            params,
+            state,
+            memory,
+            random,
+        )
+        if status != GOING:
+            return status == STOPPED
+        last, check = arm_of(action, K), action >= 0 and not stops_itself
         size = 1.0
         if check or stops_itself:
             size = max(1.0, float(math.floor(min(growth * pulls[last], LARGEST * t))))

@@ -1,0 +1,128 @@
+"""Models of values, one branch each: taking a value in, and what it costs to mistake one arm for another.
+
+A *model* says what a value is; `params[MODEL]` is its code. All others ask it here:
+
+    observe, centre    a value, and the mean that follows from the sums
+    gap                how far one mean lies above another, with the tolerance
+    cost, exceeds      the transport cost of a pair: the least evidence against mean b <= mean a
+    half_width         where that cost reaches a bound
+    weights            the proportions of pulls that make the least cost of the leader largest
+
+Means are in units of `params[UNIT]` around `params[OFFSET]`. To add a model: a branch where it differs, and a
+class in `theory/models.py`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ._jit import kernel
+from ._types import Array
+from .exact import two_product, two_sum
+from .layout import LOST, MEANS, MODEL, OFFSET, PULLS, SUMS, TOLERANCE, UNIT, VARIANCES
+from .tracking import TIE
+from .weights import scaled_squares, solve_scaled, solve_unequal
+
+GAUSSIAN = 0  # of one scale, which is the unit; what is sub-Gaussian of that scale is treated alike
+UNEQUAL = 1  # normal, with a variance for each arm
+
+
+@kernel("void(const(f8[::1]), f8[:, ::1], i8)")
+def centre(params: Array, state: Array, arm: int) -> None:
+    """The mean of an arm from its sums, rounded as it would be around 0; -inf without pulls."""
+    n, total, lost = state[PULLS, arm], state[SUMS, arm], state[LOST, arm]
+    if n == 0.0:
+        state[MEANS, arm] = -math.inf
+        return
+    if params[OFFSET] != 0.0:
+        product, rest = two_product(n, params[OFFSET])
+        total, error = two_sum(total, -product)
+        lost = error + (lost - rest)
+    mean = (total + lost) / n
+    if params[UNIT] != 1.0:
+        mean /= params[UNIT]
+    state[MEANS, arm] = mean
+
+
+@kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)")
+def observe(params: Array, state: Array, arm: int, count: float, value: float) -> None:
+    """Count a value in, or out again: count 1 with the value, or -1 with its negative."""
+    state[PULLS, arm] += count
+    state[SUMS, arm], error = two_sum(state[SUMS, arm], value)
+    state[LOST, arm] += error
+    centre(params, state, arm)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
+def gap(params: Array, state: Array, b: int, a: int) -> float:
+    """How far mean b lies above mean a; a tolerance is this much more."""
+    difference: float = state[MEANS, b] - state[MEANS, a] + params[TOLERANCE]
+    return difference
+
+
+@kernel("f8(f8, f8, f8)")
+def pair_cost(v_b: float, v_a: float, difference: float) -> float:
+    """½ v_b v_a/(v_b+v_a) difference², equation (8) for one arm; zero where an arm has no weight.
+
+    Numerics: nothing is squared before it is multiplied by the weights, so 0 * inf cannot arise.
+    """
+    if v_b == 0.0 or v_a == 0.0:
+        return 0.0
+    return 0.5 * (v_b / (v_b + v_a) * v_a * difference) * difference
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
+def cost(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float) -> float:
+    """The least v_b d(mean b, x) + v_a d(mean a, y) over x <= y; v are pulls, or weights."""
+    if params[MODEL] == UNEQUAL:
+        v_b /= state[VARIANCES, b]
+        v_a /= state[VARIANCES, a]
+    return pair_cost(v_b, v_a, gap(params, state, b, a))
+
+
+@kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)")
+def exceeds(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float, bound: float) -> bool:
+    """Whether `cost` is above a bound, but for rounding; without a division where the model allows it."""
+    if params[MODEL] == UNEQUAL:
+        v_b /= state[VARIANCES, b]
+        v_a /= state[VARIANCES, a]
+    difference = gap(params, state, b, a)
+    return v_b * v_a * difference * difference > 2.0 * bound * (v_b + v_a)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)")
+def half_width(
+    params: Array,  # noqa: ARG001
+    state: Array,
+    b: int,
+    a: int,
+    i_b: float,
+    i_a: float,
+    bound: float,
+) -> float:
+    """Half-width of the interval of differences whose cost is at most `bound`; i are the inverses of v."""
+    return math.sqrt(2.0 * (i_b * state[VARIANCES, b] + i_a * state[VARIANCES, a]) * bound)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8, f8[::1])")
+def weights(params: Array, state: Array, best: int, warm: float, w: Array) -> float:
+    """The optimal weights of the means as they are into `w`; returns the root, the next call's `warm`.
+
+    Arms within TIE of the best share the weight.
+    """
+    smallest, ties = math.inf, 1
+    for a in range(w.size):
+        w[a] = gap(params, state, best, a)
+        if a != best:
+            if w[a] <= TIE:
+                ties += 1
+            else:
+                smallest = min(smallest, w[a])
+    if ties > 1:
+        for a in range(w.size):
+            w[a] = 1.0 / ties if w[a] <= TIE or a == best else 0.0
+        return warm
+    scaled_squares(w, best, smallest, w)
+    if params[MODEL] == UNEQUAL:
+        return solve_unequal(w, state[VARIANCES], best, warm)
+    return solve_scaled(w, best, warm)

@@ -1,0 +1,45 @@
+"""Where everything stands: the rows of a run's state, the places in its parameters, the code of an action.
+
+A run is `state` (rows, K), which is about the values, and `memory` (rows, K), which is the strategy's. What
+does not change during a run is `params`: numbers about the model, the stopping rule, and the strategy.
+
+An action is an arm to pull; ~arm to pull that arm and not to check for stopping after it; or K + arm to stop
+and recommend that arm, from a strategy that stops by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ._jit import kernel
+
+# Rows of state. The first three are what a strategy is told of; rows of a model's own follow the last.
+PULLS = 0  # how many values each arm has
+MEANS = 1  # of its values, less the offset, in units; -inf before the first
+VARIANCES = 2  # of one value, in squared units
+SUMS = 3  # of its values as they came
+LOST = 4  # what rounding took from the sums
+PENALTY = 5  # what the stopping rule charges for the arm's pulls, see `rules.note`
+ROWS = 6
+
+# Places in params; the strategy's own numbers follow the last.
+DELTA = 0  # the accepted probability of a wrong answer
+TOLERANCE = 1  # how far below the best a declared arm may be, in units
+MODEL = 2  # code of the model of values, see `families`
+UNIT = 3  # the scale of the values
+OFFSET = 4  # subtracted from them before means are taken
+RULE = 5  # code of the stopping rule, see `rules`
+LEVEL = 6  # the part of the rule's threshold that does not depend on the time
+TUNING = 7  # the rule's own parameter
+OWN = 8
+
+Select = Callable[..., int]
+SELECT = "i8(f8, i8, i8, const(f8[:, ::1]), const(f8[::1]), f8[:, ::1], u8[::1])"  # of a strategy's kernel
+
+
+@kernel("i8(i8, i8)")
+def arm_of(action: int, num_arms: int) -> int:
+    """The arm of an action; not one of 0 to K-1 where the action is none."""
+    if action < 0:
+        return ~action
+    return action - num_arms if action >= num_arms else action

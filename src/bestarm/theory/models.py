@@ -1,0 +1,166 @@
+"""Models: what a value is. A rule's proof, a strategy's costs and a promise in words all start from one.
+
+    Gaussian   independent values that are normal, or sub-Gaussian: with one known scale, or one per arm
+    Bounded    independent values between two known ends
+
+To add one: a class here, a branch in `kernels/families.py` where its kernels differ.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import _door
+from .._door import Array
+from ..errors import InvalidInputError
+from ..kernels import families
+from ..kernels.exact import FARTHEST
+from ..kernels.layout import MEANS, ROWS, VARIANCES
+
+
+class Model(ABC):
+    """What is assumed about a value.
+
+    rows  names of the rows that it keeps for each arm, besides those of every state
+    """
+
+    rows: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    @abstractmethod
+    def code(self) -> int:
+        """The model's number in the kernels."""
+
+    @property
+    @abstractmethod
+    def unit(self) -> float:
+        """What means are measured in: the (largest) scale of a value."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What a promise assumes of the values."""
+
+    @property
+    def centre(self) -> float | None:
+        """Where the values lie, if that is known beforehand."""
+        return None
+
+    def allows(self, value: float) -> bool:  # noqa: ARG002
+        """Whether a value is possible."""
+        return True
+
+    def variances(self, num_arms: int) -> Array:
+        """The variance of one value of each arm, in squared units."""
+        return np.ones(num_arms)
+
+    def blank(self, num_arms: int) -> Array:
+        """A state without pulls."""
+        state = np.zeros((ROWS + len(self.rows), num_arms))
+        state[MEANS], state[VARIANCES] = -np.inf, self.variances(num_arms)
+        return state
+
+
+@dataclass(frozen=True)
+class Gaussian(Model):
+    """Independent normal values of known standard deviation, or sub-Gaussian ones of that scale.
+
+    sigma  one number, or one per arm
+    """
+
+    sigma: float | tuple[float, ...] = 1.0
+
+    def __post_init__(self) -> None:
+        given: Any = self.sigma
+        if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
+            scales = tuple(_door.sigma(one) for one in given)
+            if len(scales) < 2:
+                raise InvalidInputError(
+                    f"sigma must be one number or one per arm, got {list(scales)}; give one for all arms."
+                )
+            object.__setattr__(self, "sigma", scales[0] if len(set(scales)) == 1 else scales)
+        else:
+            object.__setattr__(self, "sigma", _door.sigma(given))
+
+    @property
+    def code(self) -> int:
+        return families.UNEQUAL if isinstance(self.sigma, tuple) else families.GAUSSIAN
+
+    @property
+    def unit(self) -> float:
+        return max(self.sigma) if isinstance(self.sigma, tuple) else self.sigma
+
+    @property
+    def words(self) -> str:
+        if isinstance(self.sigma, tuple):
+            shown = ", ".join(f"{one:g}" for one in self.sigma)
+            return f"independent values of sub-Gaussian scales {shown}"
+        return f"independent values of sub-Gaussian scale {self.sigma:g}"
+
+    def variances(self, num_arms: int) -> Array:
+        if not isinstance(self.sigma, tuple):
+            return super().variances(num_arms)
+        if len(self.sigma) != num_arms:
+            raise InvalidInputError(
+                f"sigma must be one number or one per arm, got {len(self.sigma)} for {num_arms} arms; give "
+                f"one for each."
+            )
+        return (np.array(self.sigma) / self.unit) ** 2
+
+
+@dataclass(frozen=True)
+class Bounded(Model):
+    """Independent values between lo and hi: sub-Gaussian of scale (hi - lo)/2 by Hoeffding's lemma."""
+
+    lo: float
+    hi: float
+
+    def __post_init__(self) -> None:
+        try:
+            if isinstance(self.lo, str | bytes) or isinstance(self.hi, str | bytes):
+                raise TypeError
+            low, high = float(self.lo), float(self.hi)
+            if not (np.isfinite(low) and np.isfinite(high) and low < high and np.isfinite(high - low)):
+                raise ValueError
+        except (TypeError, ValueError):
+            raise InvalidInputError(
+                f"bounds must be (lo, hi) with lo < hi, both finite, got "
+                f"({_door.short(self.lo)}, {_door.short(self.hi)}); every value must lie between them, such "
+                f"as (0, 1) for a score or a success."
+            ) from None
+        object.__setattr__(self, "lo", low)
+        object.__setattr__(self, "hi", high)
+
+    @property
+    def code(self) -> int:
+        return families.GAUSSIAN
+
+    @property
+    def unit(self) -> float:
+        return (self.hi - self.lo) / 2.0
+
+    @property
+    def words(self) -> str:
+        return f"independent values in [{self.lo:g}, {self.hi:g}]"
+
+    @property
+    def centre(self) -> float:
+        return (self.lo + self.hi) / 2
+
+    def allows(self, value: float) -> bool:
+        return self.lo <= value <= self.hi
+
+
+def refuse_distant(what: str, value: float, unit: float) -> None:
+    """Refuse what is so far from 0 that a double no longer holds the noise: 2^-53 of it is 2^-10 sigma."""
+    if abs(value) > FARTHEST * unit:
+        raise InvalidInputError(
+            f"{what} must lie within 2**43 sigma ({FARTHEST * unit:.3g}) of 0, got {value:g}, where "
+            f"rounding takes more than a thousandth of sigma from a value; subtract a constant from all "
+            f"values, such as the first of them."
+        )
