@@ -285,7 +285,10 @@ BAD: list[tuple[str, Callable[[], object]]] = [
     ("returned 77 in run", lambda: bestarm.simulate(bestarm.strategy(bad_arm), MEANS, 0.01)),
     ("returned 77 in run 3", lambda: bestarm.trace(bestarm.strategy(bad_arm), MEANS, 1e-9, run=3)),
     ("does not compile", lambda: bestarm.strategy(no_number)),
-    ("must be a plain function of", lambda: bestarm.strategy(lambda t: 0)),
+    ("must be a plain function of", lambda: bestarm.strategy(7)),  # type: ignore[arg-type]
+    ("model, got (leader, mu); take only these", lambda: bestarm.strategy(lambda leader, mu: 0)),
+    ("model, got (*args); take only these", lambda: bestarm.strategy(lambda *args: 0)),
+    ("model, got (*, t); take only these, as ordinary", lambda: bestarm.strategy(lambda *, t: 0)),
     ("the key must name one cell", lambda: bestarm.simulate("tas-d", MEANS, [0.1, 0.2], runs=5)["tas-d"]),
 ]
 
@@ -307,7 +310,7 @@ def test_a_failing_progress_function_stops_the_work() -> None:
         bestarm.simulate("tas-d", (0.5, 0.49), 0.1, runs=10_000, progress=broken_report)
 
 
-@bestarm.strategy(params=(3.0, 2.0), uses_delta=True)  # type: ignore[untyped-decorator,unused-ignore]
+@bestarm.strategy(params=(3.0, 2.0))  # type: ignore[untyped-decorator,unused-ignore]
 def arm_by_params(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
     """Arm 2 for a small delta and arm 3 for a large one, from the parameters."""
     return int(params[1]) if delta < 0.05 else int(params[0])

@@ -16,7 +16,8 @@ import threading
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from types import FunctionType
+from typing import Any, NamedTuple, TypeVar, cast
 
 from . import _cache
 
@@ -25,6 +26,16 @@ Function = TypeVar("Function", bound=Callable[..., object])
 COMPILED = ("kernels", "strategies", "simulation")  # the parts of the package that hold kernels
 ENABLED = os.environ.get("BESTARM_JIT", "1") != "0"
 
+
+class Kernel(NamedTuple):
+    """A kernel as it was written, and as it was compiled."""
+
+    function: Callable[..., object]
+    signature: str
+    made: Callable[..., object]
+
+
+KERNELS: list[Kernel] = []  # all that were imported
 _LOCK = threading.Lock()  # Numba reads the folder from a setting of the whole process
 
 
@@ -37,14 +48,32 @@ def kernel(signature: str, *, reorder: bool = False) -> Callable[[Function], Fun
     """
 
     def decorate(function: Function) -> Function:
-        if not ENABLED:
-            return function
+        made = compile_it(function) if ENABLED else function
+        KERNELS.append(Kernel(function, signature, made))
+        return made
+
+    def compile_it(function: Function) -> Function:
         # Into their callers: a call passes every array as seven words, which at K = 5 costs more than
         # the work. A reordered sum stays apart, for its flag must not spread.
         flags = {"fastmath": {"reassoc"} if reorder else False, "forceinline": not reorder}
         return compiled(function, signature, _FOLDER, **flags)
 
     return decorate
+
+
+def twins(compiler: Callable[[FunctionType, str], object]) -> dict[object, object]:
+    """Every kernel made again from the same source by another compiler: kernel -> twin; twins call twins.
+
+    compiler  gets a function and its signature, and returns what others may call by its name
+    """
+    found: dict[object, object] = {}
+    for one in KERNELS:  # in the order of definition, so that what is called comes first
+        plain = cast(FunctionType, one.function)
+        names = {name: plain.__globals__.get(name) for name in plain.__code__.co_names}
+        called = {name: found[value] for name, value in names.items() if callable(value) and value in found}
+        space = {**plain.__globals__, **called}
+        found[one.made] = compiler(FunctionType(plain.__code__, space, plain.__name__), one.signature)
+    return found
 
 
 def compiled(function: Function, signature: str, folder: str, **flags: object) -> Function:

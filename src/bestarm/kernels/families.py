@@ -20,8 +20,7 @@ from ._jit import kernel
 from ._types import Array
 from .exact import two_product, two_sum
 from .layout import LOST, MEANS, MODEL, OFFSET, PULLS, SUMS, TOLERANCE, UNIT, VARIANCES
-from .tracking import TIE
-from .weights import scaled_squares, solve_scaled, solve_unequal
+from .weights import solve_scaled, solve_unequal, untied_squares
 
 GAUSSIAN = 0  # of one scale, which is the unit; what is sub-Gaussian of that scale is treated alike
 UNEQUAL = 1  # normal, with a variance for each arm
@@ -110,19 +109,10 @@ def weights(params: Array, state: Array, best: int, warm: float, w: Array) -> fl
 
     Arms within TIE of the best share the weight.
     """
-    smallest, ties = math.inf, 1
     for a in range(w.size):
         w[a] = gap(params, state, best, a)
-        if a != best:
-            if w[a] <= TIE:
-                ties += 1
-            else:
-                smallest = min(smallest, w[a])
-    if ties > 1:
-        for a in range(w.size):
-            w[a] = 1.0 / ties if w[a] <= TIE or a == best else 0.0
+    if not untied_squares(w, best):
         return warm
-    scaled_squares(w, best, smallest, w)
     if params[MODEL] == UNEQUAL:
         return solve_unequal(w, state[VARIANCES], best, warm)
     return solve_scaled(w, best, warm)

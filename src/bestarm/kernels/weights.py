@@ -11,6 +11,7 @@ import math
 from ._jit import kernel
 from ._types import Array
 from .exact import two_sum
+from .tracking import TIE
 
 FEW = 12  # arms up to which a plain loop is faster than a vectorised one
 BLOCK = 1024  # arms summed without compensation; the sums of blocks are added with it
@@ -209,6 +210,24 @@ def scaled_squares(gaps: Array, best: int, smallest: float, x: Array) -> None:
             ratio = gaps[a] / smallest
             x[a] = ratio * ratio
     x[best] = math.inf
+
+
+@kernel("b1(f8[::1], i8)")
+def untied_squares(gaps: Array, best: int) -> bool:
+    """`scaled_squares` in place; or, if arms lie within TIE of the best, False and the weights they share."""
+    smallest, ties = math.inf, 1
+    for a in range(gaps.size):
+        if a != best:
+            if gaps[a] <= TIE:
+                ties += 1
+            else:
+                smallest = min(smallest, gaps[a])
+    if ties == 1:
+        scaled_squares(gaps, best, smallest, gaps)
+        return True
+    for a in range(gaps.size):
+        gaps[a] = 1.0 / ties if a == best or gaps[a] <= TIE else 0.0
+    return False
 
 
 @kernel("f8(f8[::1], i8)")

@@ -14,15 +14,14 @@ import warnings
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from ..errors import InvalidInputError
 from ..kernels import _cache
 from ..kernels._jit import ENABLED, compiled, parse
 from ..kernels._types import Array
-from ..kernels.layout import DELTA, MEANS, OWN, PULLS, SELECT, Select
+from ..kernels.layout import DELTA, MEANS, OWN, PULLS, SELECT, VARIANCES, Select  # noqa: F401
 from ._base import Strategy
 from ._digest import digest, fresh_helpers, remember_helpers
 from ._inspect import Fault, find_draw, find_fault, fresh
@@ -30,61 +29,58 @@ from ._references import helpers, references
 
 _ADMITTED: WeakKeyDictionary[Any, Select] = WeakKeyDictionary()
 
-inner: Any = None  # each kernel that is made below has a global of its own by this name
+# What a user's function may take, by name: the type, and where it is found among a kernel's arguments.
+BY_NAME = {
+    "t": ("f8", "t"),
+    "last": ("i8", "last"),
+    "leader": ("i8", "leader"),
+    "pulls": ("const(f8[::1])", "state[PULLS]"),
+    "means": ("const(f8[::1])", "state[MEANS]"),
+    "variances": ("const(f8[::1])", "state[VARIANCES]"),
+    "delta": ("f8", "params[DELTA]"),
+    "params": ("const(f8[::1])", "params[OWN:]"),
+    "memory": ("f8[:, ::1]", "memory"),
+    "random": ("u8[::1]", "random"),
+    "state": ("const(f8[:, ::1])", "state"),
+    "model": ("const(f8[::1])", "params"),
+}
+IN_ORDER = {
+    "t": ("f8", "t"),
+    "last": ("i8", "last"),
+    "leader": ("i8", "leader"),
+    "state": ("const(f8[:, ::1])", "state"),
+    "params": ("const(f8[::1])", "params"),
+    "memory": ("f8[:, ::1]", "memory"),
+    "random": ("u8[::1]", "random"),
+}
 
 
-def _named(t, last, leader, state, params, memory, random):  # type: ignore[no-untyped-def]
-    own = params[OWN:]
-    return inner(t, last, leader, state[PULLS], state[MEANS], params[DELTA], own, memory, random)
-
-
-def _plain(t, last, leader, state, params, memory, random):  # type: ignore[no-untyped-def]
-    return inner(t, last, leader, state, params, memory, random)
-
-
-class Form(NamedTuple):
+class Form:
     """The arguments of a user's function, as names and types, and the kernel that calls it with them."""
 
-    arguments: dict[str, str]
-    kernel: Any
+    def __init__(self, arguments: dict[str, tuple[str, str]]) -> None:
+        self.kinds = {name: kind for name, (kind, _) in arguments.items()}
+        self._call = ", ".join(place for _, place in arguments.values())
 
     @property
     def readable(self) -> list[str]:
         """The arguments that may only be read."""
-        return [name for name, kind in self.arguments.items() if kind.startswith("const")]
+        return [name for name, kind in self.kinds.items() if kind.startswith("const")]
 
     def types(self, writable: Any = ()) -> tuple[Any, ...]:
         """Numba's types of the arguments; those named are not read-only."""
-        kinds = [kind.removeprefix("const") if n in writable else kind for n, kind in self.arguments.items()]
+        kinds = [kind.removeprefix("const") if n in writable else kind for n, kind in self.kinds.items()]
         return tuple(parse(f"void({', '.join(kinds)})").args)
 
+    def kernel(self, function: Any, name: str) -> Any:
+        """The kernel that calls a function, as a global: Numba finds no closure over one in its cache."""
+        text = f"def {name}({', '.join(IN_ORDER)}):\n    return inner({self._call})\n"
+        space: dict[str, Any] = {**globals(), "inner": function}
+        exec(compile(text, __file__, "exec", dont_inherit=True), space)  # the file: where Numba's cache looks
+        return space[name]
 
-NAMED = Form(
-    {
-        "t": "f8",
-        "last": "i8",
-        "leader": "i8",
-        "pulls": "const(f8[::1])",
-        "means": "const(f8[::1])",
-        "delta": "f8",
-        "params": "const(f8[::1])",
-        "memory": "f8[:, ::1]",
-        "random": "u8[::1]",
-    },
-    _named,
-)
-KERNEL = Form(
-    {
-        "t": "f8",
-        "last": "i8",
-        "leader": "i8",
-        "state": "const(f8[:, ::1])",
-        "params": "const(f8[::1])",
-        "memory": "f8[:, ::1]",
-        "random": "u8[::1]",
-    },
-    _plain,
-)
+
+KERNEL = Form(IN_ORDER)
 
 
 def kernel_of(strategy: Strategy) -> Select:
@@ -98,9 +94,9 @@ def kernel_of(strategy: Strategy) -> Select:
                 f"the kernel of the strategy {strategy.name!r} must be compiled, got {select!r:.60}; put "
                 f"@numba.njit above its definition."
             )
-        if len(inspect.signature(select).parameters) != len(KERNEL.arguments):
+        if len(inspect.signature(select).parameters) != len(IN_ORDER):
             raise InvalidInputError(
-                f"the kernel of the strategy {strategy.name!r} must take ({', '.join(KERNEL.arguments)}), "
+                f"the kernel of the strategy {strategy.name!r} must take ({', '.join(IN_ORDER)}), "
                 f"got {inspect.signature(select)}; give it these arguments in this order."
             )
         _ADMITTED[select] = admit(select, KERNEL, strategy.name)
@@ -129,7 +125,7 @@ def admit(function: Any, form: Form, label: str) -> Select:
     if not ENABLED:
         plain = getattr(function, "py_func", function)
         _refuse(find_draw(plain), label)
-        return _guarded(_kernel(form, plain, "select"), label)
+        return _guarded(form.kernel(plain, "select"), label)
     numba: Any = import_module("numba")
     options = {"nogil": True, "error_model": "numpy", "boundscheck": True}
     made = fresh(function) if hasattr(function, "py_func") else numba.njit(**options)(function)
@@ -142,14 +138,7 @@ def admit(function: Any, form: Form, label: str) -> Select:
         if name and current:
             remember_helpers(made)
             folder = _cache.make(name)
-    return cast(Select, compiled(_kernel(form, made, f"select_{name}"), SELECT, folder))
-
-
-def _kernel(form: Form, function: Any, name: str) -> Any:
-    """The form's kernel around a function, as a global: Numba never finds a closure over one in its cache."""
-    made = FunctionType(form.kernel.__code__, {**globals(), "inner": function}, name)
-    made.__qualname__ = name  # of its file in the cache
-    return made
+    return cast(Select, compiled(form.kernel(made, f"select_{name}"), SELECT, folder))
 
 
 def _inspect(made: Any, form: Form, label: str) -> None:

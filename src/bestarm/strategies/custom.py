@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidInputError
 from ..kernels.layout import Select
-from ._admit import NAMED, admit
+from ._admit import BY_NAME, Form, admit
 from ._base import Strategy
 
 
@@ -42,18 +42,22 @@ def strategy(
 ) -> Any:
     """Make a strategy of a plain function; use it as a decorator, with or without brackets.
 
-    The function is called before every pull, once each arm has been pulled once, with
+    The function is called before every pull, once each arm has been pulled once. It takes those of these that
+    it needs, in any order:
 
-        t        number of samples so far, a float
-        last     the arm pulled last; -1 at the first call of a run, and in a live experiment whenever
-                 results of other arms came in too
-        leader   the arm of largest mean, the lowest index among ties
-        pulls    (K,) how often each arm was pulled, floats; read-only
-        means    (K,) empirical means in units of sigma; read-only
-        delta    the accepted probability of a wrong answer
-        params   the numbers given to the decorator; read-only
-        memory   (rows, K) zero at the first call of a run, then the function's to use; all its state
-        random   a stream for bestarm.kernels.random.uniform(random) and normal(random)
+        t          number of samples so far, a float
+        last       the arm pulled last; -1 at the first call of a run, and in a live experiment whenever
+                   results of other arms came in too
+        leader     the arm of largest mean, the lowest index among ties
+        pulls      (K,) how often each arm was pulled, floats; read-only
+        means      (K,) empirical means in units of sigma; read-only
+        variances  (K,) of one value, in squared units: 1 unless scales differ between arms; read-only
+        delta      the accepted probability of a wrong answer; one that takes it has runs of its own for each
+        params     the numbers given to the decorator; read-only
+        memory     (rows, K) zero at the first call of a run, then the function's to use; all its state
+        random     a stream for `uniform(random)` and `normal(random)` of `bestarm.kernels.api`
+        state, model  (rows, K), (n,): for `cost` and `weights` of `bestarm.kernels.api`, which ask the model
+                   of values; the model knows delta, so that one that takes it has runs of its own for each
 
     and returns the arm to pull, 0 to K-1; ~arm to pull an arm and not to check for stopping after it; or
     K + arm to stop and recommend that arm. It is compiled by Numba, so it is limited to what Numba can
@@ -61,19 +65,20 @@ def strategy(
 
     name        shown in tables; the function's own by default
     rows        names of the rows of memory; "target", "lower" and "upper" appear in a trace
-    params      numbers to hand over
-    uses_delta  say True if the choice depends on delta, so that every delta has runs of its own
+    params      numbers to pass to the function
+    uses_delta  True gives every delta runs of its own, even if the function does not take delta
     stops_itself  say True if the function decides when to stop, in place of the stopping rule
-    Raises      InvalidInputError if the arguments are others, if it does not compile, if it writes to what
+    Raises      InvalidInputError if it takes anything else, if it does not compile, if it writes to what
                 is read-only, or if it draws from another generator than `random`
     """
     numbers, words = _lists(params, rows)
 
     def decorate(plain: Callable[..., int]) -> CustomStrategy:
-        _check(plain)
+        taken = _taken(plain)
         label = name or plain.__name__
-        select = admit(plain, NAMED, label)
-        return CustomStrategy(label, select, numbers, words, uses_delta or stops_itself, stops_itself)
+        select = admit(plain, Form({one: BY_NAME[one] for one in taken}), label)
+        depends = uses_delta or stops_itself or not {"delta", "model"}.isdisjoint(taken)
+        return CustomStrategy(label, select, numbers, words, depends, stops_itself)
 
     return decorate if function is None else decorate(function)
 
@@ -91,10 +96,19 @@ def _lists(params: Sequence[float], rows: Sequence[str]) -> tuple[tuple[float, .
     return numbers, words
 
 
-def _check(plain: Callable[..., int]) -> None:
-    given = tuple(inspect.signature(plain).parameters) if inspect.isfunction(plain) else (f"{plain!r:.40}",)
-    if given != tuple(NAMED.arguments):
+def _taken(plain: Callable[..., int]) -> list[str]:
+    """The names of the arguments that a function takes."""
+    if not inspect.isfunction(plain):
         raise InvalidInputError(
-            f"a strategy must be a plain function of ({', '.join(NAMED.arguments)}), got "
-            f"({', '.join(given)}); give it these arguments in this order."
+            f"a strategy must be a plain function of some of ({', '.join(BY_NAME)}), got {plain!r:.40}; put "
+            f"@bestarm.strategy above its definition."
         )
+    signature = inspect.signature(plain)
+    taken = list(signature.parameters.values())
+    for one in taken:
+        if one.kind is not one.POSITIONAL_OR_KEYWORD or one.name not in BY_NAME:
+            raise InvalidInputError(
+                f"a strategy may take {', '.join(BY_NAME)}, got {signature}; take only these, as ordinary "
+                f"arguments."
+            )
+    return [one.name for one in taken]
