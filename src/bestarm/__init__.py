@@ -4,7 +4,7 @@ Importing the package is cheap and loads no other module: a name is loaded, with
 compiled kernels behind it, when it is first used.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 TYPE_CHECKING = False  # type checkers know the name; to import it would take longer than all of this
 
