@@ -45,6 +45,7 @@ from .theory.guarantees import non_asymptotic_bound as non_asymptotic_bound
 from .theory.guarantees import regularity_bounds as regularity_bounds
 from .theory.statistics import GLR as GLR
 from .theory.statistics import confidence_width as confidence_width
+from .theory.statistics import evidence_rate as evidence_rate
 from .theory.statistics import g as g
 from .theory.statistics import glr as glr
 from .theory.stopping import GK16 as GK16

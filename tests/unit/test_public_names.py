@@ -64,3 +64,11 @@ def test_a_type_checker_sees_every_name(tmp_path: Path) -> None:
     assert [(line, text) for line, kind, text in said if kind == "error"] == [
         (str(len(lines)), 'Module has no attribute "no_such"  [attr-defined]')
     ]
+
+
+def test_the_old_name_of_a_function_works_and_warns() -> None:
+    """`bestarm.g` of version 0.1: the same numbers, and a warning at the caller that names the new one."""
+    means, weights = [0.9, 0.8, 0.4], [0.5, 0.4, 0.1]
+    with pytest.warns(DeprecationWarning, match=r"call bestarm\.evidence_rate") as warned:
+        assert bestarm.g(means, weights) == bestarm.evidence_rate(means, weights)
+    assert [one.filename for one in warned] == [__file__]

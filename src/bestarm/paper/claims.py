@@ -19,7 +19,8 @@ from ..strategies import EBS, TrackAndStop
 from ..theory.complexity import complexity_bounds, optimal_weights
 from ..theory.exploration import exploration_biased_weights
 from ..theory.guarantees import non_asymptotic_bound, regularity_bounds
-from ..theory.statistics import confidence_width, g
+from ..theory.statistics import confidence_width
+from ..theory.statistics import evidence_rate as g
 from .ledger import Ledger
 from .published import MU_1
 

@@ -1,7 +1,8 @@
-"""The statistic Z that decides when to stop, the function g behind it, and confidence widths."""
+"""The statistic Z that decides when to stop, the rate at which it grows, and confidence widths."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,10 +65,10 @@ def standardised(pulls: npt.ArrayLike, means: npt.ArrayLike, sigma: float) -> tu
         return count, np.where(count > 0, (mu - top) / scale, 0.0)
 
 
-def g(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
-    """How fast evidence grows with the proportions v: ½ min over a of v_b v_a/(v_b+v_a) Δ_a².
+def evidence_rate(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
+    """How fast evidence grows per sample with the proportions v: ½ min over a of v_b v_a/(v_b+v_a) Δ_a².
 
-    Equation (8); over all proportions its largest value is 1/T(μ), at v = w(μ).
+    The paper's g(μ, v), equation (8); over all proportions its largest value is 1/T(μ), at v = w(μ).
     means    (..., K)
     weights  (..., K), at least 0 with sum one
     Returns  (...), 0 where several arms are best
@@ -88,6 +89,17 @@ def g(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
     with np.errstate(all="ignore"):
         kernels.g_rows(flat_v, flat_mu, value, np.empty(v.shape[-1]))
     return value.reshape(v.shape[:-1])[()]
+
+
+def g(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
+    """The name of `evidence_rate` in version 0.1."""
+    warnings.warn(
+        "bestarm.g was renamed in version 0.2 and will be removed; call bestarm.evidence_rate, which takes "
+        "the same arguments.",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return evidence_rate(means, weights)
 
 
 def confidence_width(
