@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _door
+from .._catalogue import STOPPING_RULES
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import thresholds as kernels
@@ -274,16 +275,11 @@ class Mixture(StoppingRule):
         return self._intervals(pulls, means, sigma, seen, seen.threshold + np.log(num_arms / 2.0))
 
 
-RULES: dict[str, StoppingRule] = {
-    rule.name: rule for rule in (Practical(), GK16(), GK16(printed=True), KaufmannKoolen(), Mixture())
-}
+RULES: dict[str, StoppingRule] = {name: entry.make() for name, entry in STOPPING_RULES.items()}
 
 
 def stopping_rule(rule: str | StoppingRule) -> StoppingRule:
-    """A rule by its name; a rule itself is handed back.
-
-    Names: "practical", "gk16", "gk16-printed", "kaufmann-koolen", "mixture".
-    """
+    """A rule by its name, a key of `STOPPING_RULES`; a rule itself is handed back."""
     if isinstance(rule, StoppingRule):
         return rule
     return RULES[_door.choice("stopping", rule, tuple(RULES))]
