@@ -1,4 +1,4 @@
-"""The tables of strategies and stopping rules: an entry shows up wherever they are listed, at no cost."""
+"""The tables of strategies, stopping rules and figures: an entry shows up wherever they are listed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import bestarm
 from bestarm._catalogue import COMPARED, DEFAULT_RULE, DEFAULT_STRATEGY, STOPPING_RULES, STRATEGIES
 from bestarm.cli._app import COMMANDS
 from bestarm.strategies import find_strategy
-from support.commands import run
+from support.commands import refused, run
 
 ROOT = Path(__file__).parents[2]
 ADDED = """
@@ -42,6 +42,31 @@ for find in (find_strategy, bestarm.stopping_rule):
 made = [find_strategy("a-new-one").name, bestarm.stopping_rule("a-new-rule").c, strategy_names()]
 cell = bestarm.simulate("a-new-one", [1.0, 0.0], 0.1, runs=2, stopping="a-new-rule").cells[0]
 print(json.dumps([said, numerics, made, cell.runs]))
+"""
+
+ADDED_FIGURE = """
+import contextlib, io, json, os, sys
+os.environ["COLUMNS"] = "200"
+from bestarm.plots.catalogue import FIGURES, Figure
+FIGURES["figure6"] = Figure("Figure 6", "One point & no more.", "one_point", "rows", "figure_6", ("seed",))
+from bestarm.cli import main
+
+with contextlib.redirect_stdout(io.StringIO()) as out:
+    assert main(["reproduce", "--help"]) == 0
+numerics = sorted({"numpy", "numba", "scipy", "matplotlib"} & set(sys.modules))
+
+from bestarm.paper import figures
+from bestarm.plots import paper, pyplot
+figures.one_point = lambda seed: [seed]
+figures.rows = lambda data: [{"x": x} for x in data]
+def figure_6(data):
+    figure, axes = pyplot().subplots()
+    axes.plot(data, data, "o")
+    return figure
+paper.figure_6 = figure_6
+assert main(["reproduce", "figure6", "--seed", "3", "--output", "one"]) == 0
+assert main(["reproduce", "all", "--runs", "2", "--output", "all"]) == 0
+print("\\n" + json.dumps([numerics, out.getvalue()]))
 """
 
 
@@ -93,3 +118,25 @@ def test_the_readme_and_the_help_list_every_name(monkeypatch: pytest.MonkeyPatch
     help_text = re.sub(r"[\s│]+", " ", run("simulate", "--help").out)
     assert ", ".join(STRATEGIES) in help_text
     assert ", ".join(STOPPING_RULES) in help_text
+
+
+def test_a_new_figure_is_an_entry_and_its_functions(tmp_path: Path) -> None:
+    """The command knows it, writes its files, and puts it into the report with its caption."""
+    done = subprocess.run(
+        [sys.executable, "-c", ADDED_FIGURE], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    numerics, help_text = json.loads(done.stdout.splitlines()[-1])
+    assert numerics == []
+    assert "figure5, figure6, stability" in help_text
+    for folder in ("one", "all"):
+        made = {path.name for path in (tmp_path / folder).glob("figure6*")}
+        assert made == {"figure6.svg", "figure6.png", "figure6.csv", "figure6.json"}
+    assert (tmp_path / "one" / "figure6.csv").read_text() == "x\n3\n"
+    page = (tmp_path / "all" / "index.html").read_text()
+    assert "<figcaption>Figure 6. One point &amp; no more.</figcaption>" in page
+
+
+def test_a_target_that_does_not_exist_is_refused() -> None:
+    """With the list of those that do, and the nearest."""
+    refused(run("reproduce", "figur5"), "target must be one of 'table1', 'figure1'")
+    refused(run("reproduce", "figur5"), "got 'figur5'; did you mean 'figure5'?")

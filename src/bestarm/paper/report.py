@@ -12,19 +12,6 @@ from .published import STRATEGIES, TABLE_1
 from .stability import Stability
 from .table1 import ENOUGH, JointTest, TableCell, bandits, joint_test, precise_table
 
-CAPTIONS = {
-    "figure1": "Figure 1. The bandits that Algorithm 1 tries (points) in a box of intervals (red); the one "
-    "with the largest w_min is chosen. Dotted: the smallest upper end. The paper gives no numbers for its "
-    "box; this one is ours.",
-    "figure2": "Figure 2. Sampling frequencies of one run of each strategy on the same rewards; w(μ) dotted.",
-    "figure3": "Figure 3. Target weights over the first 1200 rounds: EBS starts uniform, separates late and "
-    "stays put; Track-and-Stop jumps with the estimates and spikes at every forced step (thin lines). Arms "
-    "with the same weight show as one line.",
-    "figure4": "Figure 4. The transformations in the proof of Proposition 1: w_min never falls. Box ours.",
-    "figure5": "Figure 5. Mean number of draws and its standard error against δ, all deltas from one "
-    "trajectory. The paper gives no grid of deltas; this one is ours.",
-}
-
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; }
 body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
@@ -42,12 +29,12 @@ figure { margin: 2rem 0; } figure svg { max-width: 100%; height: auto; }
 def page(
     cells: list[TableCell],
     joint: JointTest,
-    figures: dict[str, str],
+    figures: Mapping[str, str],
     stability: list[Stability],
     claims: list[Claim],
     settings: Mapping[str, object],
 ) -> str:
-    """The report as HTML; `figures` maps names to SVG text, which is put into the page."""
+    """The report as HTML; `figures` maps captions to SVG text, which is put into the page."""
     precise = precise_table()
     parts = [
         "<h1>The paper, reproduced</h1>",
@@ -64,7 +51,7 @@ def page(
         f"<p>Ours above the published number, as data in the package. All {joint.cells} distinct cells "
         f"together: {joint_test(precise)}.</p>",
         "<h2>Figures</h2>",
-        *(_figure(name, svg) for name, svg in figures.items()),
+        *(_figure(caption, svg) for caption, svg in figures.items()),
         "<h2>Stability of the target weights, first 1200 rounds</h2>",
         _stability(stability),
         "<p>Total variation is half the sum of all changes of the target weights: 1 moves the whole weight "
@@ -80,10 +67,10 @@ def page(
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
 
 
-def _figure(name: str, svg: str) -> str:
+def _figure(caption: str, svg: str) -> str:
     """The picture itself, without the XML prologue of its file, and its caption."""
     picture = svg[svg.index("<svg") :]
-    return f"<figure>{picture}<figcaption>{escape(CAPTIONS[name])}</figcaption></figure>"
+    return f"<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def _rows(rows: list[list[str]]) -> str:
