@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from html import escape
 
 from .. import __version__
+from .._html import Cell, table
 from .claims import Claim
 from .published import STRATEGIES, TABLE_1
 from .stability import Stability
@@ -61,7 +62,7 @@ def page(
         "instances that break the statement, in its corrected form where it fails as printed.</p>",
         _claims(claims),
         "<h2>Settings</h2>",
-        _rows([["setting", "value"], *([key, str(value)] for key, value in settings.items())]),
+        table(["setting", "value"], [[key, str(value)] for key, value in settings.items()]),
     ]
     head = f"<meta charset='utf-8'><title>The paper, reproduced</title><style>{STYLE}</style>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
@@ -73,25 +74,16 @@ def _figure(caption: str, svg: str) -> str:
     return f"<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
-def _rows(rows: list[list[str]]) -> str:
-    head, *body = rows
-    lines = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
-    lines += ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in body]
-    return "<table>" + "".join(lines) + "</table>"
-
-
 def _by_row(cells: list[TableCell], show: Callable[[TableCell], str]) -> str:
     """Six rows and six strategies, each cell as `show` writes it."""
-    lines = ["<tr><th>bandit</th><th>δ</th><th>γ</th><th>T kl(δ, 1-δ)</th>"]
-    lines += [f"<th>{escape(name)}</th>" for name in STRATEGIES]
-    lines.append("</tr>")
-    for i, row in enumerate(TABLE_1):
-        lines.append(
-            f"<tr><td>{row.bandit}</td><td>{row.delta:g}</td><td>{row.gamma:g}</td><td>{row.lower_bound}</td>"
-        )
-        lines += [f"<td>{show(cell)}</td>" for cell in cells if cell.row == i]
-        lines.append("</tr>")
-    return "<div class='scroll'><table>" + "".join(lines) + "</table></div>"
+    rows: list[list[str | Cell]] = [
+        [
+            *(row.bandit, f"{row.delta:g}", f"{row.gamma:g}", str(row.lower_bound)),
+            *(Cell(show(cell)) for cell in cells if cell.row == i),
+        ]
+        for i, row in enumerate(TABLE_1)
+    ]
+    return f"<div class='scroll'>{table(['bandit', 'δ', 'γ', 'T kl(δ, 1-δ)', *STRATEGIES], rows)}</div>"
 
 
 def _table_1(cells: list[TableCell]) -> str:
@@ -115,18 +107,18 @@ def _caution(cells: list[TableCell]) -> str:
 
 
 def _stability(found: list[Stability]) -> str:
-    rows = [["strategy", "total variation", "changes of the most-targeted arm", "uniform rounds", "runs"]]
-    for s in found:
-        rows.append(
-            [
-                s.strategy,
-                f"{s.total_variation:.2f} ± {s.total_variation_error:.2f}",
-                f"{s.leader_changes:.1f} ± {s.leader_changes_error:.1f}",
-                f"{s.uniform_rounds:.0f} ± {s.uniform_rounds_error:.0f}",
-                str(s.runs),
-            ]
-        )
-    return _rows(rows)
+    header = ["strategy", "total variation", "changes of the most-targeted arm", "uniform rounds", "runs"]
+    rows = [
+        [
+            s.strategy,
+            f"{s.total_variation:.2f} ± {s.total_variation_error:.2f}",
+            f"{s.leader_changes:.1f} ± {s.leader_changes_error:.1f}",
+            f"{s.uniform_rounds:.0f} ± {s.uniform_rounds_error:.0f}",
+            str(s.runs),
+        ]
+        for s in found
+    ]
+    return table(header, rows)
 
 
 def _verdicts(claims: list[Claim]) -> str:
@@ -136,17 +128,18 @@ def _verdicts(claims: list[Claim]) -> str:
 
 
 def _claims(claims: list[Claim]) -> str:
-    names = ("statement", "says", "verdict", "instances", "broken", "note")
-    text = ("says", "verdict", "note")
-    lines = ["<tr>"]
-    lines += [f"<th class='text'>{name}</th>" if name in text else f"<th>{name}</th>" for name in names]
-    lines.append("</tr>")
-    for claim in claims:
-        tried = (claim.instances, claim.broken) if claim.instances else ("", "")
-        mark = {"fails": " fails", "not exercised": " faint"}.get(claim.verdict, "")
-        lines.append(
-            f"<tr><td>{escape(claim.number)}</td><td class='text'>{escape(claim.statement)}</td>"
-            f"<td class='text{mark}'>{escape(claim.verdict)}</td><td>{tried[0]}</td><td>{tried[1]}</td>"
-            f"<td class='text'>{escape(claim.note)}</td></tr>"
-        )
-    return "<table>" + "".join(lines) + "</table>"
+    def text(words: str, mark: str = "") -> Cell:
+        return Cell(escape(words), f"class='text{mark}'")
+
+    marks = {"fails": " fails", "not exercised": " faint"}
+    rows: list[list[str | Cell]] = [
+        [
+            claim.number,
+            text(claim.statement),
+            text(claim.verdict, marks.get(claim.verdict, "")),
+            *((str(claim.instances), str(claim.broken)) if claim.instances else ("", "")),
+            text(claim.note),
+        ]
+        for claim in claims
+    ]
+    return table(["statement", text("says"), text("verdict"), "instances", "broken", text("note")], rows)
