@@ -409,3 +409,24 @@ def test_bad_input_is_one_line_and_code_2(words: list[str], part: str) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert part.lower() in ran.err.lower()
     assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("reproduce", "claims", "--runs", "2"),
+        ("simulate", "--means", "1,0", "--runs", "2", "--strategy", "uniform"),
+    ],
+)
+def test_csv_is_utf_8_whatever_the_locale(words: tuple[str, ...]) -> None:
+    """Letter for letter what the same command prints where everything can be written."""
+    command = [sys.executable, "-m", "bestarm", *words, "--format", "csv"]
+    found = [
+        subprocess.run(
+            command, capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": encoding}
+        ).stdout.decode("utf-8")
+        for encoding in ("utf-8", "ascii")
+    ]
+    assert found[0] == found[1]
+    assert read_csv(found[0])
+    assert ("γ" in found[0]) == ("claims" in words)

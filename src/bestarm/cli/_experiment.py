@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, STOPPING_RULES, STRATEGIES
-from .._text import harmless, quoted_store
+from .._text import quoted_store
 from ..errors import InvalidInputError
+from . import say
 from ._numbers import cut, to_number, to_whole
 from ._output import ListingFormat
 
@@ -165,9 +165,3 @@ def remarks(quiet: bool = False) -> Iterator[None]:
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = remark
         yield
-
-
-def say(message: str) -> None:
-    """One line on stderr, without control characters."""
-    if sys.stderr is not None:
-        print("bestarm: " + harmless(" ".join(message.split()), strict=True), file=sys.stderr, flush=True)

@@ -16,6 +16,7 @@ import typer
 
 from .._text import harmless
 from ..errors import ArmError, BestarmError, InvalidInputError
+from . import say
 from ._experiment import (
     Bounds,
     Delta,
@@ -26,7 +27,6 @@ from ._experiment import (
     StoppingName,
     StrategyName,
     remarks,
-    say,
     seed_of,
     settings_of,
     store_url,

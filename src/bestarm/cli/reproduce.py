@@ -18,6 +18,7 @@ from .._records import csv_text
 from ..errors import InvalidInputError
 from ..plots import save
 from ..plots.catalogue import FIGURES
+from ._listing import show
 from ._numbers import to_whole
 from ._output import ListingFormat, number, print_json, print_table
 
@@ -149,7 +150,7 @@ def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -
     if format is ListingFormat.json:
         print_json({"cells": table1.to_dict(cells), "joint": vars(joint)})
     elif format is ListingFormat.csv:
-        print(csv_text(table1.to_dict(cells)), end="")
+        _print_rows(table1.to_dict(cells), format)
     else:
         _print_table_1(cells)
         print("", *table1.bandits(), sep="\n")
@@ -266,10 +267,7 @@ def _keep_json(file: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def _print_rows(rows: list[dict[str, Any]], format: ListingFormat) -> None:
-    if format is ListingFormat.json:
-        print_json(rows)
-    else:
-        print(csv_text(rows), end="")
+    show(rows, list(rows[0]), format)
 
 
 def _figure(

@@ -8,9 +8,10 @@ import typer
 
 from .._catalogue import COMPARED, STOPPING_RULES, STRATEGIES
 from .._files import write_whole
+from . import say
 from ._experiment import remarks
 from ._numbers import cut, to_number, to_whole
-from ._output import ListingFormat, check_writable, print_json, print_table
+from ._output import ListingFormat, check_writable, print_csv_lines, print_json, print_table
 
 if TYPE_CHECKING:
     from ..simulation.results import Simulation
@@ -82,18 +83,16 @@ def _numbers(text: str, what: str) -> list[float]:
 def _show(result: Simulation, format: ListingFormat, output: str | None) -> None:
     import contextlib
     import io
-    import sys
 
     text = io.StringIO()
     with contextlib.redirect_stdout(text) if output else contextlib.nullcontext():
         if format is ListingFormat.json:
             print_json(result.to_dict())
         elif format is ListingFormat.csv:
-            print(result.to_csv(), end="")
+            print_csv_lines(result.to_csv().split("\n")[:-1])
         else:
             print_table(*result.table())
     if output:
         write_whole(output, text.getvalue())
     for note in result.notes():
-        if sys.stderr is not None:
-            print(f"bestarm: {note}", file=sys.stderr)
+        say(note)
