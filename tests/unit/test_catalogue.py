@@ -84,6 +84,23 @@ def test_a_new_entry_shows_up_everywhere() -> None:
     assert "a-new-one" in names
 
 
+def test_a_rule_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
+    """Also if that file is imported first: it imports the one with the base class, which looks rules up."""
+    (tmp_path / "own_rule.py").write_text(
+        "from bestarm.theory.stopping import Mixture\n\n\nclass Own(Mixture):\n    name = 'own'\n"
+    )
+    code = (
+        "import bestarm\nbestarm.__path__.append('.')\n"
+        "from bestarm._catalogue import STOPPING_RULES, Entry\n"
+        "STOPPING_RULES['own'] = Entry('own_rule', 'Own')\n"
+        "from bestarm.own_rule import Own\n"
+        "from bestarm.theory.stopping import RULES\n"
+        "assert type(bestarm.stopping_rule('own')) is Own is type(RULES['own'])\n"
+        "assert len(RULES) == len([*RULES]) and RULES['own'] is RULES['own']\n"
+    )
+    subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=tmp_path)
+
+
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_strategy_is_found_by_its_name(name: str) -> None:
     """And calls itself so, with its default parameters."""

@@ -15,6 +15,7 @@ for independent sigma-sub-Gaussian samples, whatever chose the arms on the basis
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _door
-from .._catalogue import STOPPING_RULES
+from .._catalogue import STOPPING_RULES, Made
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import thresholds as kernels
@@ -275,7 +276,7 @@ class Mixture(StoppingRule):
         return self._intervals(pulls, means, sigma, seen, seen.threshold + np.log(num_arms / 2.0))
 
 
-RULES: dict[str, StoppingRule] = {name: entry.make() for name, entry in STOPPING_RULES.items()}
+RULES: Mapping[str, StoppingRule] = Made(STOPPING_RULES)
 
 
 def stopping_rule(rule: str | StoppingRule) -> StoppingRule:
