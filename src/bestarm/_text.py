@@ -7,23 +7,39 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
-_ACTING = ("Cc", "Cs", "Zl", "Zp")
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_JOINING = dict.fromkeys((0x200C, 0x200D, 0xFE0E, 0xFE0F))  # terminals disagree on how wide that is
+
+
+def is_control(character: str) -> bool:
+    """Whether it is a control character, a line break or half of a character."""
+    return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
 
 
 def harmless(text: str, strict: bool = False) -> str:
     """A text that moves no cursor, changes no colour and turns no direction; what would is shown as ?.
 
     All else stays as it is, also what joins letters and emoji: it may be a name that a program looks for.
-    strict  replace everything that cannot be seen, for messages
+    strict  replace everything that cannot be seen, for messages; a space of another kind by a space
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or not (strict or _acts(c)) else "?" for c in text)
+    return "".join(c if c.isprintable() else _shown(c, strict) for c in text)
 
 
-def _acts(character: str) -> bool:
-    return unicodedata.category(character) in _ACTING or character in _TURNING
+def clean(text: str, ascii_only: bool = False) -> str:
+    """Harmless and of a known width on a terminal, where columns must stay aligned."""
+    text = harmless(text.translate(_JOINING), strict=True)
+    return text.encode("ascii", "backslashreplace").decode() if ascii_only else text
+
+
+def _shown(character: str, strict: bool) -> str:
+    """In place of a character that cannot be seen."""
+    if is_control(character) or character in _TURNING:
+        return "?"
+    if not strict:
+        return character
+    return " " if unicodedata.category(character) == "Zs" else "?"
 
 
 _NO_PASSWORD = re.compile(r"(?:(?:sqlite|memory):)?[^:@=]*", re.IGNORECASE)  # a file's name at most

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from bestarm.cli._experiment import DEFAULT_STRATEGY
+from bestarm._catalogue import DEFAULT_STRATEGY
 from bestarm.cli._numbers import LONGEST
 from bestarm.experiment import settings as settings_module
 from bestarm.experiment.experiment import Experiment

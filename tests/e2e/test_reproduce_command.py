@@ -23,7 +23,7 @@ import pytest
 import bestarm as bestarm_package
 from bestarm.cli import main
 from bestarm.cli import reproduce as reproduce_module
-from bestarm.paper import claims, figures, published, stability, table1
+from bestarm.paper import checks, claims, figures, published, stability, table1
 from bestarm.paper.ledger import Ledger
 from e2e.test_solve_command import bestarm
 from support.commands import run as in_process
@@ -297,7 +297,7 @@ def test_claims_rest_on_their_instances() -> None:
     assert sum(claim.broken for claim in found) == 0
     assert all(claim.instances > 0 or claim.note for claim in found)
     assert all(claim.note for claim in found if claim.verdict != "holds")
-    numbers_of = claims.counter_examples()
+    numbers_of = checks.counter_examples()
     assert numbers_of["lemma_28_min_weight"] < 0.01
     assert numbers_of["proposition_15_value"] < numbers_of["proposition_15_claim"]
     assert numbers_of["lemma_25_tas_deviation"] > 4
@@ -313,7 +313,7 @@ def test_claims_can_be_broken(monkeypatch: pytest.MonkeyPatch) -> None:
         bent /= bent.sum(axis=-1, keepdims=True)
         return type(found)(bent, found.time, found.log_time, found.ratio)
 
-    monkeypatch.setattr(claims, "optimal_weights", wrong)
+    monkeypatch.setattr(checks, "optimal_weights", wrong)
     broken = {claim.number for claim in claims.check_claims(100) if claim.broken}
     assert {"Proposition 8", "Lemma 28"} <= broken
 
@@ -409,3 +409,24 @@ def test_bad_input_is_one_line_and_code_2(words: list[str], part: str) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert part.lower() in ran.err.lower()
     assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("reproduce", "claims", "--runs", "2"),
+        ("simulate", "--means", "1,0", "--runs", "2", "--strategy", "uniform"),
+    ],
+)
+def test_csv_is_utf_8_whatever_the_locale(words: tuple[str, ...]) -> None:
+    """Letter for letter what the same command prints where everything can be written."""
+    command = [sys.executable, "-m", "bestarm", *words, "--format", "csv"]
+    found = [
+        subprocess.run(
+            command, capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": encoding}
+        ).stdout.decode("utf-8")
+        for encoding in ("utf-8", "ascii")
+    ]
+    assert found[0] == found[1]
+    assert read_csv(found[0])
+    assert ("γ" in found[0]) == ("claims" in words)

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from bestarm._catalogue import STRATEGIES
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.settings import DECISIONS, DEFAULT_STRATEGY
-from bestarm.strategies import _TABLE
 from bestarm.theory.stopping import RULES, Mixture, StoppingRule
 
 FILE = Path(__file__).with_name("decisions_version.json")
@@ -67,7 +67,7 @@ def course(
 
 
 COURSES: dict[str, dict[str, Any]] = {
-    **{strategy: {"strategy": strategy, "stopping": "mixture"} for strategy in _TABLE},
+    **{strategy: {"strategy": strategy, "stopping": "mixture"} for strategy in STRATEGIES},
     **{rule: {"strategy": DEFAULT_STRATEGY, "stopping": rule} for rule in RULES},
     "racing by the practical rule": {"strategy": "racing", "stopping": "practical"},
     "batches of 5": {"strategy": "tas-d", "stopping": "mixture", "batch": 5},
@@ -101,7 +101,7 @@ def test_the_courses_are_of_this_version() -> None:
     """Whoever raises DECISIONS writes them anew, for every strategy and every rule."""
     assert stored()["decisions"] == DECISIONS
     assert set(stored()["courses"]) == set(COURSES)
-    assert {given["strategy"] for given in COURSES.values()} == set(_TABLE)
+    assert {given["strategy"] for given in COURSES.values()} == set(STRATEGIES)
     assert {given["stopping"] for given in COURSES.values()} == set(RULES)
 
 

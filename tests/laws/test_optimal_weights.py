@@ -55,19 +55,19 @@ def test_weights_equalise_the_costs(gaps: Array) -> None:
     w = found.weights
     costs = 0.5 * w[0] * w[1:] / (w[0] + w[1:]) * gaps[1:] ** 2
     np.testing.assert_allclose(costs, 1.0 / found.time, rtol=1e-11)
-    np.testing.assert_allclose(bestarm.g(-gaps, w), 1.0 / found.time, rtol=1e-11)
+    np.testing.assert_allclose(bestarm.evidence_rate(-gaps, w), 1.0 / found.time, rtol=1e-11)
 
 
 @given(gap_vectors(), st.integers(0, 2**32 - 1))
 def test_no_other_proportions_do_better(gaps: Array, seed: int) -> None:
     """w maximises g (equation (1)): against random proportions, far and near."""
     w = bestarm.optimal_weights(gaps=gaps).weights
-    best = float(bestarm.g(-gaps, w))
+    best = float(bestarm.evidence_rate(-gaps, w))
     rng = np.random.default_rng(seed)
     others = rng.dirichlet(np.ones(gaps.size), 20)
     near = w * np.exp(rng.normal(0.0, 0.01, (20, gaps.size)))
     rivals = np.concatenate([others, near / near.sum(axis=1, keepdims=True)])
-    values = bestarm.g(np.broadcast_to(-gaps, rivals.shape), rivals)
+    values = bestarm.evidence_rate(np.broadcast_to(-gaps, rivals.shape), rivals)
     assert (values <= best * (1 + 1e-12)).all()
 
 

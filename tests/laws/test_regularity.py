@@ -102,7 +102,7 @@ def test_moving_the_means_moves_g_by_half_as_much(gaps: Array, size: float, seed
     other = np.clip(mu + rng.uniform(-size, size, mu.size), 0.0, 1.0)
     v = bestarm.optimal_weights(mu).weights
     epsilon = np.abs(mu - other).max()
-    assert bestarm.g(other, v) >= bestarm.g(mu, v) - epsilon / 2 - 1e-15
+    assert bestarm.evidence_rate(other, v) >= bestarm.evidence_rate(mu, v) - epsilon / 2 - 1e-15
 
 
 @given(gap_vectors(min_arms=2), st.floats(0.0, 1.0), st.integers(0, 2**32 - 1))
@@ -116,7 +116,7 @@ def test_moving_the_weights_moves_g_by_a_factor(gaps: Array, eta: float, seed: i
     reach = float((np.abs(u - v) / u).max())
     assume(reach <= 1.0)
     factor = (1 - reach) ** 2 / (1 + reach)
-    assert bestarm.g(-gaps, v) >= factor * bestarm.g(-gaps, u) * (1 - 1e-12)
+    assert bestarm.evidence_rate(-gaps, v) >= factor * bestarm.evidence_rate(-gaps, u) * (1 - 1e-12)
 
 
 @given(gap_vectors(min_arms=2), st.floats(0.0, 0.3), st.floats(0.0, 1.0), st.integers(0, 2**32 - 1))
@@ -130,8 +130,8 @@ def test_control_of_g(gaps: Array, size: float, spread: float, seed: int) -> Non
     v /= v.sum()
     epsilon, eta = float(np.abs(mu - other).max()), float((np.abs(w - v) / w).max())
     assume(eta <= 1.0)
-    bound = (1 - eta) ** 2 / (1 + eta) * (float(bestarm.g(mu, w)) - epsilon / 2)
-    assert bestarm.g(other, v) >= bound - 1e-15
+    bound = (1 - eta) ** 2 / (1 + eta) * (float(bestarm.evidence_rate(mu, w)) - epsilon / 2)
+    assert bestarm.evidence_rate(other, v) >= bound - 1e-15
 
 
 @given(gap_vectors(min_arms=2), st.floats(0.0, 0.3), st.integers(0, 2**32 - 1))
@@ -142,9 +142,9 @@ def test_corrected_control_of_g(gaps: Array, size: float, seed: int) -> None:
     other = np.clip(mu + rng.uniform(-size, size, mu.size), 0.0, 1.0)
     w, v = bestarm.optimal_weights(mu).weights, rng.dirichlet(np.ones(mu.size))
     epsilon, eta = float(np.abs(mu - other).max()), float((np.abs(w - v) / w).max())
-    bound = max(1 - eta, 0.0) ** 2 / (1 + eta) * (float(bestarm.g(mu, w)) - epsilon / 2)
-    assert bestarm.g(other, v) >= bound - 1e-15
-    assert bestarm.g(other, v) >= bestarm.g(mu, v) - epsilon / 2 - 1e-15
+    bound = max(1 - eta, 0.0) ** 2 / (1 + eta) * (float(bestarm.evidence_rate(mu, w)) - epsilon / 2)
+    assert bestarm.evidence_rate(other, v) >= bound - 1e-15
+    assert bestarm.evidence_rate(other, v) >= bestarm.evidence_rate(mu, v) - epsilon / 2 - 1e-15
 
 
 def test_control_of_g_fails_for_large_eta() -> None:
@@ -155,5 +155,5 @@ def test_control_of_g_fails_for_large_eta() -> None:
     v /= v.sum()
     eta = float((np.abs(w - v) / w).max())
     assert round(eta, 2) == 3.07
-    claimed = (1 - eta) ** 2 / (1 + eta) * float(bestarm.g(MU_1, w))
-    assert bestarm.g(MU_1, v) < claimed
+    claimed = (1 - eta) ** 2 / (1 + eta) * float(bestarm.evidence_rate(MU_1, w))
+    assert bestarm.evidence_rate(MU_1, v) < claimed

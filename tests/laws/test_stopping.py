@@ -29,7 +29,7 @@ def test_the_statistic_is_t_times_g(observed: Data) -> None:
     pulls, means = np.array(observed[0], dtype=float), np.array(observed[1])
     found = bestarm.glr(pulls, means)
     t = pulls.sum()
-    np.testing.assert_allclose(found.statistic, t * bestarm.g(means, pulls / t), rtol=1e-12)
+    np.testing.assert_allclose(found.statistic, t * bestarm.evidence_rate(means, pulls / t), rtol=1e-12)
     assert found.leader == means.argmax()
     assert found.against.min() == found.statistic
 

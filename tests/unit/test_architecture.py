@@ -67,17 +67,6 @@ def test_help_needs_no_numerics() -> None:
         assert not loaded & {"numpy", "numba", "scipy"}
 
 
-def test_every_public_name_exists() -> None:
-    """The lazy table, __all__ and the type checker's imports name the same things."""
-    for name in bestarm.__all__:
-        assert getattr(bestarm, name) is not None
-    tree = ast.parse((SOURCE / "__init__.py").read_text())
-    guarded = next(node for node in tree.body if isinstance(node, ast.If))
-    typed = {a.name for node in guarded.body if isinstance(node, ast.ImportFrom) for a in node.names}
-    assert typed == set(bestarm._MODULE_OF) == set(bestarm.__all__) - {"__version__"}
-    assert dir(bestarm) == sorted(bestarm.__all__)
-
-
 def test_a_change_in_any_kernel_source_changes_the_cache_folder(tmp_path: Path) -> None:
     """Numba alone would keep stale machine code when a callee in another file changes."""
     copy = tmp_path / "bestarm"

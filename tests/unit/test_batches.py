@@ -40,10 +40,10 @@ def test_exploration() -> None:
 
 
 def test_statistics_and_rules() -> None:
-    """glr, g, every stopping rule, the intervals."""
+    """glr, evidence_rate, every stopping rule, the intervals."""
     batch = bestarm.glr(PULLS, MEANS, sigma=2.0)
     weights = PULLS / PULLS.sum(axis=-1, keepdims=True)
-    values = bestarm.g(MEANS, weights)
+    values = bestarm.evidence_rate(MEANS, weights)
     lower, upper = bestarm.Mixture().intervals(PULLS, MEANS, 0.1)
     decisions = {name: rule.evaluate(PULLS, MEANS, 0.1) for name, rule in RULES.items()}
     for index in np.ndindex(2, 3):
@@ -51,7 +51,7 @@ def test_statistics_and_rules() -> None:
         assert one.statistic == batch.statistic[index]
         assert one.leader == batch.leader[index]
         np.testing.assert_array_equal(one.against, batch.against[index])
-        assert bestarm.g(MEANS[index], weights[index]) == values[index]
+        assert bestarm.evidence_rate(MEANS[index], weights[index]) == values[index]
         ends = bestarm.Mixture().intervals(PULLS[index], MEANS[index], 0.1)
         np.testing.assert_array_equal(ends, (lower[index], upper[index]))
         for name, rule in RULES.items():

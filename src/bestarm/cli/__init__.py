@@ -72,7 +72,13 @@ def _explain(error: Exception) -> tuple[str, str, int]:
 
 
 def _say(message: str, code: int) -> int:
+    say(message)
+    return code
+
+
+def say(message: str) -> None:
+    """One line on stderr, without control characters."""
     from .._text import harmless
 
-    print("bestarm: " + harmless(" ".join(message.split()), strict=True), file=sys.stderr)
-    return code
+    if sys.stderr is not None:
+        print("bestarm: " + harmless(" ".join(message.split()), strict=True), file=sys.stderr, flush=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._text import harmless, quoted_store
+from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, STOPPING_RULES, STRATEGIES
+from .._text import quoted_store
 from ..errors import InvalidInputError
+from . import say
 from ._numbers import cut, to_number, to_whole
 from ._output import ListingFormat
 
 if TYPE_CHECKING:
     from ..experiment.experiment import Experiment
-
-DEFAULT_STRATEGY = "tas-c"  # that of experiment.settings, which the help must not import
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The experiment's name.", show_default=False)]
 StoreUrl = Annotated[
@@ -45,7 +44,7 @@ StrategyName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="What to sample next: ebs-c, ebs-d, tas-c, tas-d, racing, lucb++, uniform, or an installed one; "
+        help=f"What to sample next: {', '.join(STRATEGIES)}, or an installed one; "
         f"default: {DEFAULT_STRATEGY}, see docs/guides/live.md.",
     ),
 ]
@@ -53,7 +52,7 @@ StoppingName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="When to stop: mixture (proven, the default), practical, gk16, gk16-printed, kaufmann-koolen.",
+        help=f"When to stop: {', '.join(STOPPING_RULES)}; default: {DEFAULT_RULE}, which is proven.",
     ),
 ]
 Minimize = Annotated[bool, typer.Option("--minimize", help="The smallest mean is the best.")]
@@ -166,9 +165,3 @@ def remarks(quiet: bool = False) -> Iterator[None]:
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = remark
         yield
-
-
-def say(message: str) -> None:
-    """One line on stderr, without control characters."""
-    if sys.stderr is not None:
-        print("bestarm: " + harmless(" ".join(message.split()), strict=True), file=sys.stderr, flush=True)

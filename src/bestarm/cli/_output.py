@@ -52,11 +52,16 @@ def print_json(value: object) -> None:
 
 
 def print_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    """Comma-separated values in UTF-8, letter for letter; only on a terminal they are made harmless."""
+    """Comma-separated values, a line per record."""
+    print_csv_lines(csv_lines(rows, columns))
+
+
+def print_csv_lines(lines: Iterable[str]) -> None:
+    """In UTF-8, letter for letter; only on a terminal they are made harmless."""
     shown = harmless if sys.stdout.isatty() else str
     if not sys.stdout.isatty() and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")  # or names would suffer from the locale
-    for line in csv_lines(rows, columns):
+    for line in lines:
         print(shown(line))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InvalidInputError
+from . import say
 from ._experiment import (
     Bounds,
     Delta,
@@ -21,7 +22,6 @@ from ._experiment import (
     StrategyName,
     opened,
     pull_of,
-    say,
     seed_of,
     settings_of,
     store_url,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .._catalogue import COMPARED
 from ._output import number, print_table
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _study() -> None:
     )
     print("\nHow many samples do strategies take to find the best arm at delta = 0.1? (1000 runs each)\n")
     started = time.perf_counter()
-    found = simulate(["ebs-d", "tas-d", "racing", "lucb++", "uniform"], MEANS, delta, runs=1000, seed=1)
+    found = simulate(COMPARED, MEANS, delta, runs=1000, seed=1)
     print_table(*found.table())
     steps = sum(int(cell.samples.sum()) for cell in found)
     print(f"\n{steps / 1e6:.0f} million samples drawn in {time.perf_counter() - started:.1f} s.")

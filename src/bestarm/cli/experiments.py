@@ -12,7 +12,8 @@ import typer
 from .._records import plain
 from .._text import harmless
 from ..errors import BestarmError, InvalidInputError
-from ._experiment import Listing, Name, StoreUrl, opened, say, store_url, without_compiling
+from . import say
+from ._experiment import Listing, Name, StoreUrl, opened, store_url, without_compiling
 from ._listing import ARM, arm_rows, show
 from ._numbers import to_whole
 from ._output import Format, ListingFormat, number, print_csv, print_json, print_table

@@ -16,6 +16,7 @@ import typer
 
 from .._text import harmless
 from ..errors import ArmError, BestarmError, InvalidInputError
+from . import say
 from ._experiment import (
     Bounds,
     Delta,
@@ -26,7 +27,6 @@ from ._experiment import (
     StoppingName,
     StrategyName,
     remarks,
-    say,
     seed_of,
     settings_of,
     store_url,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 SHOWN_FAILURES = 3  # of an arm, each with a line of its own
 MOST_WORKERS = 1000
+DEFAULT_NAME = "identify"
 
 
 class OnError(StrEnum):
@@ -52,50 +53,55 @@ class OnError(StrEnum):
     retry = "retry"
 
 
+Arms = Annotated[
+    list[str],
+    typer.Option(metavar="NAME=COMMAND", help="An arm and the command that samples it; at least two."),
+]
+KeptIn = Annotated[
+    str | None,
+    typer.Option(
+        envvar="BESTARM_STORE",
+        metavar="URL",
+        help="Keep the run, so that the same command resumes it: sqlite:///FILE, or postgresql://...",
+    ),
+]
+RunName = Annotated[str, typer.Option(help="The experiment's name in the store.")]
+MaxSamples = Annotated[str | None, typer.Option(metavar="INT", help="Give up after so many samples in all.")]
+Timeout = Annotated[str | None, typer.Option(metavar="SECONDS", help="Give up after so many seconds.")]
+PullTimeout = Annotated[
+    str | None,
+    typer.Option(metavar="SECONDS", help="End a command that takes longer; it counts as failed."),
+]
+Workers = Annotated[str, typer.Option(metavar="INT", help="How many commands at a time.")]
+Failing = Annotated[
+    OnError, typer.Option(help="When a command gives no number: stop, or repeat the same pull.")
+]
+Shell = Annotated[bool, typer.Option("--shell", help="Run the commands with sh.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "--no-progress", help="No live view, no remarks.")]
+Printed = Annotated[ListingFormat, typer.Option(help="How to print the result; csv has the arms.")]
+
+
 def identify(
     context: typer.Context,
-    arm: Annotated[
-        list[str],
-        typer.Option(metavar="NAME=COMMAND", help="An arm and the command that samples it; at least two."),
-    ],
+    arm: Arms,
     delta: Delta = "0.05",
     bounds: Bounds = None,
     sigma: Sigma = None,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            envvar="BESTARM_STORE",
-            metavar="URL",
-            help="Keep the run, so that the same command resumes it: sqlite:///FILE, or postgresql://...",
-        ),
-    ] = None,
-    name: Annotated[str, typer.Option(help="The experiment's name in the store.")] = "identify",
+    store: KeptIn = None,
+    name: RunName = DEFAULT_NAME,
     strategy: StrategyName = None,
     stopping: StoppingName = None,
     minimize: Minimize = False,
     order: Order = "ask",
     seed: Seed = None,
-    max_samples: Annotated[
-        str | None, typer.Option(metavar="INT", help="Give up after so many samples in all.")
-    ] = None,
-    timeout: Annotated[
-        str | None, typer.Option(metavar="SECONDS", help="Give up after so many seconds.")
-    ] = None,
-    pull_timeout: Annotated[
-        str | None,
-        typer.Option(metavar="SECONDS", help="End a command that takes longer; it counts as failed."),
-    ] = None,
-    workers: Annotated[str, typer.Option(metavar="INT", help="How many commands at a time.")] = "1",
-    on_error: Annotated[
-        OnError, typer.Option(help="When a command gives no number: stop, or repeat the same pull.")
-    ] = OnError.stop,
-    shell: Annotated[bool, typer.Option("--shell", help="Run the commands with sh.")] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "--no-progress", help="No live view, no remarks.")
-    ] = False,
-    format: Annotated[
-        ListingFormat, typer.Option(help="How to print the result; csv has the arms.")
-    ] = ListingFormat.table,
+    max_samples: MaxSamples = None,
+    timeout: Timeout = None,
+    pull_timeout: PullTimeout = None,
+    workers: Workers = "1",
+    on_error: Failing = OnError.stop,
+    shell: Shell = False,
+    quiet: Quiet = False,
+    format: Printed = ListingFormat.table,
 ) -> int:
     """Find which of several noisy commands gives the best number, wrong with probability at most delta.
 
@@ -111,13 +117,7 @@ def identify(
     """
     from ._commands import Commands
 
-    if os.name != "posix":
-        raise BestarmError("commands can be run on Linux and macOS only; elsewhere use bestarm.identify.")
-    if context.args:
-        raise InvalidInputError(
-            f"there is a word too many: {context.args[0][:60]!r}; a command of several words needs quotes, "
-            f"like --arm short='./evaluate short'."
-        )
+    _check_start(context.args)
     commands = Commands()
     patience = None if pull_timeout is None else to_seconds(pull_timeout, "pull-timeout")
     arms = _arms(arm, commands, shell, patience)
@@ -130,11 +130,7 @@ def identify(
         "on_error": _policy(on_error, quiet),
         "progress": False if quiet else None,
     }
-    if store is not None:
-        about = {arm.name: arm.command for arm in arms.values()}
-        options |= {"store": store_url(store), "name": name, "about": about}
-    elif name != "identify":
-        raise InvalidInputError(f"the name {name!r} needs a store; write --store sqlite:///runs.db with it.")
+    options |= _place(store, name, arms)
     with _resumable(store is not None), _workers(commands, width) as pool, remarks(quiet):
         result = _run(arms, workers=pool, **options)
     _show(result, format)
@@ -143,6 +139,27 @@ def identify(
     if result.decision is None and not quiet:
         _say_how_to_go_on(result, store is not None)
     return 0 if result.decision is not None else 3
+
+
+def _check_start(unread: list[str]) -> None:
+    """Refuse a system on which commands cannot be controlled, and words that belong to no option."""
+    if os.name != "posix":
+        raise BestarmError("commands can be run on Linux and macOS only; elsewhere use bestarm.identify.")
+    if unread:
+        raise InvalidInputError(
+            f"there is a word too many: {unread[0][:60]!r}; a command of several words needs quotes, "
+            f"like --arm short='./evaluate short'."
+        )
+
+
+def _place(store: str | None, name: str, arms: dict[str, CommandArm]) -> dict[str, Any]:
+    """Where the run is kept, and what its arms are; nothing, if it is not kept."""
+    if store is not None:
+        about = {arm.name: arm.command for arm in arms.values()}
+        return {"store": store_url(store), "name": name, "about": about}
+    if name != DEFAULT_NAME:
+        raise InvalidInputError(f"the name {name!r} needs a store; write --store sqlite:///runs.db with it.")
+    return {}
 
 
 def _say_what_was_there(result: Result) -> None:

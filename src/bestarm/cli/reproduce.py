@@ -8,7 +8,6 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +16,9 @@ import typer
 from .._files import write_whole
 from .._records import csv_text
 from ..errors import InvalidInputError
+from ..plots import save
+from ..plots.catalogue import FIGURES
+from ._listing import show
 from ._numbers import to_whole
 from ._output import ListingFormat, number, print_json, print_table
 
@@ -27,22 +29,11 @@ if TYPE_CHECKING:
     from ..paper.table1 import TableCell
 
 
-class Target(StrEnum):
-    """What can be reproduced."""
-
-    table1 = "table1"
-    figure1 = "figure1"
-    figure2 = "figure2"
-    figure3 = "figure3"
-    figure4 = "figure4"
-    figure5 = "figure5"
-    stability = "stability"
-    claims = "claims"
-    all = "all"
+TARGETS = ("table1", *FIGURES, "stability", "claims", "all")
 
 
 def reproduce(
-    target: Annotated[Target, typer.Argument(help="Which table or figure.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help=f"What: {', '.join(TARGETS)}.")],
     runs: Annotated[
         str | None, typer.Option(metavar="INT", help="Runs; default: as many as the paper.")
     ] = None,
@@ -59,27 +50,28 @@ def reproduce(
 
     Example: bestarm reproduce table1 --output report
     """
+    from .. import _door
+
+    _door.choice("target", target, TARGETS)
     count = None if runs is None else to_whole(runs, "runs")
     if count is not None and count < 2:
         raise InvalidInputError(f"runs must be at least 2, got {count}; one run has no standard error.")
     key = to_whole(seed, "seed")
     if not 0 <= key < 2**53:
         raise InvalidInputError(f"seed must be a whole number from 0 to 2**53, got {key}; any will do.")
-    if target is Target.all and format is not ListingFormat.table:
+    if target == "all" and format is not ListingFormat.table:
         raise InvalidInputError(
             f"all writes the numbers of every part beside its report, as CSV and JSON, got --format "
             f"{format.value}; leave it out."
         )
-    folder = _folder(output, needed=target is Target.all or target.value.startswith("figure"))
-    if target is Target.table1:
-        _table_1(count or 1000, key, folder, format)
-    elif target is Target.stability:
-        _stability(count or 1000, key, folder, format)
-    elif target is Target.claims:
-        _claims(count or 1000, key, folder, format)
-    elif folder is not None and target is Target.all:
+    folder = None if output is None else _folder(output)
+    if target in PRINTED:
+        PRINTED[target](count or 1000, key, folder, format)
+    elif folder is None:
+        raise InvalidInputError("figures and the report need a folder to be written to; give --output DIR.")
+    elif target == "all":
         _report(count, key, folder)
-    elif folder is not None:
+    else:
         paths, rows = _figure(target, count, key, folder)
         if format is ListingFormat.table:
             print(*paths, sep="\n")
@@ -87,13 +79,7 @@ def reproduce(
             _print_rows(rows, format)
 
 
-def _folder(output: str | None, needed: bool) -> Path | None:
-    if output is None:
-        if needed:
-            raise InvalidInputError(
-                "figures and the report need a folder to be written to; give --output DIR."
-            )
-        return None
+def _folder(output: str) -> Path:
     folder = Path(output)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -164,7 +150,7 @@ def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -
     if format is ListingFormat.json:
         print_json({"cells": table1.to_dict(cells), "joint": vars(joint)})
     elif format is ListingFormat.csv:
-        print(csv_text(table1.to_dict(cells)), end="")
+        _print_rows(table1.to_dict(cells), format)
     else:
         _print_table_1(cells)
         print("", *table1.bandits(), sep="\n")
@@ -181,14 +167,14 @@ def _report(runs: int | None, seed: int, folder: Path) -> None:
 
     cells = _make_table(runs or 1000, seed, folder, "1 of 4, ")
     pictures = {}
-    for target in (target for target in Target if target.value.startswith("figure")):
-        paths, _ = _figure(target, runs, seed, folder, "2 of 4, ")
-        pictures[target.value] = paths[0].read_text()
+    for name, figure in FIGURES.items():
+        paths, _ = _figure(name, runs, seed, folder, "2 of 4, ")
+        pictures[f"{figure.title}. {figure.caption}"] = paths[0].read_text()
     steady = _make_stability(runs or 1000, seed, folder, "3 of 4, ")
     checked = _make_claims(runs or 1000, seed, folder, "4 of 4, ")
     settings = {
         "runs per cell of Table 1": runs or 1000,
-        "runs of Figure 5": runs or 500,
+        **{f"runs of {figure.title}": runs or figure.runs for figure in FIGURES.values() if figure.runs},
         "runs of the stability": runs or 1000,
         "instances per claim": runs or 1000,
         "seed": seed,
@@ -281,36 +267,20 @@ def _keep_json(file: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def _print_rows(rows: list[dict[str, Any]], format: ListingFormat) -> None:
-    if format is ListingFormat.json:
-        print_json(rows)
-    else:
-        print(csv_text(rows), end="")
+    show(rows, list(rows[0]), format)
 
 
 def _figure(
-    target: Target, runs: int | None, seed: int, folder: Path, place: str = ""
+    name: str, runs: int | None, seed: int, folder: Path, place: str = ""
 ) -> tuple[list[Path], list[dict[str, Any]]]:
     """The picture as SVG and PNG, and the numbers that it shows, which are kept beside it."""
-    from ..paper import figures
-    from ..plots import paper as plots
-    from ..plots import save
+    figure = FIGURES[name]
+    picture, rows = figure.make(runs, seed, _ledger(folder, name, figure.title, place))
+    _keep(folder, name, rows)
+    if "ledger" not in figure.needs:  # else that file holds the finished parts
+        _keep_json(folder / f"{name}.json", rows)
+    return save(picture, folder / name), rows
 
-    if target is Target.figure1:
-        candidates = figures.candidates()
-        picture, rows = plots.figure_1(candidates), figures.candidates_to_dict(candidates)
-    elif target is Target.figure2:
-        paths = figures.runs_of_both(seed)
-        picture, rows = plots.figure_2(*paths), figures.frequencies_to_dict(paths)
-    elif target is Target.figure3:
-        paths = figures.runs_of_both(seed)
-        picture, rows = plots.figure_3(*paths), figures.targets_to_dict(paths)
-    elif target is Target.figure4:
-        steps = figures.proof_steps()
-        picture, rows = plots.figure_4(steps), figures.steps_to_dict(steps)
-    else:
-        draws = figures.draws_against_delta(runs, seed, _ledger(folder, "figure5", "Figure 5", place))
-        picture, rows = plots.figure_5(draws), figures.to_dict(draws)
-    _keep(folder, target.value, rows)
-    if target is not Target.figure5:  # which has its finished parts there
-        _keep_json(folder / f"{target.value}.json", rows)
-    return save(picture, folder / target.value), rows
+
+# What is printed, and written to files on request.
+PRINTED = {"table1": _table_1, "stability": _stability, "claims": _claims}

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .._catalogue import COMPARED, STOPPING_RULES, STRATEGIES
 from .._files import write_whole
+from . import say
 from ._experiment import remarks
 from ._numbers import cut, to_number, to_whole
-from ._output import ListingFormat, check_writable, print_json, print_table
+from ._output import ListingFormat, check_writable, print_csv_lines, print_json, print_table
 
 if TYPE_CHECKING:
     from ..simulation.results import Simulation
@@ -24,9 +26,9 @@ def simulate(
         str,
         typer.Option(
             metavar="S1,S2,...",
-            help="ebs-c, ebs-d, tas-c, tas-d, racing, lucb++, uniform, or an installed one.",
+            help=f"{', '.join(STRATEGIES)}, or an installed one.",
         ),
-    ] = "ebs-d,tas-d,racing,lucb++,uniform",
+    ] = ",".join(COMPARED),
     runs: Annotated[str, typer.Option(metavar="INT", help="Runs of each strategy.")] = "1000",
     seed: Annotated[str, typer.Option(metavar="INT", help="The same seed gives the same result.")] = "0",
     rewards: Annotated[str, typer.Option(help="gaussian, bernoulli or uniform.")] = "gaussian",
@@ -36,9 +38,7 @@ def simulate(
     sigma: Annotated[
         str | None, typer.Option(metavar="FLOAT", help="What strategies assume; default: the largest noise.")
     ] = None,
-    stopping: Annotated[
-        str, typer.Option(help="practical, gk16, gk16-printed, kaufmann-koolen or mixture.")
-    ] = "practical",
+    stopping: Annotated[str, typer.Option(help=f"{', '.join(STOPPING_RULES)}.")] = "practical",
     max_samples: Annotated[str | None, typer.Option(metavar="INT", help="Cut a run off there.")] = None,
     threads: Annotated[str | None, typer.Option(metavar="INT", help="Default: one per core.")] = None,
     format: Annotated[ListingFormat, typer.Option(help="How to print.")] = ListingFormat.table,
@@ -83,18 +83,16 @@ def _numbers(text: str, what: str) -> list[float]:
 def _show(result: Simulation, format: ListingFormat, output: str | None) -> None:
     import contextlib
     import io
-    import sys
 
     text = io.StringIO()
     with contextlib.redirect_stdout(text) if output else contextlib.nullcontext():
         if format is ListingFormat.json:
             print_json(result.to_dict())
         elif format is ListingFormat.csv:
-            print(result.to_csv(), end="")
+            print_csv_lines(result.to_csv().split("\n")[:-1])
         else:
             print_table(*result.table())
     if output:
         write_whole(output, text.getvalue())
     for note in result.notes():
-        if sys.stderr is not None:
-            print(f"bestarm: {note}", file=sys.stderr)
+        say(note)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import html
 import io
 import math
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .._text import rough
+from .._html import Cell, table
+from .._text import clean, rough
 from .forecast import Forecast
 from .status import Interval, Status
 
@@ -22,7 +22,6 @@ MOST_ARMS = 20
 LONGEST_SENTENCE = 500  # characters; the name of an arm alone may have 1000
 SHARE, LEAST_BAR, WIDEST_BAR = 8, 8, 44  # cells
 UNKNOWN = (-math.inf, math.inf)
-JOINERS = dict.fromkeys((0x200C, 0x200D, 0xFE0E, 0xFE0F))  # terminals disagree on the width of what they join
 
 
 @dataclass(frozen=True)
@@ -120,29 +119,28 @@ class Frame:
         arms, rest = _chosen(status, MOST_ARMS)
         axis, places = _axis(status, arms), _places(status, arms)
         most = max(status.pulls.values())
-        lines = []
-        for arm in arms:
-            interval = _interval_words(status, arm, places)
-            cells = [
-                f'<td style="text-align:left">{_escaped(arm, arm == status.leader)}</td>',
-                f"<td>{status.pulls[arm]}</td>",
-                f"<td>{_html_bar(status.pulls[arm] / most if most else 0.0)}</td>",
-                f"<td>{_mean(status, arm, places)}</td>",
-                f"<td>{_html_interval(status, arm, axis)}</td>",
-                f'<td style="text-align:left">{html.escape(interval)}</td>',
-                f"<td>{status.pending[arm] or ''}</td>",
+        left = 'style="text-align:left"'
+        rows: list[list[str | Cell]] = [
+            [
+                Cell(_escaped(arm, arm == status.leader), left),
+                str(status.pulls[arm]),
+                Cell(_html_bar(status.pulls[arm] / most if most else 0.0)),
+                _mean(status, arm, places),
+                Cell(_html_interval(status, arm, axis)),
+                Cell(html.escape(_interval_words(status, arm, places)), left),
+                str(status.pending[arm] or ""),
             ]
-            lines.append("<tr>" + "".join(cells) + "</tr>")
+            for arm in arms
+        ]
         if rest:
-            lines.append(f'<tr><td colspan="7" style="text-align:left">{html.escape(_rest(rest))}</td></tr>')
+            rows.append([Cell(html.escape(_rest(rest)), f'colspan="7" {left}')])
         titles = ("arm", "samples", "", "mean", "leader is better by", "", "pending")
-        header = "".join(f"<th>{title}</th>" for title in titles)
         words, part = self.evidence()
         bar = "" if status.statistic is None else _html_bar(part, 200)
         notes = "".join(f"<div>{_escaped(_short(note, LONGEST_SENTENCE))}</div>" for note in self.notes())
         return (
             f"<div><div>{_escaped(_short(str(status), LONGEST_SENTENCE), True)}</div>"
-            f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+            f"{table(titles, rows)}"
             f"<div>{html.escape(words)} {bar}</div>"
             f"<div>{_escaped(' · '.join(self.facts()))}</div>{notes}</div>"
         )
@@ -365,21 +363,6 @@ def _cells(text: str) -> int:
     from rich.cells import cell_len
 
     return cell_len(text)
-
-
-def clean(text: str, ascii_only: bool = False) -> str:
-    """Without what would move the cursor, turn the direction of writing or have an unknown width.
-
-    Stricter than `_text.harmless`: columns must stay aligned, and nobody reads a name back from here.
-    """
-    text = text.translate(JOINERS)
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() else _replaced(c) for c in text)
-    return text.encode("ascii", "backslashreplace").decode() if ascii_only else text
-
-
-def _replaced(character: str) -> str:
-    return " " if unicodedata.category(character) == "Zs" else "\ufffd"
 
 
 def _fit(text: str, size: int, cut: str) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
-
+from .._text import is_control
 from ..errors import InvalidInputError
 
 LONGEST = 1000
@@ -15,7 +14,7 @@ def check_name(what: str, name: str) -> str:
         raise InvalidInputError(
             f"{what} must be a text of 1 to {LONGEST} characters, got {name!r:.60}; give it a name."
         )
-    bad = next((c for c in name if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")), None)
+    bad = next(filter(is_control, name), None)
     if bad is not None:
         raise InvalidInputError(
             f"{what} must not contain control characters or line breaks, got {name!r:.60} with "

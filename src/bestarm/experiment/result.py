@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
+from .._html import table
 from .._text import rough
 from .status import Status
 
@@ -67,12 +68,7 @@ class Result(Status):
 
     def _repr_html_(self) -> str:
         header, rows = self.table()
-        cells = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
-        lines = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-        )
-        sentence = html.escape(str(self))
-        return f"<p>{sentence}</p><table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
+        return f"<p>{escape(str(self))}</p>{table(header, rows)}"
 
 
 def _shown(value: float | None) -> str:

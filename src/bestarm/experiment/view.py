@@ -14,8 +14,9 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from .._text import clean
 from ..errors import InvalidInputError, StoreError
-from .frame import Frame, clean
+from .frame import Frame
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -49,21 +49,9 @@ def run_on(
         over = n == most or t > FOREVER
         if over and stops_itself:
             break
-        most_samples = 0.0 if over else math.inf
+        limit = 0.0 if over else math.inf
         status, action, _, _, _ = decide(
-            select,
-            stops_itself,
-            t,
-            last,
-            check,
-            0,
-            -math.inf,
-            levels,
-            most_samples,
-            params,
-            state,
-            memory,
-            random,
+            select, stops_itself, t, last, check, 0, -math.inf, levels, limit, params, state, memory, random
         )
         if status != GOING:
             return status == STOPPED

@@ -5,6 +5,7 @@ table1      the expected number of draws, 6 rows and 6 strategies
 figures     the data of Figures 1 to 5
 stability   how much the target weights move, over many runs
 claims      every numbered statement: how it was checked, whether it holds
+checks      the checks of these, on random instances
 ledger      long work in parts, so that an interrupted call goes on where it was
 report      all of it on one page
 """

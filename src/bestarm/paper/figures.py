@@ -181,7 +181,7 @@ def steps_to_dict(steps: list[ProofStep]) -> list[dict[str, Any]]:
     ]
 
 
-def to_dict(panels: list[Draws]) -> list[dict[str, Any]]:
+def draws_to_dict(panels: list[Draws]) -> list[dict[str, Any]]:
     """Figure 5 as plain objects, one per bandit, strategy and delta."""
     return [
         {

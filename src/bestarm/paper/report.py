@@ -7,23 +7,11 @@ from collections.abc import Callable, Mapping
 from html import escape
 
 from .. import __version__
+from .._html import Cell, table
 from .claims import Claim
 from .published import STRATEGIES, TABLE_1
 from .stability import Stability
 from .table1 import ENOUGH, JointTest, TableCell, bandits, joint_test, precise_table
-
-CAPTIONS = {
-    "figure1": "Figure 1. The bandits that Algorithm 1 tries (points) in a box of intervals (red); the one "
-    "with the largest w_min is chosen. Dotted: the smallest upper end. The paper gives no numbers for its "
-    "box; this one is ours.",
-    "figure2": "Figure 2. Sampling frequencies of one run of each strategy on the same rewards; w(μ) dotted.",
-    "figure3": "Figure 3. Target weights over the first 1200 rounds: EBS starts uniform, separates late and "
-    "stays put; Track-and-Stop jumps with the estimates and spikes at every forced step (thin lines). Arms "
-    "with the same weight show as one line.",
-    "figure4": "Figure 4. The transformations in the proof of Proposition 1: w_min never falls. Box ours.",
-    "figure5": "Figure 5. Mean number of draws and its standard error against δ, all deltas from one "
-    "trajectory. The paper gives no grid of deltas; this one is ours.",
-}
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; }
@@ -42,12 +30,12 @@ figure { margin: 2rem 0; } figure svg { max-width: 100%; height: auto; }
 def page(
     cells: list[TableCell],
     joint: JointTest,
-    figures: dict[str, str],
+    figures: Mapping[str, str],
     stability: list[Stability],
     claims: list[Claim],
     settings: Mapping[str, object],
 ) -> str:
-    """The report as HTML; `figures` maps names to SVG text, which is put into the page."""
+    """The report as HTML; `figures` maps captions to SVG text, which is put into the page."""
     precise = precise_table()
     parts = [
         "<h1>The paper, reproduced</h1>",
@@ -64,7 +52,7 @@ def page(
         f"<p>Ours above the published number, as data in the package. All {joint.cells} distinct cells "
         f"together: {joint_test(precise)}.</p>",
         "<h2>Figures</h2>",
-        *(_figure(name, svg) for name, svg in figures.items()),
+        *(_figure(caption, svg) for caption, svg in figures.items()),
         "<h2>Stability of the target weights, first 1200 rounds</h2>",
         _stability(stability),
         "<p>Total variation is half the sum of all changes of the target weights: 1 moves the whole weight "
@@ -74,37 +62,28 @@ def page(
         "instances that break the statement, in its corrected form where it fails as printed.</p>",
         _claims(claims),
         "<h2>Settings</h2>",
-        _rows([["setting", "value"], *([key, str(value)] for key, value in settings.items())]),
+        table(["setting", "value"], [[key, str(value)] for key, value in settings.items()]),
     ]
     head = f"<meta charset='utf-8'><title>The paper, reproduced</title><style>{STYLE}</style>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
 
 
-def _figure(name: str, svg: str) -> str:
+def _figure(caption: str, svg: str) -> str:
     """The picture itself, without the XML prologue of its file, and its caption."""
     picture = svg[svg.index("<svg") :]
-    return f"<figure>{picture}<figcaption>{escape(CAPTIONS[name])}</figcaption></figure>"
-
-
-def _rows(rows: list[list[str]]) -> str:
-    head, *body = rows
-    lines = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
-    lines += ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in body]
-    return "<table>" + "".join(lines) + "</table>"
+    return f"<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def _by_row(cells: list[TableCell], show: Callable[[TableCell], str]) -> str:
     """Six rows and six strategies, each cell as `show` writes it."""
-    lines = ["<tr><th>bandit</th><th>δ</th><th>γ</th><th>T kl(δ, 1-δ)</th>"]
-    lines += [f"<th>{escape(name)}</th>" for name in STRATEGIES]
-    lines.append("</tr>")
-    for i, row in enumerate(TABLE_1):
-        lines.append(
-            f"<tr><td>{row.bandit}</td><td>{row.delta:g}</td><td>{row.gamma:g}</td><td>{row.lower_bound}</td>"
-        )
-        lines += [f"<td>{show(cell)}</td>" for cell in cells if cell.row == i]
-        lines.append("</tr>")
-    return "<div class='scroll'><table>" + "".join(lines) + "</table></div>"
+    rows: list[list[str | Cell]] = [
+        [
+            *(row.bandit, f"{row.delta:g}", f"{row.gamma:g}", str(row.lower_bound)),
+            *(Cell(show(cell)) for cell in cells if cell.row == i),
+        ]
+        for i, row in enumerate(TABLE_1)
+    ]
+    return f"<div class='scroll'>{table(['bandit', 'δ', 'γ', 'T kl(δ, 1-δ)', *STRATEGIES], rows)}</div>"
 
 
 def _table_1(cells: list[TableCell]) -> str:
@@ -128,18 +107,18 @@ def _caution(cells: list[TableCell]) -> str:
 
 
 def _stability(found: list[Stability]) -> str:
-    rows = [["strategy", "total variation", "changes of the most-targeted arm", "uniform rounds", "runs"]]
-    for s in found:
-        rows.append(
-            [
-                s.strategy,
-                f"{s.total_variation:.2f} ± {s.total_variation_error:.2f}",
-                f"{s.leader_changes:.1f} ± {s.leader_changes_error:.1f}",
-                f"{s.uniform_rounds:.0f} ± {s.uniform_rounds_error:.0f}",
-                str(s.runs),
-            ]
-        )
-    return _rows(rows)
+    header = ["strategy", "total variation", "changes of the most-targeted arm", "uniform rounds", "runs"]
+    rows = [
+        [
+            s.strategy,
+            f"{s.total_variation:.2f} ± {s.total_variation_error:.2f}",
+            f"{s.leader_changes:.1f} ± {s.leader_changes_error:.1f}",
+            f"{s.uniform_rounds:.0f} ± {s.uniform_rounds_error:.0f}",
+            str(s.runs),
+        ]
+        for s in found
+    ]
+    return table(header, rows)
 
 
 def _verdicts(claims: list[Claim]) -> str:
@@ -149,17 +128,18 @@ def _verdicts(claims: list[Claim]) -> str:
 
 
 def _claims(claims: list[Claim]) -> str:
-    names = ("statement", "says", "verdict", "instances", "broken", "note")
-    text = ("says", "verdict", "note")
-    lines = ["<tr>"]
-    lines += [f"<th class='text'>{name}</th>" if name in text else f"<th>{name}</th>" for name in names]
-    lines.append("</tr>")
-    for claim in claims:
-        tried = (claim.instances, claim.broken) if claim.instances else ("", "")
-        mark = {"fails": " fails", "not exercised": " faint"}.get(claim.verdict, "")
-        lines.append(
-            f"<tr><td>{escape(claim.number)}</td><td class='text'>{escape(claim.statement)}</td>"
-            f"<td class='text{mark}'>{escape(claim.verdict)}</td><td>{tried[0]}</td><td>{tried[1]}</td>"
-            f"<td class='text'>{escape(claim.note)}</td></tr>"
-        )
-    return "<table>" + "".join(lines) + "</table>"
+    def text(words: str, mark: str = "") -> Cell:
+        return Cell(escape(words), f"class='text{mark}'")
+
+    marks = {"fails": " fails", "not exercised": " faint"}
+    rows: list[list[str | Cell]] = [
+        [
+            claim.number,
+            text(claim.statement),
+            text(claim.verdict, marks.get(claim.verdict, "")),
+            *((str(claim.instances), str(claim.broken)) if claim.instances else ("", "")),
+            text(claim.note),
+        ]
+        for claim in claims
+    ]
+    return table(["statement", text("says"), text("verdict"), "instances", "broken", text("note")], rows)

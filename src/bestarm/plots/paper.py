@@ -60,11 +60,11 @@ def _legend_below(figure: Any, axes: Any) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=9, handlelength=3)
 
 
-def figure_2(ebs: Trace, tas: Trace) -> Any:
+def figure_2(paths: tuple[Trace, Trace]) -> Any:
     """Sampling frequencies of one run of each."""
     figure, panels = pyplot().subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
     weights = optimal_weights(FIGURES_2_AND_3["means"]).weights  # type: ignore[arg-type]
-    for axes, path, title in zip(panels, (ebs, tas), ("EBS", "Track-and-Stop"), strict=True):
+    for axes, path, title in zip(panels, paths, ("EBS", "Track-and-Stop"), strict=True):
         _arms(axes, path.time, path.pulls / path.time[:, None])
         for a, w in enumerate(weights):
             axes.axhline(w, color=ARM_COLOURS[a], lw=1.0, ls=":")
@@ -78,10 +78,10 @@ def figure_2(ebs: Trace, tas: Trace) -> Any:
     return figure
 
 
-def figure_3(ebs: Trace, tas: Trace) -> Any:
+def figure_3(paths: tuple[Trace, Trace]) -> Any:
     """Target weights over the first rounds; a forced round, which targets one arm alone, is a thin spike."""
     figure, panels = pyplot().subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
-    for axes, path, title in zip(panels, (ebs, tas), ("EBS", "Track-and-Stop"), strict=True):
+    for axes, path, title in zip(panels, paths, ("EBS", "Track-and-Stop"), strict=True):
         shown = (path.time <= FIGURE_3_ROUNDS) & (path.arm >= 0)
         assert path.target is not None
         time, target = path.time[shown], path.target[shown]

@@ -1,16 +1,17 @@
-"""Strategies: which arm to pull next. One file each; this one holds the table name -> strategy.
+"""Strategies: which arm to pull next. One file each; this one finds a strategy by its name.
 
-To add one: a file with a kernel and a frozen dataclass (`uniform.py` is the shortest), a line in `_TABLE`,
-an entry in `tests/contracts/`. Third-party packages register theirs under the entry point group
-"bestarm.strategies"; a user's own function becomes a strategy with `bestarm.strategy`.
+To add one: a file with a kernel and a frozen dataclass (`uniform.py` is the shortest), an entry in the
+table `STRATEGIES` of `bestarm/_catalogue.py`, an entry in `tests/contracts/`. Third-party packages register
+theirs under the entry point group "bestarm.strategies"; a user's own function becomes a strategy with
+`bestarm.strategy`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib.metadata import entry_points
 
 from .. import _door
+from .._catalogue import STRATEGIES
 from ..errors import InvalidInputError
 from ._base import Strategy
 from .custom import CustomStrategy, strategy
@@ -35,28 +36,19 @@ __all__ = [
 
 ENTRY_POINTS = "bestarm.strategies"
 
-_TABLE: dict[str, Callable[[], Strategy]] = {
-    "ebs-c": lambda: EBS(tracking="C"),
-    "ebs-d": lambda: EBS(tracking="D"),
-    "tas-c": lambda: TrackAndStop(tracking="C"),
-    "tas-d": lambda: TrackAndStop(tracking="D"),
-    "racing": Racing,
-    "lucb++": LUCB,
-    "uniform": Uniform,
-}
-
 
 def strategy_names() -> list[str]:
     """The names that `find_strategy` knows: the built-in ones, then those of installed packages."""
-    return [*_TABLE, *sorted(set(entry_points(group=ENTRY_POINTS).names) - set(_TABLE))]
+    return [*STRATEGIES, *sorted(set(entry_points(group=ENTRY_POINTS).names) - set(STRATEGIES))]
 
 
 def find_strategy(given: str | Strategy) -> Strategy:
     """A strategy by its name; a strategy itself is handed back."""
     if isinstance(given, Strategy):
         return given
-    if isinstance(given, str) and given in _TABLE:
-        return _TABLE[given]()
+    if isinstance(given, str) and given in STRATEGIES:
+        made: Strategy = STRATEGIES[given].make()
+        return made
     if not isinstance(given, str):
         raise InvalidInputError(
             f"a strategy must be a name or a Strategy, got {given!r:.60}; construct a class, and "

@@ -1,7 +1,8 @@
-"""The statistic Z that decides when to stop, the function g behind it, and confidence widths."""
+"""The statistic Z that decides when to stop, the rate at which it grows, and confidence widths."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,10 +81,10 @@ def _costs(flat: Array, v: Array, leader: npt.NDArray[np.int64]) -> tuple[Array,
     return least, costs
 
 
-def g(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
-    """How fast evidence grows with the proportions v: ½ min over a of v_b v_a/(v_b+v_a) Δ_a².
+def evidence_rate(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
+    """How fast evidence grows per sample with the proportions v: ½ min over a of v_b v_a/(v_b+v_a) Δ_a².
 
-    Equation (8); over all proportions its largest value is 1/T(μ), at v = w(μ).
+    The paper's g(μ, v), equation (8); over all proportions its largest value is 1/T(μ), at v = w(μ).
     means    (..., K)
     weights  (..., K), at least 0 with sum one
     Returns  (...), 0 where several arms are best
@@ -103,6 +104,17 @@ def g(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
     best = gaps.reshape(-1, gaps.shape[-1]).argmin(axis=-1)
     value, _ = _costs(flat, _door.rows(v), best)
     return value.reshape(v.shape[:-1])[()]
+
+
+def g(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
+    """The name of `evidence_rate` in version 0.1."""
+    warnings.warn(
+        "bestarm.g was renamed in version 0.2 and will be removed; call bestarm.evidence_rate, which takes "
+        "the same arguments.",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return evidence_rate(means, weights)
 
 
 def confidence_width(

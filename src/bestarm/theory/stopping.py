@@ -15,6 +15,7 @@ for independent samples as the model says, whatever chose the arms on the basis 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -23,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _door
+from .._catalogue import STOPPING_RULES, Made
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import layout
@@ -315,16 +317,11 @@ class Mixture(StoppingRule):
         return self._intervals(pulls, means, delta, model or Gaussian(sigma), more)
 
 
-RULES: dict[str, StoppingRule] = {
-    rule.name: rule for rule in (Practical(), GK16(), GK16(printed=True), KaufmannKoolen(), Mixture())
-}
+RULES: Mapping[str, StoppingRule] = Made(STOPPING_RULES)
 
 
 def stopping_rule(rule: str | StoppingRule) -> StoppingRule:
-    """A rule by its name; a rule itself is handed back.
-
-    Names: "practical", "gk16", "gk16-printed", "kaufmann-koolen", "mixture".
-    """
+    """A rule by its name, a key of `STOPPING_RULES`; a rule itself is handed back."""
     if isinstance(rule, StoppingRule):
         return rule
     return RULES[_door.choice("stopping", rule, tuple(RULES))]

@@ -1,0 +1,62 @@
+"""What `import bestarm` offers: the one list of public names.
+
+Type checkers and editors read it as it stands; `__init__.py` reads it when a name is first used, and loads
+that name from the module that is given here.
+"""
+
+from .errors import ArmError as ArmError
+from .errors import BestarmError as BestarmError
+from .errors import InvalidInputError as InvalidInputError
+from .errors import StoreError as StoreError
+from .errors import SuspendedError as SuspendedError
+from .experiment.events import Event as Event
+from .experiment.experiment import Experiment as Experiment
+from .experiment.experiment import Pull as Pull
+from .experiment.forecast import Forecast as Forecast
+from .experiment.identify import aidentify as aidentify
+from .experiment.identify import identify as identify
+from .experiment.result import Result as Result
+from .experiment.status import Status as Status
+from .simulation.results import Cell as Cell
+from .simulation.results import Simulation as Simulation
+from .simulation.runner import simulate as simulate
+from .simulation.trace import Trace as Trace
+from .simulation.trace import trace as trace
+from .strategies import EBS as EBS
+from .strategies import LUCB as LUCB
+from .strategies import Racing as Racing
+from .strategies import Strategy as Strategy
+from .strategies import TrackAndStop as TrackAndStop
+from .strategies import Uniform as Uniform
+from .strategies import strategy as strategy
+from .theory.complexity import ComplexityBounds as ComplexityBounds
+from .theory.complexity import OptimalWeights as OptimalWeights
+from .theory.complexity import characteristic_time as characteristic_time
+from .theory.complexity import complexity_bounds as complexity_bounds
+from .theory.complexity import lower_bound as lower_bound
+from .theory.complexity import optimal_weights as optimal_weights
+from .theory.exploration import ExplorationBiasedWeights as ExplorationBiasedWeights
+from .theory.exploration import ExplorationCandidate as ExplorationCandidate
+from .theory.exploration import exploration_biased_weights as exploration_biased_weights
+from .theory.exploration import exploration_candidates as exploration_candidates
+from .theory.guarantees import NonAsymptoticBound as NonAsymptoticBound
+from .theory.guarantees import RegularityBounds as RegularityBounds
+from .theory.guarantees import non_asymptotic_bound as non_asymptotic_bound
+from .theory.guarantees import regularity_bounds as regularity_bounds
+from .theory.models import Bounded as Bounded
+from .theory.models import Gaussian as Gaussian
+from .theory.models import Model as Model
+from .theory.statistics import GLR as GLR
+from .theory.statistics import confidence_width as confidence_width
+from .theory.statistics import evidence_rate as evidence_rate
+from .theory.statistics import g as g
+from .theory.statistics import glr as glr
+from .theory.stopping import GK16 as GK16
+from .theory.stopping import KaufmannKoolen as KaufmannKoolen
+from .theory.stopping import Mixture as Mixture
+from .theory.stopping import Practical as Practical
+from .theory.stopping import Stopping as Stopping
+from .theory.stopping import StoppingRule as StoppingRule
+from .theory.stopping import stopping_rule as stopping_rule
+
+__version__: str

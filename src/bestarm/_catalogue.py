@@ -1,0 +1,72 @@
+"""The strategies and the stopping rules by name: two tables, from which all else that lists them is derived.
+
+An entry says where a class is and how it is constructed, and is imported only when it is made, so that a
+`--help` that lists the names loads no numerics. To add a strategy or a rule, add an entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+
+class Entry(NamedTuple):
+    """What a name stands for.
+
+    module     within bestarm
+    kind       the class
+    arguments  with which it is constructed
+    """
+
+    module: str
+    kind: str
+    arguments: Mapping[str, object] = {}
+
+    def make(self) -> Any:
+        """The strategy or the rule."""
+        return getattr(import_module(f"bestarm.{self.module}"), self.kind)(**self.arguments)
+
+
+class Made(Mapping[str, Any]):
+    """What a table stands for, by name: each is made when it is first looked up, and kept.
+
+    So a rule may stand in a file of its own, which imports the one that looks rules up.
+    """
+
+    def __init__(self, entries: Mapping[str, Entry]) -> None:
+        self._entries = entries
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = self._entries[name].make()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+STRATEGIES = {
+    "ebs-c": Entry("strategies.ebs", "EBS", {"tracking": "C"}),
+    "ebs-d": Entry("strategies.ebs", "EBS", {"tracking": "D"}),
+    "tas-c": Entry("strategies.track_and_stop", "TrackAndStop", {"tracking": "C"}),
+    "tas-d": Entry("strategies.track_and_stop", "TrackAndStop", {"tracking": "D"}),
+    "racing": Entry("strategies.racing", "Racing"),
+    "lucb++": Entry("strategies.lucb", "LUCB"),
+    "uniform": Entry("strategies.uniform", "Uniform"),
+}
+COMPARED = ("ebs-d", "tas-d", "racing", "lucb++", "uniform")  # by `bestarm simulate`, if none is named
+DEFAULT_STRATEGY = "tas-c"  # of a live experiment; docs/decisions/0003-default-strategy.md
+
+STOPPING_RULES = {
+    "practical": Entry("theory.stopping", "Practical"),
+    "gk16": Entry("theory.stopping", "GK16"),
+    "gk16-printed": Entry("theory.stopping", "GK16", {"printed": True}),
+    "kaufmann-koolen": Entry("theory.stopping", "KaufmannKoolen"),
+    "mixture": Entry("theory.stopping", "Mixture"),
+}
+DEFAULT_RULE = "mixture"  # of a live experiment: proven, and the cheapest of those that are

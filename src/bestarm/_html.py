@@ -1,0 +1,33 @@
+"""Tables for pages and notebooks. Text is escaped here, so that no caller forgets to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import NamedTuple
+
+
+class Cell(NamedTuple):
+    """A cell that is more than text.
+
+    html        put into the table as it is
+    attributes  of the cell, like "class='text'"
+    """
+
+    html: str
+    attributes: str = ""
+
+
+def table(header: Sequence[str | Cell], rows: Iterable[Sequence[str | Cell]]) -> str:
+    """A table with one row of titles; a text is escaped, a `Cell` is not."""
+    body = "".join(_row("td", row) for row in rows)
+    return f"<table><thead>{_row('th', header)}</thead><tbody>{body}</tbody></table>"
+
+
+def _row(tag: str, cells: Sequence[str | Cell]) -> str:
+    return f"<tr>{''.join(_cell(tag, cell) for cell in cells)}</tr>"
+
+
+def _cell(tag: str, cell: str | Cell) -> str:
+    text, attributes = cell if isinstance(cell, Cell) else Cell(escape(cell))
+    return f"<{tag} {attributes}>{text}</{tag}>" if attributes else f"<{tag}>{text}</{tag}>"
