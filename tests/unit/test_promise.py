@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -139,7 +140,8 @@ def texts(experiment: Experiment) -> list[str]:
     """Everything that is shown of an experiment as it is, and as it would be shown if it were decided."""
     found = []
     for decision in (experiment.status().decision, "a"):
-        result = Result(**{**experiment._result("decided", 0.0, 0).__dict__, "decision": decision})
+        status = replace(experiment.status(), decision=decision)
+        result = Result.of(status, ended="decided", seconds=0.0, resumed=0)
         frame = Frame(result, Forecast(None, {}), 0.0)
         found += [str(result), result._repr_html_(), frame.text(500), frame.html()]
         found.append(json.dumps(result.to_dict()))

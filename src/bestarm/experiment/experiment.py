@@ -7,10 +7,8 @@ durable, and only then answer. What is answered cannot be lost. `journal.py` say
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, overload
@@ -26,7 +24,6 @@ from .events import Entry, Event
 from .forecast import Forecast, forecast, uniform_samples
 from .journal import Journal
 from .names import check_name
-from .result import Result
 from .settings import (
     DEFAULT_LEASE,
     DEFAULT_STRATEGY,
@@ -34,12 +31,12 @@ from .settings import (
     make_settings,
     read_settings,
     refuse_difference,
-    refuse_distant,
 )
 from .status import Status, status_fields, suspension
 from .store import open_store
 from .store._base import Store
 from .turn import Turn
+from .values import check_value
 from .verification import Verification, verify
 
 MOST_PULLS = 100_000  # in one call of ask
@@ -137,15 +134,17 @@ class Experiment:
         an earlier pull is settled, or when a strategy that stops by itself must see the result that is out.
         Raises  SuspendedError after a value outside the bounds
         """
-        return self._ask_within(n, None)[0]
+        return self.ask_within(n, None)[0]
 
-    def _ask_within(self, n: int, max_samples: int | None) -> tuple[list[Pull], bool]:
-        """`ask` for at most n pulls, and none that would be number max_samples + 1.
+    def ask_within(self, n: int, max_samples: int | None) -> tuple[list[Pull], bool]:
+        """`ask` under a budget: no pull beyond number max_samples is issued; None is no budget.
 
-        Returns  the pulls, and whether there will be no more: all are settled, and undecided
+        Returns  the pulls, and whether the budget is spent: every pull is settled, and there is no decision
         """
         count = _door.whole("n", n, 1, MOST_PULLS, "it is how many pulls to hand out at once")
-        most = 2**53 if max_samples is None else max_samples
+        most = 2**53
+        if max_samples is not None:
+            most = _door.whole("max_samples", max_samples, 0, 2**53, "it is how many pulls to issue in all")
         issued: list[Pull] = []
         more, spent = True, False
         while more and len(issued) < count:
@@ -197,7 +196,7 @@ class Experiment:
         """
         single = value is not None or isinstance(pull, int | np.integer | Pull)
         pairs = [(pull, value)] if single else _pairs(pull)
-        checked = [(self._number(p), self._check_value(v)) for p, v in pairs]
+        checked = [(self._number(p), check_value(v, self.settings)) for p, v in pairs]
         kinds = self._journal.transact(
             lambda turn: [self._tell(turn, p, v) for p, v in checked], len(checked) or 1
         )
@@ -210,7 +209,7 @@ class Experiment:
         Raises  as `tell`
         """
         index = self._arm(arm)
-        values = [self._check_value(v) for v in _listed(value)]
+        values = [check_value(v, self.settings) for v in _listed(value)]
 
         def work(turn: Turn) -> list[str]:
             kinds = []
@@ -246,7 +245,7 @@ class Experiment:
         and every reading adds delta to the promise.
         """
         number, why = self._number(pull), _reason(reason)
-        new = None if value is None else self._check_value(value)
+        new = None if value is None else check_value(value, self.settings)
         if new is not None and not self.settings.allows(new):
             low, high = self.settings.bounds or (0.0, 0.0)
             raise InvalidInputError(
@@ -294,17 +293,19 @@ class Experiment:
         with self._journal.reading() as state:
             return Status(**status_fields(self.name, state))
 
-    def _result(self, ended: str, seconds: float, resumed: int) -> Result:
-        """The status as a `Result`, with how the run went."""
-        with self._journal.reading() as state:
-            fields = status_fields(self.name, state)
-            uniform = uniform_samples(state) if len(state.settings.arms) > 2 else None
-            return Result(**fields, ended=ended, seconds=seconds, resumed=resumed, uniform=uniform)
-
     def forecast(self) -> Forecast:
         """How many more samples, and of which arms, if the estimated means are the true ones."""
         with self._journal.reading() as state:
             return forecast(state)
+
+    def uniform_samples(self) -> int | None:
+        """How many samples uniform sampling would take in all, if the estimated means are the true ones.
+
+        None before every arm has a result, where the leading arms are too close, and for two arms, where
+        every strategy is uniform.
+        """
+        with self._journal.reading() as state:
+            return uniform_samples(state) if len(state.settings.arms) > 2 else None
 
     def history(self, after: int = 0) -> list[Event]:
         """The log, from its first line or from behind line `after`."""
@@ -382,21 +383,6 @@ class Experiment:
                 f"{' ...' if len(self._index) > 8 else ''}."
             )
         return self._index[arm]
-
-    def _check_value(self, value: float) -> float:
-        """A value that could be told, or a refusal; True and False are 1 and 0."""
-        number = math.nan
-        if not isinstance(value, str | bytes | bytearray | memoryview | complex | np.complexfloating):
-            with suppress(Exception):  # what else can be converted says so itself
-                number = float(value)
-        if not math.isfinite(number) or abs(number) > 1e100 * self.settings.sigma:  # at most 1e250
-            raise InvalidInputError(
-                f"a value must be a finite number below 1e100 sigma, got {_door.short(value)}; if the pull "
-                f"gave none, say so with fail; nothing was stored."
-            )
-        if self.settings.bounds is None:
-            refuse_distant("a value", number, self.settings.sigma)
-        return number
 
     def _refuse_violation(self, kinds: list[str]) -> None:
         if events.VIOLATED in kinds:

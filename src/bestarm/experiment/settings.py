@@ -11,10 +11,10 @@ import numpy as np
 
 from .. import _door, strategies
 from ..errors import InvalidInputError, StoreError
-from ..kernels.moments import FARTHEST
 from ..strategies import CustomStrategy, Strategy, find_strategy
 from ..theory.stopping import RULES, StoppingRule, stopping_rule
 from .names import check_name
+from .values import refuse_distant
 
 DECISIONS = 1  # raised whenever the same results would be judged otherwise than before
 DEFAULT_STRATEGY = "tas-c"  # docs/decisions/0003-default-strategy.md has the measurement
@@ -194,16 +194,6 @@ def _scale(
     scale = _door.scale((high - low) / 2.0)
     refuse_distant("bounds", max(abs(low), abs(high)), scale)
     return scale, (low, high)
-
-
-def refuse_distant(what: str, value: float, sigma: float) -> None:
-    """Refuse what is so far from 0 that a double no longer holds the noise: 2^-53 of it is 2^-10 sigma."""
-    if abs(value) > FARTHEST * sigma:
-        raise InvalidInputError(
-            f"{what} must lie within 2**43 sigma ({FARTHEST * sigma:.3g}) of 0, got {value:g}, where "
-            f"rounding takes more than a thousandth of sigma from a value; subtract a constant from all "
-            f"values, such as the first of them."
-        )
 
 
 def _known_rule(given: str | StoppingRule) -> StoppingRule:
