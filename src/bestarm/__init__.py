@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from .experiment.events import Event
     from .experiment.experiment import Experiment, Pull
     from .experiment.forecast import Forecast
-    from .experiment.identify import aidentify, identify
-    from .experiment.result import Result
     from .experiment.status import Status
+    from .running.identify import aidentify, identify
+    from .running.result import Result
     from .simulation.results import Cell, Simulation
     from .simulation.runner import simulate
     from .simulation.trace import Trace, trace
@@ -64,9 +64,9 @@ _HOME = {
     "experiment.events": ("Event",),
     "experiment.experiment": ("Experiment", "Pull"),
     "experiment.forecast": ("Forecast",),
-    "experiment.identify": ("aidentify", "identify"),
-    "experiment.result": ("Result",),
     "experiment.status": ("Status",),
+    "running.identify": ("aidentify", "identify"),
+    "running.result": ("Result",),
     "simulation.results": ("Cell", "Simulation"),
     "simulation.runner": ("simulate",),
     "simulation.trace": ("Trace", "trace"),

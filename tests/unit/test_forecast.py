@@ -15,9 +15,9 @@ import bestarm
 from bestarm.experiment import forecast as module
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.state import State
-from bestarm.simulation.noiseless import run_on
 from bestarm.strategies import Strategy, find_strategy, strategy_names
 from bestarm.strategies._base import PULLS, ROWS
+from bestarm.strategies.noiseless import run_on
 
 MEANS = {"a": 0.5, "b": 0.45, "c": 0.42, "d": 0.35, "e": 0.2}
 

@@ -229,7 +229,7 @@ def test_the_options_of_aidentify_are_those_of_identify() -> None:
     """Typed apart, so that they could drift."""
     import inspect
 
-    from bestarm.experiment.identify import Options
+    from bestarm.running.identify import Options
 
     keywords = set(inspect.signature(identify).parameters) - {"arms", "delta", "workers"}
     assert set(Options.__annotations__) == keywords

@@ -18,10 +18,10 @@ import bestarm
 from bestarm.errors import SuspendedError
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.forecast import Forecast
-from bestarm.experiment.frame import Frame
 from bestarm.experiment.promise import INFORMS, TABLE, VOIDS, WEAKENS, percent
-from bestarm.experiment.result import Result
 from bestarm.experiment.status import Status
+from bestarm.running.frame import Frame
+from bestarm.running.result import Result
 from support.clock import Clocked
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "live.md").read_text()

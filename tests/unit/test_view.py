@@ -17,13 +17,13 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from bestarm.errors import InvalidInputError, StoreError
-from bestarm.experiment import frame as frame_module
-from bestarm.experiment import view as view_module
 from bestarm.experiment.forecast import Forecast
-from bestarm.experiment.frame import Frame
 from bestarm.experiment.promise import Caveat
 from bestarm.experiment.status import Status
-from bestarm.experiment.view import View
+from bestarm.running import frame as frame_module
+from bestarm.running import view as view_module
+from bestarm.running.frame import Frame
+from bestarm.running.view import View
 
 HIDE, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 STRANGE = (

@@ -38,7 +38,7 @@ from ._output import ListingFormat, print_csv, print_json, print_table
 
 if TYPE_CHECKING:
     from ..experiment.experiment import Pull
-    from ..experiment.result import Result
+    from ..running.result import Result
     from ._commands import CommandArm, Commands
 
 SHOWN_FAILURES = 3  # of an arm, each with a line of its own
@@ -154,7 +154,7 @@ def _say_what_was_there(result: Result) -> None:
 
 def _run(arms: dict[str, CommandArm], **options: Any) -> Result:
     without_compiling()
-    from ..experiment.identify import identify as run
+    from ..running.identify import identify as run
 
     return run(arms, **options)
 

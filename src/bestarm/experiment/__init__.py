@@ -8,5 +8,4 @@ journal      keeps a state in step with its log; a change is a `turn`, worked ou
 experiment   `Experiment`: ask, tell and the rest, each one transaction
 verification a replay of a whole log: what is intact, and does the decision follow?
 status       what people see: where it stands; `forecast`: how long it will take
-identify     one call: `run` the arms, show the progress (`view`, `frame`), return the `result`
 """

@@ -14,8 +14,8 @@ import numpy as np
 from .._door import Array
 from ..kernels import decision
 from ..kernels.tracking import TIE
-from ..simulation.noiseless import FOREVER, run_on
 from ..strategies._base import MEANS, PULLS, ROWS, Strategy
+from ..strategies.noiseless import FOREVER, run_on
 from .state import State
 
 STEPS, LEAST_STEPS = 200_000, 200  # the former over K, as a step costs about K; then it is extrapolated

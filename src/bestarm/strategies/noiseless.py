@@ -9,7 +9,7 @@ from ..kernels._types import Array
 from ..kernels.random import Words
 from ..kernels.thresholds import rule_statistic, threshold
 from ..kernels.tracking import first_largest
-from ..strategies._base import CODE, LEVEL, MEANS, PULLS, SCALE, SELECT, Select
+from ._base import CODE, LEVEL, MEANS, PULLS, SCALE, SELECT, Select
 
 FOREVER = 1e12  # samples
 LARGEST = 1 / 300  # step, as a part of all samples: it must not hide that an arm with a small share is behind

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .._text import rough
-from .forecast import Forecast
-from .status import Interval, Status
+from ..experiment.forecast import Forecast
+from ..experiment.status import Interval, Status
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions

@@ -15,12 +15,12 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from .. import _door
+from ..experiment.settings import DEFAULT_STRATEGY
+from ..experiment.store import Store
 from ..strategies import Strategy
 from ..theory.stopping import StoppingRule
 from .result import Result
 from .run import POLL, Arm, Callback, OnError, Run
-from .settings import DEFAULT_STRATEGY
-from .store._base import Store
 
 MOST_WORKERS = 10_000
 

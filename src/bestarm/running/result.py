@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .._text import rough
-from .status import Status
+from ..experiment.status import Status
 
 
 @dataclass(frozen=True)

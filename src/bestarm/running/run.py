@@ -13,12 +13,12 @@ import numpy as np
 
 from .. import _door
 from ..errors import ArmError, InvalidInputError
-from .experiment import Experiment, Pull
+from ..experiment.experiment import Experiment, Pull
+from ..experiment.settings import seconds
+from ..experiment.status import Status
+from ..experiment.store import Store
+from ..experiment.values import check_value
 from .result import Result
-from .settings import seconds
-from .status import Status
-from .store._base import Store
-from .values import check_value
 from .view import View, check_progress
 
 Arm = Callable[..., Any]

@@ -1,0 +1,7 @@
+"""Running arms live: one call that pulls them, shows how it goes, and returns the answer.
+
+identify  `identify` and `aidentify`: start pulls and wait for them
+run       what both share: budgets, pulls under way, what becomes of an outcome
+result    what they return
+view      whether, where and how often to show a run; `frame`: one moment of it, as text and as HTML
+"""
