@@ -390,6 +390,17 @@ def test_a_decided_run_is_answered_without_running_anything() -> None:
     assert result(again)["resumed"] == result(first)["samples"]
 
 
+def test_settings_that_are_left_out_are_those_of_the_stored_run() -> None:
+    """Bounds are needed once; under a name that the store does not have they are missed."""
+    identify("--store", STORE)
+    arms = ("--arm", "good=./good", "--arm", "bad=./bad", "--max-samples", "2000")
+    again = run("identify", *arms, "--store", STORE)
+    assert (again.code, "decided before" in again.err) == (0, True)
+    for more in (("--store", STORE, "--name", "new"), ()):
+        ran = run("identify", *arms, *more)
+        assert (ran.code, "give either --bounds" in ran.err) == (2, True)
+
+
 def test_another_command_under_an_old_name_is_refused() -> None:
     """It would be answered with what the old one gave."""
     identify("--store", STORE)

@@ -15,7 +15,7 @@ from scipy import stats
 import bestarm
 from bestarm.experiment import events, promise
 from bestarm.experiment.events import Entry
-from bestarm.experiment.settings import make_settings
+from bestarm.experiment.settings import new_settings
 from bestarm.experiment.state import State
 from bestarm.kernels import decision
 from bestarm.kernels.random import normal, open_stream
@@ -61,7 +61,7 @@ def simulated(
 
 def lived(rule: bestarm.Mixture, delta: float, run: int, window: int, pulls: int) -> tuple[int, int, State]:
     """The same run as lines of a log; what it ends with, its last pull, and the state."""
-    settings = make_settings(["a", "b"], delta, 1.0, None, "uniform", rule, False, "ask", 1, None, about=None)
+    settings = new_settings(["a", "b"], delta, sigma=1.0, strategy="uniform", stopping=rule, seed=1)
     state, stream, values = State(settings), np.zeros(2, np.uint64), []
     with np.errstate(over="ignore"):
         open_stream(np.uint64(9), np.uint64(run), np.uint64(0), stream)

@@ -26,6 +26,7 @@ from ._experiment import (
     StoppingName,
     StrategyName,
     remarks,
+    require_scale,
     say,
     seed_of,
     settings_of,
@@ -58,7 +59,7 @@ def identify(
         list[str],
         typer.Option(metavar="NAME=COMMAND", help="An arm and the command that samples it; at least two."),
     ],
-    delta: Delta = "0.05",
+    delta: Delta = None,
     bounds: Bounds = None,
     sigma: Sigma = None,
     store: Annotated[
@@ -73,7 +74,7 @@ def identify(
     strategy: StrategyName = None,
     stopping: StoppingName = None,
     minimize: Minimize = False,
-    order: Order = "ask",
+    order: Order = None,
     seed: Seed = None,
     max_samples: Annotated[
         str | None, typer.Option(metavar="INT", help="Give up after so many samples in all.")
@@ -104,7 +105,8 @@ def identify(
     It finds a seed of its own in the variable BESTARM_SEED, beside BESTARM_ARM and BESTARM_PULL; not
     BESTARM_STORE, which may hold a password.
 
-    Ends with code 0 when decided, 3 when a budget ran out. With --store, the same command again resumes.
+    Ends with code 0 when decided, 3 when a budget ran out. With --store, the same command again resumes;
+    settings that are left out then, such as --bounds, are those of the stored run.
 
     Example: bestarm identify --arm short='./evaluate short' --arm long='./evaluate long' --bounds 0,1 \
         --max-samples 5000
@@ -123,6 +125,7 @@ def identify(
     arms = _arms(arm, commands, shell, patience)
     width = _width(workers)
     options = settings_of(delta, sigma, bounds, strategy, stopping, minimize, order)
+    require_scale(options, lambda: store is not None and _is_stored(store, name))
     options |= {
         "rng": seed_of(seed),
         "max_samples": None if max_samples is None else _budget(max_samples, len(arms)),
@@ -150,6 +153,18 @@ def _say_what_was_there(result: Result) -> None:
         say(f"{result.name!r} was decided before and nothing was run; give another --name for a new run.")
     else:
         say(f"{result.name!r} was taken up at {result.resumed} samples.")
+
+
+def _is_stored(store: str, name: str) -> bool:
+    url = store_url(store)
+    without_compiling()
+    from ..experiment.store import open_store
+
+    place = open_store(url)
+    try:
+        return name in place.names()
+    finally:
+        place.close()
 
 
 def _run(arms: dict[str, CommandArm], **options: Any) -> Result:

@@ -1,6 +1,7 @@
 """Live experiments: ask which arm to pull, tell what it gave, stop with a guarantee, lose nothing.
 
 settings     what an experiment is: arms, risk, scale, strategy, rule; fixed at its creation
+             (`checks`: what they may be; `choices`: how a strategy and a rule are stored)
 events       what happened to it: an append-only log, the only truth
 state        what follows from the log, without I/O; the decision is taken here
 store/       where the log lives: memory, SQLite, PostgreSQL

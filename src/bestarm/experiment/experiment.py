@@ -6,32 +6,24 @@ durable, and only then answer. What is answered cannot be lost. `journal.py` say
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 
 from .. import __version__, _door
+from .._signature import spelled_out
 from ..errors import InvalidInputError, SuspendedError
 from ..strategies import Strategy
-from ..theory.stopping import StoppingRule
 from . import events
 from .events import Entry, Event
 from .forecast import Forecast, forecast, uniform_samples
 from .journal import Journal
 from .names import check_name
-from .settings import (
-    DEFAULT_LEASE,
-    DEFAULT_STRATEGY,
-    Settings,
-    make_settings,
-    read_settings,
-    refuse_difference,
-)
+from .settings import DECLARED, Given, Request, Settings, read_settings
 from .status import Status, status_fields, suspension
 from .store import open_store
 from .store._base import Store
@@ -66,58 +58,46 @@ class Experiment:
         self._index = {arm: i for i, arm in enumerate(settings.arms)}
 
     @classmethod
+    @spelled_out(Given.__annotations__, lease=DECLARED["lease"].default)
     def create(
         cls,
         store: str | Store,
         name: str,
         arms: Iterable[str],
-        delta: float = 0.05,
-        *,
-        sigma: float | None = None,
-        bounds: tuple[float, float] | None = None,
-        strategy: str | Strategy = DEFAULT_STRATEGY,
-        stopping: str | StoppingRule = "mixture",
-        minimize: bool = False,
-        order: str = "ask",
-        seed: int | None = None,
-        lease: float | None = DEFAULT_LEASE,
-        about: Mapping[str, str] | None = None,
+        delta: float | None = None,
+        **settings: Unpack[Given],
     ) -> Experiment:
-        """A new experiment; or the one of that name, if it has the same settings.
+        """A new experiment; or the one of that name, if nothing is given that differs from its settings.
 
+        What is left out, a new experiment takes from the defaults below, and one that exists from its store.
         store     "memory:", "sqlite:///file.db", "postgresql://...", or a store
         arms      the names of the options
-        delta     the accepted probability of a wrong answer
+        delta     the accepted probability of a wrong answer; 0.05
         sigma     the known standard deviation (sub-Gaussian scale) of one value; or else
         bounds    (lo, hi) that every value respects
-        strategy  what to sample next, by name or as an object
-        stopping  when to stop; "mixture" is proven
-        minimize  whether the smallest mean is the best
-        order     "ask": results count in the order of asking; "arrival": as they come, for those who state
-                  that durations do not depend on values
-        seed      the same seed and results give the same asks; by default a new one
-        lease     seconds after which an unanswered pull is issued again; None for never; an experiment that
-                  exists keeps its own
+        strategy  what to sample next, by name or as an object; "tas-c"
+        stopping  when to stop; "mixture", which is proven
+        minimize  whether the smallest mean is the best; False
+        order     "ask": results count in the order of asking; "arrival": as they come, if you know that
+                  durations do not depend on values
+        seed      the same seed and results give the same asks; a new one
+        lease     seconds after which an unanswered pull is issued again, None or inf for never; 3600; an
+                  experiment that exists keeps its own
         about     arm -> what it is (a command, a commit); kept, and refused if it differs later
         Raises    InvalidInputError, StoreError
         """
         check_name("the name of an experiment", name)
         place = open_store(store)
-        made = make_settings(
-            arms, delta, sigma, bounds, strategy, stopping, minimize, order, seed, lease, about
-        )
-        if place.create(name, Entry(events.CREATED, data={**made.to_record(), "bestarm": __version__})):
-            return cls(place, name, made)
-        stored = _stored_record(place, name)
-        own = read_settings(stored, made.strategy if "custom" in stored["strategy"] else None)
-        ignored = {"lease"} | {key for key, value in (("seed", seed), ("about", about)) if value is None}
-        given = json.loads(json.dumps(made.to_record()))  # tuples as lists, as they are stored
-        refuse_difference(name, own.to_record(), given, ignored)
-        return cls(place, name, own)
+        request = Request.of(arms, delta, **settings)
+        if request.enough or name not in place.names():
+            made = request.complete()
+            if place.create(name, Entry(events.CREATED, data={**made.to_record(), "bestarm": __version__})):
+                return cls(place, name, made)
+        return cls(place, name, request.resumed(name, _stored_record(place, name)))
 
     @classmethod
     def open(cls, store: str | Store, name: str, *, strategy: Strategy | None = None) -> Experiment:
-        """An experiment that exists; a strategy of your own must be handed in again.
+        """An experiment that exists; a strategy of your own must be passed again.
 
         Raises  InvalidInputError if there is none, StoreError
         """

@@ -222,10 +222,9 @@ class Journal:
             raise
 
     def _refuse_other(self) -> None:
-        record = self.settings.to_record()
         with self.store.reading(self.name) as log:
             stored = log.first().data or {}
-        if {key: stored.get(key) for key in record} != json.loads(json.dumps(record)):
+        if not self.settings.are_of(stored):
             raise StoreError(
                 f"experiment {self.name!r} was replaced by another one of that name; open it again."
             )

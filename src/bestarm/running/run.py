@@ -7,14 +7,15 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from .. import _door
 from ..errors import ArmError, InvalidInputError
+from ..experiment.checks import seconds
 from ..experiment.experiment import Experiment, Pull
-from ..experiment.settings import seconds
+from ..experiment.settings import Shared
 from ..experiment.status import Status
 from ..experiment.store import Store
 from ..experiment.values import check_value
@@ -45,7 +46,7 @@ class Run:
     def __init__(
         self,
         arms: Mapping[str, Arm] | Sequence[Arm],
-        delta: float,
+        delta: float | None,
         width: int,
         asynchronous: bool = False,
         *,
@@ -58,7 +59,7 @@ class Run:
         name: str = "identify",
         callbacks: Iterable[Callback] = (),
         progress: bool | None = None,
-        **settings: Any,
+        **settings: Unpack[Shared],
     ) -> None:
         self.functions = _functions(arms)
         self.takes = {arm: _accepts(arm, function, asynchronous) for arm, function in self.functions.items()}
