@@ -188,8 +188,9 @@ def test_identify_resumes_with_what_it_is_not_told() -> None:
 def test_settings_of_another_kind_are_not_mistaken_for_damage() -> None:
     """A rule and a strategy that this bestarm does not have: what was stored, and what to do."""
     record = new_settings(ARMS, sigma=1.0).to_record()
-    unknown = [
+    unknown: list[dict[str, Any]] = [
         {"stopping": {"name": "tomorrow", "parameters": {"eta": 0.5}}},
+        {"stopping": {"name": "mixture", "version": 2, "parameters": {"eta": 0.5}}},
         {"stopping": {**record["stopping"], "parameters": {"c": 20.0, "eta": 0.5}}},
         {"strategy": {"class": "Tomorrow", "parameters": {"eta": 0.5}}},
         {"strategy": {**record["strategy"], "parameters": {"eta": 0.5}}},
@@ -197,5 +198,31 @@ def test_settings_of_another_kind_are_not_mistaken_for_damage() -> None:
     for change in unknown:
         store = MemoryStore()
         store.create("x", Entry(CREATED, data={**record, **change}))
-        with pytest.raises(StoreError, match=r"eta=0.5, which this bestarm does not know; resume it with"):
+        with pytest.raises(StoreError, match=r"made with the .* eta=0.5, which this .*; resume it with"):
             Experiment.open(store, "x")
+
+
+def test_a_rule_is_stored_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later version of a rule is another rule, and does not judge what an earlier one began."""
+    record = new_settings(ARMS, sigma=1.0).to_record()
+    assert record["stopping"] == {"name": "mixture", "version": 1, "parameters": {"c": 20.0}}
+    monkeypatch.setattr(bestarm.Mixture, "version", 2)
+    assert new_settings(ARMS, sigma=1.0).to_record()["stopping"]["version"] == 2
+    with pytest.raises(StoreError, match=r"the rule 'mixture', version 1, c=20.0, which this bestarm"):
+        read_settings(record)
+
+
+def test_an_experiment_keeps_the_version_of_its_decisions() -> None:
+    """Versions 1, of bestarm 0.1, and 2 are read; one that would be judged by unknown rules is refused."""
+    store = MemoryStore()
+    record = new_settings(ARMS, sigma=1.0).to_record()
+    assert record["decisions"] == 2
+    old = {**record, "decisions": 1, "stopping": {"name": "mixture", "parameters": {"c": 20.0}}}
+    store.create("x", Entry(CREATED, data=old))
+    read = Experiment.create(store, "x", ARMS, sigma=1.0, stopping="mixture").settings
+    assert (read.decisions, read.stopping) == (1, bestarm.Mixture())
+    assert read.are_of(old)
+    assert not read.are_of(record)
+    for version in (0, 3, "2", None):
+        with pytest.raises(StoreError, match=rf"rules of version {version}, and this bestarm has 1 and 2; "):
+            read_settings({**record, "decisions": version})

@@ -64,7 +64,7 @@ def recall_strategy(record: dict[str, Any]) -> Chosen:
     try:
         found: Strategy = kind(**parameters)  # type: ignore[misc]
     except TypeError:
-        raise StoreError(_unknown("strategy", record["class"], parameters)) from None
+        raise StoreError(_unknown("strategy", repr(record["class"]), parameters)) from None
     return Chosen(found, record)
 
 
@@ -82,20 +82,22 @@ def choose_rule(given: str | StoppingRule) -> StoppingRule:
 def rule_record(rule: StoppingRule) -> dict[str, Any]:
     """As it is stored."""
     parameters = asdict(rule)  # type: ignore[call-overload]
-    return {"name": rule.name, "parameters": parameters}
+    return {"name": rule.name, "version": rule.version, "parameters": parameters}
 
 
 def recall_rule(record: dict[str, Any]) -> StoppingRule:
-    """As it was stored."""
+    """As it was stored; version 0.1 stored no version of a rule, which means 1."""
+    name, version = record["name"], record.get("version", 1)
+    known = {(rule.name, rule.version): type(rule) for rule in RULES.values()}
     try:
-        return type(RULES[record["name"]])(**record["parameters"])
+        return known[name, version](**record["parameters"])
     except (KeyError, TypeError):
-        raise StoreError(_unknown("rule", record["name"], record["parameters"])) from None
+        raise StoreError(_unknown("rule", f"{name!r}, version {version}", record["parameters"])) from None
 
 
 def _unknown(what: str, name: str, parameters: dict[str, Any]) -> str:
     words = ", ".join(f"{key}={value}" for key, value in parameters.items())
     return (
-        f"the experiment was made with the {what} {name}{f' with {words}' if words else ''}, which this "
-        f"bestarm does not know; resume it with the bestarm that made it, or a newer one"
+        f"the experiment was made with the {what} {name}{f', {words}' if words else ''}, which this bestarm "
+        f"does not know; resume it with the bestarm that made it, or a newer one"
     )

@@ -31,7 +31,8 @@ from .checks import (
 )
 from .choices import Chosen, choose_rule, choose_strategy, recall_rule, recall_strategy, rule_record
 
-DECISIONS = 1  # raised whenever the same results would be judged otherwise than before
+DECISIONS = 2  # raised whenever the same results would be judged otherwise than before
+READ = (1, 2)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
 DEFAULT_STRATEGY = "tas-c"  # docs/decisions/0003-default-strategy.md has the measurement
 
 
@@ -104,10 +105,10 @@ def setting(*arguments: str, check: Callable[..., Any], **how: Any) -> dict[str,
 
 
 def _readable(version: Any) -> int:
-    if version != DECISIONS:
+    if version not in READ:
         raise StoreError(
             f"the experiment was made with rules of version {version}, and this bestarm has "
-            f"version {DECISIONS}; resume it with the bestarm that made it"
+            f"{' and '.join(map(str, READ))}; resume it with the bestarm that made it, or a newer one"
         )
     return int(version)
 
@@ -116,7 +117,7 @@ def _readable(version: Any) -> int:
 class Settings:
     """arms, delta, scale, strategy, rule, and what else decides how results are judged.
 
-    decisions    the version of the code by which results are judged
+    decisions    the version of the code by which results are judged: an experiment keeps its own
     scale        what is assumed about values: `sigma` and `bounds`
     chosen       the strategy
     minimize     whether the smallest mean is the best

@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +43,12 @@ class Stopping:
 
 
 class StoppingRule(ABC):
-    """The interface of all rules."""
+    """The interface of all rules.
+
+    version  stored with an experiment beside the name; raised with any change of what the rule decides
+    """
+
+    version: ClassVar[int] = 1
 
     @property
     @abstractmethod
