@@ -73,7 +73,7 @@ def lived(rule: bestarm.Mixture, delta: float, run: int, window: int, pulls: int
             old = n - window
             state.apply(Entry(events.RETRACTED, old + 1, old % 2, None, {"was": values[old]}))
         if state.crossed is not None:
-            return (WRONG if state.crossed["arm"] == 0 else RIGHT), n + 1, state
+            return (WRONG if state.crossed.arm == 0 else RIGHT), n + 1, state
     return OPEN, pulls, state
 
 

@@ -3,7 +3,7 @@
 settings     what an experiment is: arms, risk, scale, strategy, rule; fixed at its creation
              (`checks`: what they may be; `choices`: how a strategy and a rule are stored)
 events       what happened to it: an append-only log, the only truth
-state        what follows from the log, without I/O; the decision is taken here
+state        what follows from the log, without I/O; the decision is taken here (`findings`: what it rests on)
 store/       where the log lives: memory, SQLite, PostgreSQL
 journal      keeps a state in step with its log; a change is a `turn`, worked out first and committed then
 experiment   `Experiment`: ask, tell and the rest, each one transaction

@@ -24,7 +24,7 @@ from .forecast import Forecast, forecast, uniform_samples
 from .journal import Journal
 from .names import check_name
 from .settings import DECLARED, Given, Request, Settings, read_settings
-from .status import Status, status_fields, suspension
+from .status import Status, status_of, suspension
 from .store import open_store
 from .store._base import Store
 from .turn import Turn
@@ -271,7 +271,7 @@ class Experiment:
     def status(self) -> Status:
         """Where the experiment stands."""
         with self._journal.reading() as state:
-            return Status(**status_fields(self.name, state))
+            return status_of(self.name, state)
 
     def forecast(self) -> Forecast:
         """How many more samples, and of which arms, if the estimated means are the true ones."""

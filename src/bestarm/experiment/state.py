@@ -27,6 +27,7 @@ from ..kernels.tracking import first_largest, least_pulled
 from ..strategies._admit import kernel_of, raised_by
 from ..strategies._base import CODE, DELTA, LEVEL, MEANS, OWN_PARAMS, PULLS, ROWS, SCALE
 from .events import ASKED, FAILED, KINDS, LAPSED, LATE, TOLD, Entry
+from .findings import Findings
 from .settings import Settings
 
 COUNTS = (
@@ -41,7 +42,7 @@ COUNTS = (
     "retracted",  # all others
 )
 _PLAIN = (
-    *("seq", "mark", "head", "next_pull", "chosen", "called", "last", "first", "offset", "decision"),
+    *("seq", "mark", "head", "next_pull", "chosen", "called", "last", "first", "offset"),
     "counts",
 )
 _FAR = 2.0**20  # sigma: a mean farther from the offset than that may lack bits
@@ -105,8 +106,8 @@ class State:
         if settings.bounds is not None:
             self._set_offset(round_offset(self._signed(sum(settings.bounds) / 2), settings.sigma))
         # outcome
-        self.crossed: dict[str, Any] | None = None  # a decision that is not in the log yet
-        self.decision: dict[str, Any] | None = None
+        self.crossed: Findings | None = None  # a decision that is not in the log yet
+        self.decision: Findings | None = None
         self.counts = {name: [0] * K for name in COUNTS}
 
     # -- the log ---------------------------------------------------------------------------------------
@@ -240,7 +241,7 @@ class State:
             self._judge()
 
     def _decided(self, entry: Entry) -> None:
-        self.decision, self.crossed = entry.data, None
+        self.decision, self.crossed = Findings.from_record(entry.data or {}), None
 
     def _reopened(self, entry: Entry) -> None:  # noqa: ARG002
         self.decision = None
@@ -367,7 +368,7 @@ class State:
         rule = self.settings.stopping
         return decision.verdict(rule.code, self.level, rule.scale, self.evidence)
 
-    def findings(self, arm: int | None = None) -> dict[str, Any]:
+    def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees, as it is kept with a decision; means in the user's own units."""
         settings = self.settings
         pulls = self.evidence[decision.PULLS]
@@ -380,16 +381,15 @@ class State:
             leader = first_largest(np.where(pulls > 0, mu, -np.inf))
         else:
             lower, upper, leader = np.full(mu.size, -np.inf), np.full(mu.size, np.inf), -1
-        return {
-            "arm": leader if arm is None else arm,
-            "samples": int(pulls.sum()),
-            "pulls": [int(n) for n in pulls],
-            "means": [self.raw(m) if n else None for m, n in zip(mu.tolist(), pulls, strict=True)],
-            "statistic": z if math.isfinite(z) else None,
-            "threshold": beta if math.isfinite(beta) else None,
-            "lower": [x if math.isfinite(x) else None for x in (settings.sigma * lower).tolist()],
-            "upper": [x if math.isfinite(x) else None for x in (settings.sigma * upper).tolist()],
-        }
+        return Findings(
+            arm=leader if arm is None else arm,
+            pulls=tuple(int(n) for n in pulls),
+            means=tuple(self.raw(m) if n else None for m, n in zip(mu.tolist(), pulls, strict=True)),
+            statistic=z if math.isfinite(z) else None,
+            threshold=beta if math.isfinite(beta) else None,
+            lower=tuple((settings.sigma * lower).tolist()),
+            upper=tuple((settings.sigma * upper).tolist()),
+        )
 
     def enough(self) -> bool:
         """Whether the results at hand would decide, if only the pulls before them were settled."""
@@ -505,6 +505,7 @@ class State:
         return {
             "snapshot": SNAPSHOT,
             **{name: getattr(self, name) for name in _PLAIN},
+            "decision": None if self.decision is None else self.decision.to_record(self.settings.arms),
             "open": [[pull, *item] for pull, item in self.open.items()],
             "violated": list(self.violated.items()),
             "outside": list(self.outside.items()),
@@ -536,6 +537,7 @@ class State:
         state.changed = set(data["changed"])
         for name in _PLAIN:
             setattr(state, name, data[name])
+        state.decision = None if data["decision"] is None else Findings.from_record(data["decision"])
         if state.offset is not None:
             state._set_offset(state.offset)
         return state
