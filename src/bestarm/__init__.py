@@ -11,8 +11,9 @@ TYPE_CHECKING = False  # type checkers know the name; to import it would take lo
 if TYPE_CHECKING:
     from .errors import ArmError, BestarmError, InvalidInputError, StoreError, SuspendedError
     from .experiment.events import Event
-    from .experiment.experiment import Experiment, Pull
+    from .experiment.experiment import Experiment
     from .experiment.forecast import Forecast
+    from .experiment.pulls import Pull
     from .experiment.status import Status
     from .running.identify import aidentify, identify
     from .running.result import Result
@@ -62,8 +63,9 @@ if TYPE_CHECKING:
 _HOME = {
     "errors": ("ArmError", "BestarmError", "InvalidInputError", "StoreError", "SuspendedError"),
     "experiment.events": ("Event",),
-    "experiment.experiment": ("Experiment", "Pull"),
+    "experiment.experiment": ("Experiment",),
     "experiment.forecast": ("Forecast",),
+    "experiment.pulls": ("Pull",),
     "experiment.status": ("Status",),
     "running.identify": ("aidentify", "identify"),
     "running.result": ("Result",),

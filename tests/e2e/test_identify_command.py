@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 
 from bestarm.cli import _commands, _guard
 from bestarm.cli._commands import CommandArm, CommandError, Commands
-from bestarm.experiment.experiment import Experiment, Pull
+from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.pulls import Pull
 from e2e.test_solve_command import COMMAND
 from support.commands import Ran, refused, run
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import bestarm
 from bestarm.errors import InvalidInputError, StoreError, SuspendedError
-from bestarm.experiment.experiment import Experiment, Pull, pull_seed
+from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.pulls import Pull, pull_seed
 from bestarm.experiment.store.memory import MemoryStore
 from support.clock import Clocked
 

@@ -38,7 +38,7 @@ from ._numbers import to_seconds, to_whole
 from ._output import ListingFormat, print_csv, print_json, print_table
 
 if TYPE_CHECKING:
-    from ..experiment.experiment import Pull
+    from ..experiment.pulls import Pull
     from ..running.result import Result
     from ._commands import CommandArm, Commands
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack, overload
 
@@ -23,29 +22,17 @@ from .events import Entry, Event
 from .forecast import Forecast, forecast, uniform_samples
 from .journal import Journal
 from .names import check_name
+from .pulls import Pull, pull_seed
 from .settings import DECLARED, Given, Request, Settings, read_settings
 from .status import Status, status_of, suspension
 from .store import open_store
 from .store._base import Store
 from .turn import Turn
-from .values import check_value
+from .values import check_reason, check_value, listed_pairs, listed_values
 from .verification import Verification, verify
 
 MOST_PULLS = 100_000  # in one call of ask
 AT_ONCE = 0.05  # seconds of choosing after which what is chosen is committed, so that others get their turn
-
-
-@dataclass(frozen=True, slots=True)
-class Pull:
-    """One sample to take: pull `arm`, with randomness from `seed` if it has any, and tell its `id`.
-
-    deadline  seconds since 1970 by the store's clock, when the pull will be issued again; None for never
-    """
-
-    id: int
-    arm: str
-    seed: int
-    deadline: float | None = None
 
 
 class Experiment:
@@ -175,7 +162,7 @@ class Experiment:
                  InvalidInputError for what is no finite number or no pull, with nothing stored
         """
         single = value is not None or isinstance(pull, int | np.integer | Pull)
-        pairs = [(pull, value)] if single else _pairs(pull)
+        pairs = [(pull, value)] if single else listed_pairs(pull)
         checked = [(self._number(p), check_value(v, self.settings)) for p, v in pairs]
         kinds = self._journal.transact(
             lambda turn: [self._tell(turn, p, v) for p, v in checked], len(checked) or 1
@@ -189,7 +176,7 @@ class Experiment:
         Raises  as `tell`
         """
         index = self._arm(arm)
-        values = [check_value(v, self.settings) for v in _listed(value)]
+        values = [check_value(v, self.settings) for v in listed_values(value)]
 
         def work(turn: Turn) -> list[str]:
             kinds = []
@@ -206,7 +193,7 @@ class Experiment:
 
         Returns  "failed", or "late" if the pull was settled before
         """
-        number, why = self._number(pull), _reason(reason)
+        number, why = self._number(pull), check_reason(reason)
 
         def work(turn: Turn) -> str:
             item = turn.state.open.get(number)
@@ -224,7 +211,7 @@ class Experiment:
         reopened, and the rule decides again. If the evidence held the value, the data are read once more,
         and every reading adds delta to the promise.
         """
-        number, why = self._number(pull), _reason(reason)
+        number, why = self._number(pull), check_reason(reason)
         new = None if value is None else check_value(value, self.settings)
         if new is not None and not self.settings.allows(new):
             low, high = self.settings.bounds or (0.0, 0.0)
@@ -372,44 +359,6 @@ class Experiment:
                 )
 
 
-def pull_seed(seed: int, pull: int) -> int:
-    """31 bits that look random and differ between all pulls of an experiment, so between its arms too.
-
-    31, since many programs cut a seed off at 2^31 - 1, and then half of all pulls would share one.
-    """
-    x = (seed ^ (seed >> 31)) + pull * 0x1E3779B1
-    for multiplier in (0x85EBCA6B, 0xC2B2AE35, 1):  # odd: each step is a bijection of 31 bits
-        x &= 0x7FFFFFFF
-        x = (x ^ (x >> 15)) * multiplier
-    return x
-
-
 def _stored_record(store: Store, name: str) -> dict[str, Any]:
     with store.reading(name) as log:
         return dict(log.first().data or {})
-
-
-def _pairs(given: Any) -> list[tuple[int | Pull, float]]:
-    try:
-        return [(pull, value) for pull, value in given]
-    except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"tell takes a pull and its value, or a list of such pairs, got {_door.short(given)}; write "
-            f"tell(pull, 0.5) or tell([(pull, 0.5), ...])."
-        ) from None
-
-
-def _listed(value: Any) -> list[Any]:
-    """The values themselves, or the one value."""
-    if isinstance(value, np.ndarray):
-        return list(value.ravel())
-    text = isinstance(value, str | bytes | bytearray | memoryview)
-    return list(value) if isinstance(value, Iterable) and not text else [value]
-
-
-def _reason(given: str) -> str:
-    if not isinstance(given, str) or not given.strip():
-        raise InvalidInputError(
-            f"a reason must be a text, got {_door.short(given)}; it is kept in the log, so say what happened."
-        )
-    return given[:10_000]

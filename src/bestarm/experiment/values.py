@@ -1,10 +1,11 @@
-"""Which numbers an experiment takes as values."""
+"""What an experiment is told: which numbers it takes as values, and in which forms."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..errors import InvalidInputError
 from ..kernels.moments import FARTHEST
 
 if TYPE_CHECKING:
+    from .pulls import Pull
     from .settings import Settings
 
 
@@ -40,3 +42,29 @@ def refuse_distant(what: str, value: float, sigma: float) -> None:
             f"rounding takes more than a thousandth of sigma from a value; subtract a constant from all "
             f"values, such as the first of them."
         )
+
+
+def listed_pairs(given: Any) -> list[tuple[int | Pull, float]]:
+    try:
+        return [(pull, value) for pull, value in given]
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"tell takes a pull and its value, or a list of such pairs, got {_door.short(given)}; write "
+            f"tell(pull, 0.5) or tell([(pull, 0.5), ...])."
+        ) from None
+
+
+def listed_values(value: Any) -> list[Any]:
+    """The values themselves, or the one value."""
+    if isinstance(value, np.ndarray):
+        return list(value.ravel())
+    text = isinstance(value, str | bytes | bytearray | memoryview)
+    return list(value) if isinstance(value, Iterable) and not text else [value]
+
+
+def check_reason(given: str) -> str:
+    if not isinstance(given, str) or not given.strip():
+        raise InvalidInputError(
+            f"a reason must be a text, got {_door.short(given)}; it is kept in the log, so say what happened."
+        )
+    return given[:10_000]

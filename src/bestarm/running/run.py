@@ -14,7 +14,8 @@ import numpy as np
 from .. import _door
 from ..errors import ArmError, InvalidInputError
 from ..experiment.checks import seconds
-from ..experiment.experiment import Experiment, Pull
+from ..experiment.experiment import Experiment
+from ..experiment.pulls import Pull
 from ..experiment.settings import Shared
 from ..experiment.status import Status
 from ..experiment.store import Store
