@@ -3,5 +3,6 @@
 identify  `identify` and `aidentify`: start pulls and wait for them
 run       what both share: budgets, pulls under way, what becomes of an outcome
 result    what they return
-view      whether, where and how often to show a run; `frame`: one moment of it, as text and as HTML
+view      whether, where and how often to show a run
+frame     one moment of it: its `arms` as lines for a `terminal` or as a `page` for a notebook
 """

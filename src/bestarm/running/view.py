@@ -15,7 +15,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInputError, StoreError
-from .frame import Frame, clean
+from .frame import Frame
+from .terminal import clean
 
 if TYPE_CHECKING:
     from rich.console import Console
