@@ -11,12 +11,12 @@ from .errors import StoreError as StoreError
 from .errors import SuspendedError as SuspendedError
 from .experiment.events import Event as Event
 from .experiment.experiment import Experiment as Experiment
-from .experiment.experiment import Pull as Pull
 from .experiment.forecast import Forecast as Forecast
-from .experiment.identify import aidentify as aidentify
-from .experiment.identify import identify as identify
-from .experiment.result import Result as Result
+from .experiment.pulls import Pull as Pull
 from .experiment.status import Status as Status
+from .running.identify import aidentify as aidentify
+from .running.identify import identify as identify
+from .running.result import Result as Result
 from .simulation.results import Cell as Cell
 from .simulation.results import Simulation as Simulation
 from .simulation.runner import simulate as simulate

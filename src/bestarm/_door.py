@@ -6,7 +6,7 @@ Each refusal says what was given, what is allowed and what to do.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -226,6 +226,19 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     advice = f"did you mean {near[0]!r}?" if near else "choose one of them."
     words = ", ".join(repr(word) for word in allowed)
     raise InvalidInputError(f"{name} must be one of {words}, got {short(value)}; {advice}")
+
+
+def known_arguments(caller: str, given: Iterable[str], allowed: Sequence[str]) -> None:
+    """Refuse a keyword that a function does not take, as Python would, but with the nearest one."""
+    for name in given:
+        if name not in allowed:
+            import difflib
+
+            near = difflib.get_close_matches(name, allowed, n=1, cutoff=0.5)
+            advice = f"did you mean {near[0]!r}?" if near else "leave it out."
+            raise TypeError(
+                f"{caller} got an unexpected argument {name!r}; it takes {', '.join(allowed)}; {advice}"
+            )
 
 
 def rows(array: Array) -> Array:

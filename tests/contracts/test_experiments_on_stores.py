@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from bestarm.errors import StoreError
-from bestarm.experiment.experiment import Experiment, Pull
+from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.pulls import Pull
 from bestarm.experiment.store import open_store
 from bestarm.experiment.store._sql import SqlStore
 from support.crash import begin, check, outcome, uninterrupted, value_of, work

@@ -27,7 +27,8 @@ import bestarm
 from bestarm.errors import SuspendedError
 from bestarm.experiment import journal as module
 from bestarm.experiment.events import KINDS
-from bestarm.experiment.experiment import Experiment, Pull
+from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.pulls import Pull
 from bestarm.experiment.store.memory import MemoryStore
 from support.clock import Clocked
 

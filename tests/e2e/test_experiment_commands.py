@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from bestarm._catalogue import DEFAULT_STRATEGY
 from bestarm.cli._numbers import LONGEST
-from bestarm.experiment import settings as settings_module
+from bestarm.experiment import checks
 from bestarm.experiment.experiment import Experiment
 from bestarm.strategies import strategy_names
 from e2e.test_solve_command import COMMAND, bestarm
@@ -89,6 +89,22 @@ def test_from_the_first_ask_to_the_decision() -> None:
     assert min(ends[0] for ends in status["intervals"].values()) > 0
     assert kinds()[-1] != "asked"
     assert "decided" in kinds()
+
+
+def test_settings_that_are_left_out_are_those_of_the_store() -> None:
+    """For a new experiment the defaults; for one that exists its own, and another one is refused."""
+    words = ("create", "x", "--arm", "a", "--arm", "b")
+    assert run(*words).code == 2
+    assert "give either --bounds" in run(*words).err
+    assert run(*words, "--sigma", "2", "--delta", "0.1", "--minimize", "--order", "arrival").code == 0
+    again = run(*words, "--format", "json")
+    assert (again.code, "exists already" in again.err) == (0, True)
+    found = json.loads(again.out)
+    kept = ("sigma", "delta", "minimize", "order", "lease")
+    assert [found[key] for key in kept] == [2.0, 0.1, True, "arrival", 3600.0]
+    for other in (("--delta", "0.05"), ("--bounds", "0,1"), ("--sigma", "1"), ("--order", "ask")):
+        ran = run(*words, *other)
+        assert (ran.code, "exists with" in ran.err) == (2, True)
 
 
 def test_a_leader_is_never_called_a_decision() -> None:
@@ -714,8 +730,7 @@ def test_output_that_cannot_be_written_is_one_line_and_loses_nothing() -> None:
 
 def test_the_help_names_the_default_strategy() -> None:
     """The one that an experiment has when none is given."""
-    assert DEFAULT_STRATEGY == settings_module.DEFAULT_STRATEGY
-    assert LONGEST == settings_module.LONGEST
+    assert LONGEST == checks.LONGEST
     create()
     assert rows("status", "x")["strategy"] == DEFAULT_STRATEGY
     for command in ("create", "identify"):

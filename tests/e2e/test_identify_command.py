@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 
 from bestarm.cli import _commands, _guard
 from bestarm.cli._commands import CommandArm, CommandError, Commands
-from bestarm.experiment.experiment import Experiment, Pull
+from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.pulls import Pull
 from e2e.test_solve_command import COMMAND
 from support.commands import Ran, refused, run
 
@@ -388,6 +389,17 @@ def test_a_decided_run_is_answered_without_running_anything() -> None:
     assert [result(again)[key] for key in kept] == [result(first)[key] for key in kept]
     assert "decided before and nothing was run; give another --name" in again.err
     assert result(again)["resumed"] == result(first)["samples"]
+
+
+def test_settings_that_are_left_out_are_those_of_the_stored_run() -> None:
+    """Bounds are needed once; under a name that the store does not have they are missed."""
+    identify("--store", STORE)
+    arms = ("--arm", "good=./good", "--arm", "bad=./bad", "--max-samples", "2000")
+    again = run("identify", *arms, "--store", STORE)
+    assert (again.code, "decided before" in again.err) == (0, True)
+    for more in (("--store", STORE, "--name", "new"), ()):
+        ran = run("identify", *arms, *more)
+        assert (ran.code, "give either --bounds" in ran.err) == (2, True)
 
 
 def test_another_command_under_an_old_name_is_refused() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from bestarm import Experiment
-from bestarm.experiment.experiment import Pull
+from bestarm.experiment.pulls import Pull
 
 HERE = Path(__file__).parent
 EXPECTED: dict[str, dict[str, Any]] = json.loads((HERE / "version_0_1.json").read_text())

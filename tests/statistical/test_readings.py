@@ -15,7 +15,7 @@ from scipy import stats
 import bestarm
 from bestarm.experiment import events, promise
 from bestarm.experiment.events import Entry
-from bestarm.experiment.settings import make_settings
+from bestarm.experiment.settings import new_settings
 from bestarm.experiment.state import State
 from bestarm.kernels.decision import take
 from bestarm.kernels.layout import MEANS
@@ -65,7 +65,7 @@ def simulated(
 
 def lived(rule: bestarm.Mixture, delta: float, run: int, window: int, pulls: int) -> tuple[int, int, State]:
     """The same run as lines of a log; what it ends with, its last pull, and the state."""
-    settings = make_settings(["a", "b"], delta, 1.0, None, "uniform", rule, False, "ask", 1, None, about=None)
+    settings = new_settings(["a", "b"], delta, sigma=1.0, strategy="uniform", stopping=rule, seed=1)
     state, stream, values = State(settings), np.zeros(2, np.uint64), []
     with np.errstate(over="ignore"):
         open_stream(np.uint64(9), np.uint64(run), np.uint64(0), stream)
@@ -77,7 +77,7 @@ def lived(rule: bestarm.Mixture, delta: float, run: int, window: int, pulls: int
             old = n - window
             state.apply(Entry(events.RETRACTED, old + 1, old % 2, None, {"was": values[old]}))
         if state.crossed is not None:
-            return (WRONG if state.crossed["arm"] == 0 else RIGHT), n + 1, state
+            return (WRONG if state.crossed.arm == 0 else RIGHT), n + 1, state
     return OPEN, pulls, state
 
 

@@ -20,7 +20,8 @@ from scipy import stats
 
 import bestarm
 from bestarm.errors import InvalidInputError, SuspendedError
-from bestarm.experiment.experiment import Experiment, Pull
+from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.pulls import Pull
 from support.clock import Clocked
 
 DELTA = 0.05

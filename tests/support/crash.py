@@ -10,7 +10,8 @@ import struct
 import time
 from collections.abc import Callable
 
-from bestarm.experiment.experiment import Experiment, Pull
+from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.pulls import Pull
 from bestarm.experiment.store import Store, open_store
 
 ARMS = ("a", "b", "c")

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import bestarm
 from bestarm.errors import InvalidInputError, StoreError, SuspendedError
-from bestarm.experiment.experiment import Experiment, Pull, pull_seed
+from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.pulls import Pull, pull_seed
 from bestarm.experiment.store.memory import MemoryStore
 from support.clock import Clocked
 
@@ -65,6 +66,37 @@ def test_a_run_from_the_first_ask_to_the_decision() -> None:
     assert decided.arm == "c"
     assert decided.data is not None
     assert decided.data["lower"][0] == pytest.approx(status.intervals["a"][0])
+
+
+def test_a_budget_counts_all_pulls_and_is_spent_when_they_are_settled() -> None:
+    """No pull beyond its number is issued; one that failed is issued again; `ask` knows no budget."""
+    experiment = make()
+    first, spent = experiment.ask_within(9, 4)
+    assert ([pull.id for pull in first], spent) == ([1, 2, 3, 4], False)
+    assert experiment.ask_within(9, 4) == ([], False)
+    for pull in first[:3]:
+        experiment.tell(pull, 0.5)
+    experiment.fail(first[3], "no answer")
+    again, spent = experiment.ask_within(9, 4)
+    assert ([pull.id for pull in again], spent) == ([4], False)
+    experiment.tell(4, 0.5)
+    assert experiment.ask_within(9, 4) == ([], True)
+    assert [pull.id for pull in experiment.ask()] == [5]
+    with pytest.raises(InvalidInputError, match="max_samples must be a whole number"):
+        experiment.ask_within(1, -1)
+
+
+def test_uniform_sampling_is_told_of_for_three_arms_and_more() -> None:
+    """How many samples it would take, once every arm has a result; with two arms there is no other way."""
+    experiment = make()
+    assert experiment.uniform_samples() is None
+    experiment.tell([(pull, 0.3 * pull.id) for pull in experiment.ask(3)])
+    found = experiment.uniform_samples()
+    assert found is not None
+    assert found > 3
+    two = Experiment.create("memory:", "x", ["a", "b"], bounds=(0, 1))
+    two.tell([(pull, 0.3 * pull.id) for pull in two.ask(2)])
+    assert two.uniform_samples() is None
 
 
 def test_before_the_decision_some_interval_holds_zero() -> None:

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import bestarm
-from bestarm import ArmError, InvalidInputError, Pull, Status, SuspendedError, aidentify, identify
-from bestarm.experiment.settings import LONGEST
+from bestarm import ArmError, Experiment, InvalidInputError, Pull, Status, SuspendedError, aidentify, identify
+from bestarm.experiment.checks import LONGEST
 from bestarm.experiment.store.memory import MemoryStore
 
 MOST = 5000
@@ -225,14 +225,36 @@ def test_the_warning_points_to_the_caller() -> None:
     assert caught[0].filename == __file__
 
 
-def test_the_options_of_aidentify_are_those_of_identify() -> None:
-    """Typed apart, so that they could drift."""
+def test_signatures_name_every_option_and_its_default() -> None:
+    """As `help` and a notebook show them; type checkers read the same table."""
     import inspect
 
-    from bestarm.experiment.identify import Options
+    from bestarm.experiment.settings import Given, Shared
+    from bestarm.running.identify import Options
 
-    keywords = set(inspect.signature(identify).parameters) - {"arms", "delta", "workers"}
-    assert set(Options.__annotations__) == keywords
+    shown = inspect.signature(identify).parameters
+    assert set(shown) == {"arms", "delta", "workers"} | set(Options.__annotations__)
+    assert set(Shared.__annotations__) < set(Options.__annotations__)
+    assert (shown["on_error"].default, shown["store"].default, shown["sigma"].default) == (
+        "raise",
+        "memory:",
+        None,
+    )
+    assert list(inspect.signature(bestarm.aidentify).parameters) == list(shown)
+    create = inspect.signature(Experiment.create).parameters
+    assert set(create) == {"store", "name", "arms", "delta"} | set(Given.__annotations__)
+    assert create["lease"].default == 3600.0
+
+
+def test_an_unknown_option_is_refused_with_the_nearest() -> None:
+    """A TypeError, as for any function of Python; nothing is run."""
+    wrong: dict[str, Any] = {"max_sample": 9}
+    with pytest.raises(TypeError, match=r"^identify got an unexpected argument 'max_sample'; it takes .*"):
+        identify(arms(), bounds=(0, 1), **wrong)
+    with pytest.raises(TypeError, match=r"did you mean 'max_samples'\?$"):
+        asyncio.run(bestarm.aidentify(arms(), bounds=(0, 1), **wrong))
+    with pytest.raises(TypeError, match="create got an unexpected argument 'max_sample'"):
+        Experiment.create("memory:", "x", ["a", "b"], bounds=(0, 1), **wrong)
 
 
 def test_the_result_draws_itself() -> None:
@@ -497,7 +519,7 @@ def test_two_runs_may_share_an_experiment(tmp_path: Path) -> None:
 
 def test_the_default_strategy_is_the_measured_one() -> None:
     """The record in docs/decisions names the default."""
-    from bestarm.experiment.settings import DEFAULT_STRATEGY
+    from bestarm._catalogue import DEFAULT_STRATEGY
 
     page = Path(__file__).parents[2] / "docs" / "decisions" / "0003-default-strategy.md"
     assert f"`{DEFAULT_STRATEGY}`" in page.read_text()

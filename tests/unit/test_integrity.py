@@ -16,6 +16,7 @@ from bestarm import Experiment
 from bestarm.errors import BestarmError, DamagedLogError
 from bestarm.experiment import journal
 from bestarm.experiment.events import DECIDED, Entry
+from bestarm.experiment.findings import Findings
 from bestarm.experiment.store import Store, _rows, _sql, open_store
 from bestarm.experiment.verification import verify
 
@@ -241,8 +242,8 @@ def test_a_changed_bit_in_a_snapshot_costs_a_replay(path: Path) -> None:
 def test_a_made_up_decision_does_not_follow(store: Store) -> None:
     """A line that declares a winner, well chained: `verify` says that it does not follow from the log."""
     with store.writing("x") as log:
-        findings = {"arm": 0, "best": "a", "samples": 20, "pulls": [10, 10], "means": [0.4, 0.5]}
-        log.append([Entry(DECIDED, arm=0, data=findings)])
+        made_up = Findings(0, (10, 10), (0.4, 0.5), 4.0, 3.0, (0.0, 0.1), (0.0, 0.3))
+        log.append([Entry(DECIDED, arm=0, data=made_up.to_record(("a", "b")))])
     found = verify(store, "x")
     assert (found.intact, found.follows, found.sound) == (42, False, False)
     assert "the decision for a does not follow" in str(found)
@@ -264,7 +265,8 @@ def test_a_decision_that_is_left_out_is_noticed(store: Store) -> None:
 
 def test_a_line_that_does_not_follow_is_damage_not_a_crash() -> None:
     """Well chained nonsense is one sentence with the number of the line."""
-    for nonsense in (Entry("told", 9, 0, 0.5), Entry("told", 1, 0, None), Entry("asked", 7, 0)):
+    half = Entry(DECIDED, arm=0, data={"arm": 0, "samples": 1, "pulls": [1, 0]})
+    for nonsense in (Entry("told", 9, 0, 0.5), Entry("told", 1, 0, None), Entry("asked", 7, 0), half):
         store = open_store("memory:")
         Experiment.create(store, "x", ["a", "b"], bounds=(0, 1)).ask()
         with store.writing("x") as log:

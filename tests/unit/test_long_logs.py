@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bestarm.experiment.events import CREATED, Entry
-from bestarm.experiment.settings import make_settings
+from bestarm.experiment.settings import new_settings
 from bestarm.experiment.store import _sql, open_store
 from support.processes import finish, start
 
@@ -19,9 +19,7 @@ def fill(url: str, pulls: int) -> None:
     """A log of `pulls` asked and told, as version 0.1 would have left it: no hashes, no snapshot."""
     store = open_store(url)
     assert isinstance(store, _sql.SqlStore)
-    settings = make_settings(
-        ["a", "b", "c"], 1e-300, None, (0, 1), "tas-c", "mixture", False, "ask", 1, None, None
-    )
+    settings = new_settings(["a", "b", "c"], 1e-300, bounds=(0, 1), seed=1, lease=None)
     store.create("x", Entry(CREATED, data=settings.to_record()))
     numbers = (
         f"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {pulls})"

@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,10 +18,10 @@ import bestarm
 from bestarm.errors import SuspendedError
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.forecast import Forecast
-from bestarm.experiment.frame import Frame
 from bestarm.experiment.promise import INFORMS, TABLE, VOIDS, WEAKENS, percent
-from bestarm.experiment.result import Result
 from bestarm.experiment.status import Status
+from bestarm.running.frame import Frame
+from bestarm.running.result import Result
 from support.clock import Clocked
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "live.md").read_text()
@@ -139,7 +140,8 @@ def texts(experiment: Experiment) -> list[str]:
     """Everything that is shown of an experiment as it is, and as it would be shown if it were decided."""
     found = []
     for decision in (experiment.status().decision, "a"):
-        result = Result(**{**experiment._result("decided", 0.0, 0).__dict__, "decision": decision})
+        status = replace(experiment.status(), decision=decision)
+        result = Result.of(status, ended="decided", seconds=0.0, resumed=0)
         frame = Frame(result, Forecast(None, {}), 0.0)
         found += [str(result), result._repr_html_(), frame.text(500), frame.html()]
         found.append(json.dumps(result.to_dict()))

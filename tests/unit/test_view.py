@@ -17,13 +17,15 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from bestarm.errors import InvalidInputError, StoreError
-from bestarm.experiment import frame as frame_module
-from bestarm.experiment import view as view_module
 from bestarm.experiment.forecast import Forecast
-from bestarm.experiment.frame import Frame
 from bestarm.experiment.promise import Caveat
 from bestarm.experiment.status import Status
-from bestarm.experiment.view import View
+from bestarm.running import frame as frame_module
+from bestarm.running import page as page_module
+from bestarm.running import terminal as terminal_module
+from bestarm.running import view as view_module
+from bestarm.running.frame import Frame
+from bestarm.running.view import View
 
 HIDE, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 STRANGE = (
@@ -268,11 +270,11 @@ def test_many_arms_are_cut_to_those_that_matter(monkeypatch: pytest.MonkeyPatch)
 
         return draw
 
-    for name in ("_interval_bar", "_html_interval"):
-        monkeypatch.setattr(frame_module, name, counted(name, getattr(frame_module, name)))
+    for module, name in ((terminal_module, "_interval_bar"), (page_module, "_interval")):
+        monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
     lines = rendered(Frame(now, more(), 1.0), 80)
-    page = Frame(now, more(), 1.0).html()
-    assert (drawn.count("_interval_bar"), drawn.count("_html_interval")) == (19, 20)
+    html = Frame(now, more(), 1.0).html()
+    assert (drawn.count("_interval_bar"), drawn.count("_interval")) == (19, 20)
     shown = [line.split("  ")[0] for line in lines if line.startswith("arm ")][1:]
     assert len(shown) == 20
     assert [arm for arm in shown if arm in {"arm 7", "arm 500", "arm 901", "arm 999"}] == [
@@ -282,7 +284,7 @@ def test_many_arms_are_cut_to_those_that_matter(monkeypatch: pytest.MonkeyPatch)
         "arm 999",
     ]
     assert any(line.startswith("... and 980 more, with 98000 samples") for line in lines)
-    assert "... and 980 more" in page
+    assert "... and 980 more" in html
 
 
 @pytest.mark.parametrize("height", [12, 16, 24])
@@ -419,7 +421,7 @@ def test_an_error_while_it_begins_restores_the_cursor(monkeypatch: pytest.Monkey
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(frame_module, "_table", interrupt)
+    monkeypatch.setattr(frame_module, "arm_lines", interrupt)
     with pytest.raises(KeyboardInterrupt), view(Fake()):
         pass
     text = screen.getvalue()

@@ -28,7 +28,7 @@ from ..errors import ArmError, InvalidInputError
 from . import _guard
 
 if TYPE_CHECKING:
-    from ..experiment.experiment import Pull
+    from ..experiment.pulls import Pull
 
 TAIL = 65_536  # bytes of output that are kept: the number stands at the end
 STEP = 0.05  # seconds between looks at whether the run is over

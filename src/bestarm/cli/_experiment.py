@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,7 +32,10 @@ StoreUrl = Annotated[
     ),
 ]
 Listing = Annotated[ListingFormat, typer.Option("--format", help="How to print.")]
-Delta = Annotated[str, typer.Option(metavar="FLOAT", help="Accepted probability of a wrong answer.")]
+Delta = Annotated[
+    str | None,
+    typer.Option(metavar="FLOAT", help="Accepted probability of a wrong answer; default: 0.05."),
+]
 Sigma = Annotated[
     str | None,
     typer.Option(metavar="FLOAT", help="Or the known standard deviation (sub-Gaussian scale) of one value."),
@@ -57,10 +60,10 @@ StoppingName = Annotated[
 ]
 Minimize = Annotated[bool, typer.Option("--minimize", help="The smallest mean is the best.")]
 Order = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="ORDER",
-        help="In which results count: ask, or arrival if durations do not depend on values.",
+        help="In which results count: ask (the default), or arrival if durations do not depend on values.",
     ),
 ]
 Seed = Annotated[
@@ -115,32 +118,40 @@ def store_url(given: str | None) -> str:
 
 
 def settings_of(
-    delta: str,
+    delta: str | None,
     sigma: str | None,
     bounds: str | None,
     strategy: str | None,
     stopping: str | None,
     minimize: bool,
-    order: str,
+    order: str | None,
 ) -> dict[str, Any]:
     """What `Experiment.create` and `identify` are given, from the words of the command line."""
-    if (sigma is None) == (bounds is None):
-        raise InvalidInputError(
-            f"give either --bounds LO,HI that every value respects, like --bounds 0,1, or --sigma with the "
-            f"known standard deviation of one value, got {'neither' if sigma is None else 'both'}; without a "
-            f"scale nothing can be promised."
-        )
-    found: dict[str, Any] = {"delta": to_number(delta, "delta"), "minimize": minimize, "order": order}
+    if sigma is not None and bounds is not None:
+        raise InvalidInputError(_SCALE.format("both"))
+    words = {"strategy": strategy, "stopping": stopping, "order": order}
+    found: dict[str, Any] = {key: word for key, word in words.items() if word is not None}
+    if delta is not None:
+        found["delta"] = to_number(delta, "delta")
     if sigma is not None:
         found["sigma"] = to_number(sigma, "sigma")
     if bounds is not None:
-        ends = [to_number(word, "bounds") for word in cut(bounds)]
-        found["bounds"] = tuple(ends)
-    if strategy is not None:
-        found["strategy"] = strategy
-    if stopping is not None:
-        found["stopping"] = stopping
+        found["bounds"] = tuple(to_number(word, "bounds") for word in cut(bounds))
+    if minimize:
+        found["minimize"] = True
     return found
+
+
+def require_scale(settings: dict[str, Any], known: Callable[[], bool]) -> None:
+    """Refuse an experiment without a scale, unless it is known, and has one."""
+    if "sigma" not in settings and "bounds" not in settings and not known():
+        raise InvalidInputError(_SCALE.format("neither"))
+
+
+_SCALE = (
+    "give either --bounds LO,HI that every value respects, like --bounds 0,1, or --sigma with the known "
+    "standard deviation of one value, got {}; without a scale nothing can be promised."
+)
 
 
 def seed_of(word: str | None) -> int | None:

@@ -22,6 +22,7 @@ from ._experiment import (
     StrategyName,
     opened,
     pull_of,
+    require_scale,
     seed_of,
     settings_of,
     store_url,
@@ -42,26 +43,32 @@ def create(
     name: Name,
     arm: Annotated[list[str], typer.Option(metavar="NAME", help="An option to compare; at least two.")],
     store: StoreUrl = None,
-    delta: Delta = "0.05",
+    delta: Delta = None,
     bounds: Bounds = None,
     sigma: Sigma = None,
     strategy: StrategyName = None,
     stopping: StoppingName = None,
     minimize: Minimize = False,
-    order: Order = "ask",
+    order: Order = None,
     seed: Seed = None,
     lease: Annotated[
-        str, typer.Option(metavar="SECONDS", help="When an unanswered pull is issued again; or never.")
-    ] = "3600",
+        str | None,
+        typer.Option(
+            metavar="SECONDS", help="When an unanswered pull is issued again, or never; default: 3600."
+        ),
+    ] = None,
     format: Listing = ListingFormat.table,
 ) -> None:
-    """Begin an experiment in a store; with the settings of one that exists, this changes nothing.
+    """Begin an experiment in a store.
+
+    For one that exists this changes nothing, and settings that differ from its own are refused.
 
     Example: bestarm create prompts --store sqlite:///runs.db --arm short --arm long --bounds 0,1
     """
     url = store_url(store)
     settings = settings_of(delta, sigma, bounds, strategy, stopping, minimize, order)
-    settings["lease"] = None if lease == "never" else to_seconds(lease, "lease", "write never")
+    if lease is not None:
+        settings["lease"] = None if lease == "never" else to_seconds(lease, "lease", "write never")
     key = seed_of(seed)
     without_compiling()
     from ..experiment.experiment import Experiment
@@ -69,6 +76,7 @@ def create(
 
     place = open_store(url)
     known = name in place.names()
+    require_scale(settings, lambda: known)
     with Experiment.create(place, name, arm, seed=key, **settings) as experiment:
         if known:
             say(f"experiment {name!r} exists already, with these settings.")

@@ -25,7 +25,7 @@ def _live() -> None:
     """Choose between options that answer slowly enough to be watched."""
     import time
 
-    from ..experiment.identify import identify
+    from ..running.identify import identify
 
     def option(rate: float) -> Callable[[np.random.Generator], float]:
         def score(rng: np.random.Generator) -> float:

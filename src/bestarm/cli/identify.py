@@ -27,6 +27,7 @@ from ._experiment import (
     StoppingName,
     StrategyName,
     remarks,
+    require_scale,
     seed_of,
     settings_of,
     store_url,
@@ -37,8 +38,8 @@ from ._numbers import to_seconds, to_whole
 from ._output import ListingFormat, print_csv, print_json, print_table
 
 if TYPE_CHECKING:
-    from ..experiment.experiment import Pull
-    from ..experiment.result import Result
+    from ..experiment.pulls import Pull
+    from ..running.result import Result
     from ._commands import CommandArm, Commands
 
 SHOWN_FAILURES = 3  # of an arm, each with a line of its own
@@ -84,7 +85,7 @@ Printed = Annotated[ListingFormat, typer.Option(help="How to print the result; c
 def identify(
     context: typer.Context,
     arm: Arms,
-    delta: Delta = "0.05",
+    delta: Delta = None,
     bounds: Bounds = None,
     sigma: Sigma = None,
     store: KeptIn = None,
@@ -92,7 +93,7 @@ def identify(
     strategy: StrategyName = None,
     stopping: StoppingName = None,
     minimize: Minimize = False,
-    order: Order = "ask",
+    order: Order = None,
     seed: Seed = None,
     max_samples: MaxSamples = None,
     timeout: Timeout = None,
@@ -110,7 +111,8 @@ def identify(
     It finds a seed of its own in the variable BESTARM_SEED, beside BESTARM_ARM and BESTARM_PULL; not
     BESTARM_STORE, which may hold a password.
 
-    Ends with code 0 when decided, 3 when a budget ran out. With --store, the same command again resumes.
+    Ends with code 0 when decided, 3 when a budget ran out. With --store, the same command again resumes;
+    settings that are left out then, such as --bounds, are those of the stored run.
 
     Example: bestarm identify --arm short='./evaluate short' --arm long='./evaluate long' --bounds 0,1 \
         --max-samples 5000
@@ -123,6 +125,7 @@ def identify(
     arms = _arms(arm, commands, shell, patience)
     width = _width(workers)
     options = settings_of(delta, sigma, bounds, strategy, stopping, minimize, order)
+    require_scale(options, lambda: store is not None and _is_stored(store, name))
     options |= {
         "rng": seed_of(seed),
         "max_samples": None if max_samples is None else _budget(max_samples, len(arms)),
@@ -169,9 +172,21 @@ def _say_what_was_there(result: Result) -> None:
         say(f"{result.name!r} was taken up at {result.resumed} samples.")
 
 
+def _is_stored(store: str, name: str) -> bool:
+    url = store_url(store)
+    without_compiling()
+    from ..experiment.store import open_store
+
+    place = open_store(url)
+    try:
+        return name in place.names()
+    finally:
+        place.close()
+
+
 def _run(arms: dict[str, CommandArm], **options: Any) -> Result:
     without_compiling()
-    from ..experiment.identify import identify as run
+    from ..running.identify import identify as run
 
     return run(arms, **options)
 

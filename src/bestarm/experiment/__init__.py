@@ -1,12 +1,17 @@
 """Live experiments: ask which arm to pull, tell what it gave, stop with a guarantee, lose nothing.
 
-settings     what an experiment is: arms, risk, scale, strategy, rule; fixed at its creation
-events       what happened to it: an append-only log, the only truth
-state        what follows from the log, without I/O; the decision is taken here
-store/       where the log lives: memory, SQLite, PostgreSQL
-journal      keeps a state in step with its log; a change is a `turn`, worked out first and committed then
-experiment   `Experiment`: ask, tell and the rest, each one transaction
-verification a replay of a whole log: what is intact, and does the decision follow?
-status       what people see: where it stands; `forecast`: how long it will take
-identify     one call: `run` the arms, show the progress (`view`, `frame`), return the `result`
+settings      what an experiment is: arms, risk, scale, strategy, rule; fixed at its creation
+  checks        what they may be
+  choices       how a strategy and a rule are stored and found again
+events        what happened to it: an append-only log, the only truth
+state         what follows from the log, without I/O; the decision is taken here
+  findings      what it rests on
+store/        where the log lives: memory, SQLite, PostgreSQL
+journal       keeps a state in step with its log; a change is a `turn`, worked out first and committed then
+experiment    `Experiment`: ask, tell and the rest, each one transaction
+  pulls         what is asked
+  values        what is told
+verification  a replay of a whole log: what is intact, and does the decision follow?
+status        what people see: where it stands, and what is promised (`promise`)
+forecast      how long it will take
 """

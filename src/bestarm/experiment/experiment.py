@@ -6,58 +6,34 @@ durable, and only then answer. What is answered cannot be lost. `journal.py` say
 
 from __future__ import annotations
 
-import json
-import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 
 from .. import __version__, _door
+from .._signature import spelled_out
 from ..errors import InvalidInputError, SuspendedError
 from ..kernels.layout import arm_of
 from ..strategies import Strategy
-from ..theory.models import refuse_distant
-from ..theory.stopping import StoppingRule
 from . import events
 from .events import Entry, Event
 from .forecast import Forecast, forecast, uniform_samples
 from .journal import Journal
 from .names import check_name
-from .result import Result
-from .settings import (
-    DEFAULT_LEASE,
-    DEFAULT_STRATEGY,
-    Settings,
-    make_settings,
-    read_settings,
-    refuse_difference,
-)
-from .status import Status, status_fields, suspension
+from .pulls import Pull, pull_seed
+from .settings import DECLARED, Given, Request, Settings, read_settings
+from .status import Status, status_of, suspension
 from .store import open_store
 from .store._base import Store
 from .turn import Turn
+from .values import check_reason, check_value, listed_pairs, listed_values
 from .verification import Verification, verify
 
 MOST_PULLS = 100_000  # in one call of ask
 AT_ONCE = 0.05  # seconds of choosing after which what is chosen is committed, so that others get their turn
-
-
-@dataclass(frozen=True, slots=True)
-class Pull:
-    """One sample to take: pull `arm`, with randomness from `seed` if it has any, and tell its `id`.
-
-    deadline  seconds since 1970 by the store's clock, when the pull will be issued again; None for never
-    """
-
-    id: int
-    arm: str
-    seed: int
-    deadline: float | None = None
 
 
 class Experiment:
@@ -70,58 +46,46 @@ class Experiment:
         self._index = {arm: i for i, arm in enumerate(settings.arms)}
 
     @classmethod
+    @spelled_out(Given.__annotations__, lease=DECLARED["lease"].default)
     def create(
         cls,
         store: str | Store,
         name: str,
         arms: Iterable[str],
-        delta: float = 0.05,
-        *,
-        sigma: float | None = None,
-        bounds: tuple[float, float] | None = None,
-        strategy: str | Strategy = DEFAULT_STRATEGY,
-        stopping: str | StoppingRule = "mixture",
-        minimize: bool = False,
-        order: str = "ask",
-        seed: int | None = None,
-        lease: float | None = DEFAULT_LEASE,
-        about: Mapping[str, str] | None = None,
+        delta: float | None = None,
+        **settings: Unpack[Given],
     ) -> Experiment:
-        """A new experiment; or the one of that name, if it has the same settings.
+        """A new experiment; or the one of that name, if nothing is given that differs from its settings.
 
+        What is left out, a new experiment takes from the defaults below, and one that exists from its store.
         store     "memory:", "sqlite:///file.db", "postgresql://...", or a store
         arms      the names of the options
-        delta     the accepted probability of a wrong answer
+        delta     the accepted probability of a wrong answer; 0.05
         sigma     the known standard deviation (sub-Gaussian scale) of one value; or else
         bounds    (lo, hi) that every value respects
-        strategy  what to sample next, by name or as an object
-        stopping  when to stop; "mixture" is proven
-        minimize  whether the smallest mean is the best
-        order     "ask": results count in the order of asking; "arrival": as they come, for those who state
-                  that durations do not depend on values
-        seed      the same seed and results give the same asks; by default a new one
-        lease     seconds after which an unanswered pull is issued again; None for never; an experiment that
-                  exists keeps its own
+        strategy  what to sample next, by name or as an object; "tas-c"
+        stopping  when to stop; "mixture", which is proven
+        minimize  whether the smallest mean is the best; False
+        order     "ask": results count in the order of asking; "arrival": as they come, if you know that
+                  durations do not depend on values
+        seed      the same seed and results give the same asks; a new one
+        lease     seconds after which an unanswered pull is issued again, None or inf for never; 3600; an
+                  experiment that exists keeps its own
         about     arm -> what it is (a command, a commit); kept, and refused if it differs later
         Raises    InvalidInputError, StoreError
         """
         check_name("the name of an experiment", name)
         place = open_store(store)
-        made = make_settings(
-            arms, delta, sigma, bounds, strategy, stopping, minimize, order, seed, lease, about
-        )
-        if place.create(name, Entry(events.CREATED, data={**made.to_record(), "bestarm": __version__})):
-            return cls(place, name, made)
-        stored = _stored_record(place, name)
-        own = read_settings(stored, made.strategy if "custom" in stored["strategy"] else None)
-        ignored = {"lease"} | {key for key, value in (("seed", seed), ("about", about)) if value is None}
-        given = json.loads(json.dumps(made.to_record()))  # tuples as lists, as they are stored
-        refuse_difference(name, own.to_record(), given, ignored)
-        return cls(place, name, own)
+        request = Request.of(arms, delta, **settings)
+        if request.enough or name not in place.names():
+            made = request.complete()
+            if place.create(name, Entry(events.CREATED, data={**made.to_record(), "bestarm": __version__})):
+                return cls(place, name, made)
+        return cls(place, name, request.resumed(name, _stored_record(place, name)))
 
     @classmethod
     def open(cls, store: str | Store, name: str, *, strategy: Strategy | None = None) -> Experiment:
-        """An experiment that exists; a strategy of your own must be handed in again.
+        """An experiment that exists; a strategy of your own must be passed again.
 
         Raises  InvalidInputError if there is none, StoreError
         """
@@ -138,15 +102,17 @@ class Experiment:
         an earlier pull is settled, or when a strategy that stops by itself must see the result that is out.
         Raises  SuspendedError after a value outside the bounds
         """
-        return self._ask_within(n, None)[0]
+        return self.ask_within(n, None)[0]
 
-    def _ask_within(self, n: int, max_samples: int | None) -> tuple[list[Pull], bool]:
-        """`ask` for at most n pulls, and none that would be number max_samples + 1.
+    def ask_within(self, n: int, max_samples: int | None) -> tuple[list[Pull], bool]:
+        """`ask` under a budget: no pull beyond number max_samples is issued; None is no budget.
 
-        Returns  the pulls, and whether there will be no more: all are settled, and undecided
+        Returns  the pulls, and whether the budget is spent: every pull is settled, and there is no decision
         """
         count = _door.whole("n", n, 1, MOST_PULLS, "it is how many pulls to hand out at once")
-        most = 2**53 if max_samples is None else max_samples
+        most = 2**53
+        if max_samples is not None:
+            most = _door.whole("max_samples", max_samples, 0, 2**53, "it is how many pulls to issue in all")
         issued: list[Pull] = []
         more, spent = True, False
         while more and len(issued) < count:
@@ -197,8 +163,8 @@ class Experiment:
                  InvalidInputError for what is no finite number or no pull, with nothing stored
         """
         single = value is not None or isinstance(pull, int | np.integer | Pull)
-        pairs = [(pull, value)] if single else _pairs(pull)
-        checked = [(self._number(p), self._check_value(v)) for p, v in pairs]
+        pairs = [(pull, value)] if single else listed_pairs(pull)
+        checked = [(self._number(p), check_value(v, self.settings)) for p, v in pairs]
         kinds = self._journal.transact(
             lambda turn: [self._tell(turn, p, v) for p, v in checked], len(checked) or 1
         )
@@ -211,7 +177,7 @@ class Experiment:
         Raises  as `tell`
         """
         index = self._arm(arm)
-        values = [self._check_value(v) for v in _listed(value)]
+        values = [check_value(v, self.settings) for v in listed_values(value)]
 
         def work(turn: Turn) -> list[str]:
             kinds = []
@@ -228,7 +194,7 @@ class Experiment:
 
         Returns  "failed", or "late" if the pull was settled before
         """
-        number, why = self._number(pull), _reason(reason)
+        number, why = self._number(pull), check_reason(reason)
 
         def work(turn: Turn) -> str:
             item = turn.state.open.get(number)
@@ -246,10 +212,10 @@ class Experiment:
         reopened, and the rule decides again. If the evidence held the value, the data are read once more,
         and every reading adds delta to the promise.
         """
-        number, why = self._number(pull), _reason(reason)
-        new = None if value is None else self._check_value(value)
+        number, why = self._number(pull), check_reason(reason)
+        new = None if value is None else check_value(value, self.settings)
         if new is not None and not self.settings.allows(new):
-            low, high = self.settings.bounds or (0.0, 0.0)
+            low, high = self.settings.model.limits or (0.0, 0.0)
             raise InvalidInputError(
                 f"the right value must lie within the bounds [{low:g}, {high:g}], got {new:g}; nothing was "
                 f"changed."
@@ -293,19 +259,21 @@ class Experiment:
     def status(self) -> Status:
         """Where the experiment stands."""
         with self._journal.reading() as state:
-            return Status(**status_fields(self.name, state))
-
-    def _result(self, ended: str, seconds: float, resumed: int) -> Result:
-        """The status as a `Result`, with how the run went."""
-        with self._journal.reading() as state:
-            fields = status_fields(self.name, state)
-            uniform = uniform_samples(state) if len(state.settings.arms) > 2 else None
-            return Result(**fields, ended=ended, seconds=seconds, resumed=resumed, uniform=uniform)
+            return status_of(self.name, state)
 
     def forecast(self) -> Forecast:
         """How many more samples, and of which arms, if the estimated means are the true ones."""
         with self._journal.reading() as state:
             return forecast(state)
+
+    def uniform_samples(self) -> int | None:
+        """How many samples uniform sampling would take in all, if the estimated means are the true ones.
+
+        None before every arm has a result, where the leading arms are too close, and for two arms, where
+        every strategy is uniform.
+        """
+        with self._journal.reading() as state:
+            return uniform_samples(state) if len(state.settings.arms) > 2 else None
 
     def history(self, after: int = 0) -> list[Event]:
         """The log, from its first line or from behind line `after`."""
@@ -384,21 +352,6 @@ class Experiment:
             )
         return self._index[arm]
 
-    def _check_value(self, value: float) -> float:
-        """A value that could be told, or a refusal; True and False are 1 and 0."""
-        number = math.nan
-        if not isinstance(value, str | bytes | bytearray | memoryview | complex | np.complexfloating):
-            with suppress(Exception):  # what else can be converted says so itself
-                number = float(value)
-        if not math.isfinite(number) or abs(number) > 1e100 * self.settings.model.unit:  # at most 1e250
-            raise InvalidInputError(
-                f"a value must be a finite number below 1e100 sigma, got {_door.short(value)}; if the pull "
-                f"gave none, say so with fail; nothing was stored."
-            )
-        if self.settings.bounds is None:
-            refuse_distant("a value", number, self.settings.model.unit)
-        return number
-
     def _refuse_violation(self, kinds: list[str]) -> None:
         if events.VIOLATED in kinds:
             with self._journal.reading() as state:
@@ -407,44 +360,6 @@ class Experiment:
                 )
 
 
-def pull_seed(seed: int, pull: int) -> int:
-    """31 bits that look random and differ between all pulls of an experiment, so between its arms too.
-
-    31, since many programs cut a seed off at 2^31 - 1, and then half of all pulls would share one.
-    """
-    x = (seed ^ (seed >> 31)) + pull * 0x1E3779B1
-    for multiplier in (0x85EBCA6B, 0xC2B2AE35, 1):  # odd: each step is a bijection of 31 bits
-        x &= 0x7FFFFFFF
-        x = (x ^ (x >> 15)) * multiplier
-    return x
-
-
 def _stored_record(store: Store, name: str) -> dict[str, Any]:
     with store.reading(name) as log:
         return dict(log.first().data or {})
-
-
-def _pairs(given: Any) -> list[tuple[int | Pull, float]]:
-    try:
-        return [(pull, value) for pull, value in given]
-    except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"tell takes a pull and its value, or a list of such pairs, got {_door.short(given)}; write "
-            f"tell(pull, 0.5) or tell([(pull, 0.5), ...])."
-        ) from None
-
-
-def _listed(value: Any) -> list[Any]:
-    """The values themselves, or the one value."""
-    if isinstance(value, np.ndarray):
-        return list(value.ravel())
-    text = isinstance(value, str | bytes | bytearray | memoryview)
-    return list(value) if isinstance(value, Iterable) and not text else [value]
-
-
-def _reason(given: str) -> str:
-    if not isinstance(given, str) or not given.strip():
-        raise InvalidInputError(
-            f"a reason must be a text, got {_door.short(given)}; it is kept in the log, so say what happened."
-        )
-    return given[:10_000]

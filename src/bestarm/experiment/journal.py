@@ -16,14 +16,15 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ..errors import StoreError
 from ..kernels._jit import ENABLED
 from .events import DECIDED, Entry
+from .findings import same_decision
 from .settings import Settings
 from .state import State
 from .store._base import Log, Store
@@ -222,10 +223,9 @@ class Journal:
             raise
 
     def _refuse_other(self) -> None:
-        record = self.settings.to_record()
         with self.store.reading(self.name) as log:
             stored = log.first().data or {}
-        if {key: stored.get(key) for key in record} != json.loads(json.dumps(record)):
+        if not self.settings.are_of(stored):
             raise StoreError(
                 f"experiment {self.name!r} was replaced by another one of that name; open it again."
             )
@@ -280,13 +280,6 @@ def stored_lines(store: Store, name: str, after: int = 0) -> Iterator[Entry]:
     """Lines of a log, read in chunks."""
     for chunk in stored_chunks(store, name, after):
         yield from chunk
-
-
-def same_decision(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
-    """Whether two findings are the same decision, on the same samples."""
-    if one is None or other is None:
-        return False
-    return all(one[key] == other.get(key) for key in ("arm", "samples", "pulls"))
 
 
 def packed(state: State) -> str:

@@ -1,36 +1,126 @@
-"""What an experiment is: fixed when it is created, stored with it, checked when it is taken up again."""
+"""What an experiment is: fixed when it is created, stored with it, compared when it is resumed.
+
+A setting is declared once, as a field of `Settings`: how it is checked, what a new experiment takes when it
+is not given, how it is stored, and what a log means that was written before there was such a setting. The
+type of its argument stands beside it, in `Shared`, for `Experiment.create`, `identify` and `aidentify`.
+"""
 
 from __future__ import annotations
 
+import json
 import secrets
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, is_dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypedDict, Unpack
 
-import numpy as np
+from .. import _door
+from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY
+from ..errors import BestarmError, InvalidInputError, StoreError
+from ..strategies import Strategy
+from ..theory.models import Model
+from ..theory.stopping import StoppingRule
+from .checks import (
+    bounds_and_sigma,
+    check_about,
+    check_arms,
+    check_lease,
+    check_minimize,
+    check_model,
+    check_order,
+    check_seed,
+    read_about,
+    read_model,
+)
+from .choices import Chosen, choose_rule, choose_strategy, recall_rule, recall_strategy, rule_record
 
-from .. import _door, strategies
-from ..errors import InvalidInputError, StoreError
-from ..strategies import CustomStrategy, Strategy, find_strategy
-from ..theory.models import Bounded, Gaussian, Model, refuse_distant
-from ..theory.stopping import RULES, StoppingRule, stopping_rule
-from .names import check_name
+DECISIONS = 2  # raised whenever the same results would be judged otherwise than before
+READ = (1, 2)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
 
-DECISIONS = 1  # raised whenever the same results would be judged otherwise than before
-DEFAULT_STRATEGY = "tas-c"  # docs/decisions/0003-default-strategy.md has the measurement
-DEFAULT_LEASE = 3600.0
-ORDERS = ("ask", "arrival")
-LONGEST = 3.2e9  # seconds: a third of what locks can wait for where a pointer has 64 bits
+
+class Shared(TypedDict, total=False):
+    """What `Experiment.create`, `identify` and `aidentify` take beside the arms and delta.
+
+    What is left out, or None, is not given: a new experiment takes its default, one that exists its own.
+    """
+
+    sigma: float | None
+    bounds: tuple[float, float] | None
+    strategy: str | Strategy | None
+    stopping: str | StoppingRule | None
+    minimize: bool | None
+    order: str | None
+    about: Mapping[str, str] | None
+
+
+class Given(Shared, total=False):
+    """What `Experiment.create` takes; a lease of None is one: never."""
+
+    seed: int | None
+    lease: float | None
+
+
+REQUIRED = object()
 
 
 @dataclass(frozen=True)
-class Settings:
-    """arms, delta, scale, strategy, rule, and what else decides how results are judged.
+class Setting:
+    """Everything there is to know about one setting.
 
-    sigma        sub-Gaussian scale of one value: given, or half the width of `bounds`
-    bounds       (lo, hi) that every value must respect, or None
-    strategy     None where the stored one is the user's own and was not handed in: then nothing is chosen
+    arguments  by which it is given
+    check      what was given, as it is kept, or a refusal
+    default    what a new experiment takes, as it would be given; a function is called; REQUIRED for none
+    keys       under which it is stored, if not by the names of its arguments
+    write      what is kept, for JSON; a tuple, where there are several keys
+    read       the inverse, of the values of all keys
+    older      the stored values that a log without these keys stands for; REQUIRED if every log has them
+    fixed      whether another value than the experiment's own is refused; otherwise it is passed over
+    per_arm    whether the check needs the arms, too
+    nullable   whether None is a value, and does not mean "not given"
+    """
+
+    arguments: tuple[str, ...]
+    check: Callable[..., Any]
+    default: Any = REQUIRED
+    keys: tuple[str, ...] = ()
+    write: Callable[[Any], Any] = lambda value: value
+    read: Callable[..., Any] = lambda value: value
+    older: Any = REQUIRED
+    fixed: bool = True
+    per_arm: bool = False
+    nullable: bool = False
+
+    def take(self, values: list[Any], arms: tuple[str, ...]) -> Any:
+        """What is kept of the arguments."""
+        return self.check(*values, arms) if self.per_arm else self.check(*values)
+
+    def usual(self, arms: tuple[str, ...]) -> Any:
+        """What a new experiment takes; where it must be told, the refusal of the check."""
+        if self.default is REQUIRED:
+            return self.take([None] * len(self.arguments), arms)
+        return self.take([self.default() if callable(self.default) else self.default], arms)
+
+
+def setting(*arguments: str, check: Callable[..., Any], **how: Any) -> dict[str, Setting]:
+    """What a field of `Settings` carries along: its `Setting`."""
+    return {"setting": Setting(arguments, check, **{"keys": arguments, **how})}
+
+
+def _readable(version: Any) -> int:
+    if version not in READ:
+        raise StoreError(
+            f"the experiment was made with rules of version {version}, and this bestarm has "
+            f"{' and '.join(map(str, READ))}; resume it with the bestarm that made it, or a newer one"
+        )
+    return int(version)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """arms, delta, model, strategy, rule, and what else decides how results are judged.
+
+    decisions    the version of the code by which results are judged: an experiment keeps its own
+    model        what is assumed of a value; stored as bounds and sigma
+    chosen       the strategy
     minimize     whether the smallest mean is the best
     order        in which results count: "ask", or "arrival" if durations do not depend on values
     seed         of the pulls' seeds and of the strategy's own draws
@@ -38,28 +128,52 @@ class Settings:
     about        what each arm is, in the order of the arms, or None
     """
 
-    arms: tuple[str, ...]
-    delta: float
-    sigma: float
-    bounds: tuple[float, float] | None
-    strategy: Strategy | None
-    strategy_record: dict[str, Any]
-    stopping: StoppingRule
-    minimize: bool
-    order: str
-    seed: int
-    lease: float | None
-    about: tuple[str, ...] | None
+    decisions: int = field(
+        metadata=setting(check=int, default=DECISIONS, keys=("decisions",), read=_readable)
+    )
+    arms: tuple[str, ...] = field(metadata=setting("arms", check=check_arms, read=tuple))
+    delta: float = field(metadata=setting("delta", check=_door.delta, default=0.05))
+    model: Model = field(
+        metadata=setting("bounds", "sigma", check=check_model, write=bounds_and_sigma, read=read_model)
+    )
+    chosen: Chosen = field(
+        metadata=setting(
+            "strategy",
+            check=choose_strategy,
+            default=DEFAULT_STRATEGY,
+            write=lambda chosen: chosen.record,
+            read=recall_strategy,
+        )
+    )
+    stopping: StoppingRule = field(
+        metadata=setting(
+            "stopping", check=choose_rule, default=DEFAULT_RULE, write=rule_record, read=recall_rule
+        )
+    )
+    minimize: bool = field(metadata=setting("minimize", check=check_minimize, default=False))
+    order: str = field(metadata=setting("order", check=check_order, default="ask"))
+    seed: int = field(metadata=setting("seed", check=check_seed, default=lambda: secrets.randbits(53)))
+    lease: float | None = field(
+        metadata=setting("lease", check=check_lease, default=3600.0, nullable=True, fixed=False)
+    )
+    about: tuple[str, ...] | None = field(
+        metadata=setting("about", check=check_about, default=None, per_arm=True, read=read_about)
+    )
+
+    @property
+    def strategy(self) -> Strategy | None:
+        """None where the stored one is the user's own and was not passed: then nothing is chosen."""
+        return self.chosen.strategy
 
     @property
     def strategy_name(self) -> str:
         """What tables call it."""
-        return self.strategy.name if self.strategy else str(self.strategy_record["custom"])
+        return self.chosen.name
 
-    @cached_property
-    def model(self) -> Model:
-        """What is assumed of a value."""
-        return Gaussian(self.sigma) if self.bounds is None else Bounded(*self.bounds)
+    @property
+    def strategy_record(self) -> dict[str, Any]:
+        """How the strategy is stored."""
+        return self.chosen.record
 
     def allows(self, value: float) -> bool:
         """Whether a value is as assumed."""
@@ -67,194 +181,99 @@ class Settings:
 
     def to_record(self) -> dict[str, Any]:
         """As it is stored."""
-        return {
-            "decisions": DECISIONS,
-            "arms": list(self.arms),
-            "delta": self.delta,
-            "bounds": None if self.bounds is None else list(self.bounds),
-            "sigma": self.sigma,
-            "strategy": self.strategy_record,
-            "stopping": {"name": self.stopping.name, "parameters": asdict(self.stopping)},  # type: ignore[call-overload]
-            "minimize": self.minimize,
-            "order": self.order,
-            "seed": self.seed,
-            "lease": self.lease,
-            "about": None if self.about is None else list(self.about),
-        }
+        return written({name: getattr(self, name) for name in DECLARED})
+
+    def are_of(self, record: dict[str, Any]) -> bool:
+        """Whether a stored experiment has these settings."""
+        try:
+            return read_settings(record, self.strategy).to_record() == self.to_record()
+        except BestarmError:
+            return False
 
 
-def make_settings(
-    arms: Iterable[str],
-    delta: float,
-    sigma: float | None,
-    bounds: tuple[float, float] | None,
-    strategy: str | Strategy,
-    stopping: str | StoppingRule,
-    minimize: bool,
-    order: str,
-    seed: int | None,
-    lease: float | None,
-    about: Mapping[str, str] | None,
-) -> Settings:
-    """Check everything that a new experiment is given."""
-    names = _arms(arms)
-    scale, ends = _scale(sigma, bounds)
-    chosen = find_strategy(strategy)
-    return Settings(
-        arms=names,
-        delta=_door.delta(delta),
-        sigma=scale,
-        bounds=ends,
-        strategy=chosen,
-        strategy_record=_describe(chosen, strategy),
-        stopping=_known_rule(stopping),
-        minimize=_flag("minimize", minimize),
-        order=_door.choice("order", order, ORDERS),
-        seed=secrets.randbits(53) if seed is None else _seed(seed),
-        lease=None if lease is None else seconds("lease", lease),
-        about=None if about is None else tuple(str(about.get(arm, "")) for arm in names),
-    )
+DECLARED: dict[str, Setting] = {item.name: item.metadata["setting"] for item in fields(Settings)}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a caller says of an experiment to create or resume: checked, by field of `Settings`."""
+
+    kept: dict[str, Any]
+
+    @classmethod
+    def of(cls, arms: Iterable[str], delta: float | None = None, **given: Unpack[Given]) -> Request:
+        """Check everything that is given. None is not given, apart from a lease, where it means never."""
+        _door.known_arguments("Experiment.create", given, tuple(Given.__annotations__))
+        names = check_arms(arms)
+        said: dict[str, Any] = {"delta": delta, **given}
+        kept: dict[str, Any] = {"arms": names}
+        for name, how in DECLARED.items():
+            values = [said.get(argument) for argument in how.arguments]
+            if any(value is not None for value in values) or (how.nullable and name in said):
+                kept[name] = how.take(values, names)
+        return cls(kept)
+
+    @property
+    def enough(self) -> bool:
+        """Whether it says all that a new experiment must be told."""
+        return all(name in self.kept or how.default is not REQUIRED for name, how in DECLARED.items())
+
+    def complete(self) -> Settings:
+        """The settings of a new experiment; what is not given takes its default."""
+        rest = {name: how for name, how in DECLARED.items() if name not in self.kept}
+        arms = self.kept["arms"]
+        return Settings(**self.kept, **{name: how.usual(arms) for name, how in rest.items()})
+
+    def resumed(self, name: str, record: dict[str, Any]) -> Settings:
+        """The settings of the stored experiment of that name; refused if others than its own are given."""
+        own = read_settings(record)
+        given, stored = written(self.kept), own.to_record()
+        for how in map(DECLARED.__getitem__, self.kept):
+            for key in how.keys:
+                if how.fixed and given[key] != stored[key]:
+                    raise InvalidInputError(
+                        f"experiment {name!r} exists with {key} {_shown(stored[key])}, got "
+                        f"{_shown(given[key])}; resume it without naming its settings, or give a new "
+                        f"experiment another name."
+                    )
+        chosen: Chosen | None = self.kept.get("chosen")
+        return own if chosen is None else replace(own, chosen=own.chosen.with_own(chosen.strategy))
+
+
+def new_settings(arms: Iterable[str], delta: float | None = None, **given: Unpack[Given]) -> Settings:
+    """The settings of a new experiment."""
+    return Request.of(arms, delta, **given).complete()
 
 
 def read_settings(record: dict[str, Any], strategy: Strategy | None = None) -> Settings:
-    """Settings as they were stored; a strategy of the user's own must be handed in."""
-    if record.get("decisions") != DECISIONS:
-        raise StoreError(
-            f"the experiment was made with rules of version {record.get('decisions')}, and this bestarm has "
-            f"version {DECISIONS}; take it up with the bestarm that made it."
-        )
-    rule = record["stopping"]
-    return Settings(
-        arms=tuple(record["arms"]),
-        delta=record["delta"],
-        sigma=record["sigma"],
-        bounds=None if record["bounds"] is None else tuple(record["bounds"]),
-        strategy=_restore(record["strategy"], strategy),
-        strategy_record=record["strategy"],
-        stopping=type(RULES[rule["name"]])(**rule["parameters"]),
-        minimize=record["minimize"],
-        order=record["order"],
-        seed=record["seed"],
-        lease=record["lease"],
-        about=None if record["about"] is None else tuple(record["about"]),
-    )
+    """Settings as they were stored; a strategy of the user's own must be passed.
+
+    Keys that this bestarm does not know are passed over: what changes a decision raises DECISIONS.
+    """
+    kept = {}
+    for name, how in DECLARED.items():
+        values = [record.get(key) for key in how.keys]
+        if not set(how.keys) <= set(record):
+            if how.older is REQUIRED:
+                raise StoreError(
+                    f"the settings of the experiment lack {' or '.join(how.keys)}, which every bestarm "
+                    f"stores; restore the store from a backup"
+                )
+            values = list(how.older)
+        kept[name] = how.read(*values)
+    settings = Settings(**kept)
+    return replace(settings, chosen=settings.chosen.with_own(strategy))
 
 
-def refuse_difference(name: str, stored: dict[str, Any], given: dict[str, Any], ignored: set[str]) -> None:
-    """Refuse to take up an experiment with other settings than its own, but for those ignored."""
-    for key, value in stored.items():
-        if key not in ignored and given[key] != value:
-            raise InvalidInputError(
-                f"experiment {name!r} exists with {key} {_shown(value)}, got {_shown(given[key])}; take it "
-                f"up with its own settings, or give another name to a new one."
-            )
-
-
-def _arms(given: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InvalidInputError(
-            f"arms must be a list of names, got {_door.short(given)}; give at least two, "
-            f"such as ['old', 'new']."
-        )
-    names = tuple(check_name("the name of an arm", name) for name in given)
-    if len(names) < 2:
-        raise InvalidInputError(
-            f"arms must be at least two, got {len(names)}; with fewer there is nothing to choose between."
-        )
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise InvalidInputError(f"the names of the arms must differ, got {name!r} twice; rename one.")
-        seen.add(name)
-    return names
-
-
-def _scale(
-    sigma: float | None, bounds: tuple[float, float] | None
-) -> tuple[float, tuple[float, float] | None]:
-    """The sub-Gaussian scale: given, or (hi - lo)/2 by Hoeffding's lemma."""
-    if (sigma is None) == (bounds is None):
-        raise InvalidInputError(
-            f"give either sigma= (the known standard deviation, or sub-Gaussian scale, of one value) or "
-            f"bounds=(lo, hi) that every value respects, got {'neither' if sigma is None else 'both'}; "
-            f"without a scale nothing can be promised."
-        )
-    if sigma is not None:
-        return _door.scale(_door.sigma(sigma)), None
-    try:
-        if isinstance(bounds, str | bytes):
-            raise TypeError
-        model = Bounded(*bounds)  # type: ignore[misc]
-    except TypeError:
-        raise InvalidInputError(
-            f"bounds must be (lo, hi) with lo < hi, both finite, got {_door.short(bounds)}; every value must "
-            f"lie between them, such as (0, 1) for a score or a success."
-        ) from None
-    refuse_distant("bounds", max(abs(model.lo), abs(model.hi)), _door.scale(model.unit))
-    return model.unit, (model.lo, model.hi)
-
-
-def _known_rule(given: str | StoppingRule) -> StoppingRule:
-    rule = stopping_rule(given)
-    if rule.name not in RULES or type(rule) is not type(RULES[rule.name]):
-        raise InvalidInputError(
-            f"stopping must be one of bestarm's own rules, got {_door.short(given)}; a live experiment "
-            f"must be able to find it again, for instance 'mixture'."
-        )
-    return rule
-
-
-def _describe(strategy: Strategy, given: str | Strategy) -> dict[str, Any]:
-    """How to find a strategy again: its class and parameters, its entry point, or its name alone."""
-    kind = type(strategy).__name__
-    if getattr(strategies, kind, None) is type(strategy) and not isinstance(strategy, CustomStrategy):
-        assert is_dataclass(strategy)
-        return {"class": kind, "parameters": asdict(strategy)}
-    record = {"installed": given} if isinstance(given, str) else {"custom": strategy.name}
-    return {**record, "stops_itself": strategy.stops_itself}
-
-
-def _restore(record: dict[str, Any], given: Strategy | None) -> Strategy | None:
-    if "custom" in record:
-        if given is not None and given.name != record["custom"]:
-            raise InvalidInputError(
-                f"the experiment was made with the strategy {record['custom']!r}, got {given.name!r}; "
-                f"hand in that one."
-            )
-        return given
-    found = None
-    if "installed" in record:
-        found = find_strategy(record["installed"])
-    elif "class" in record:
-        parameters = {k: tuple(v) if isinstance(v, list) else v for k, v in record["parameters"].items()}
-        found = getattr(strategies, record["class"])(**parameters)
-    if given is not None and found != given:
-        raise InvalidInputError(
-            f"the experiment was made with the strategy {getattr(found, 'name', found)!r}, got "
-            f"{given.name!r}; leave the strategy out."
-        )
-    return found
-
-
-def _flag(name: str, value: bool) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise InvalidInputError(f"{name} must be True or False, got {_door.short(value)}; choose one.")
-    return bool(value)
-
-
-def _seed(value: int) -> int:
-    return _door.whole("seed", value, 0, 2**53, "any number will do, and the same one gives the same asks")
-
-
-def seconds(name: str, value: float) -> float:
-    """A positive time that every platform can wait for."""
-    number = _door.scalar(name, value)
-    if not 0.0 < number <= LONGEST:
-        raise InvalidInputError(
-            f"{name} must be positive and at most {LONGEST:g} seconds (a hundred years), got {number:g}; for "
-            f"no limit give None."
-        )
-    return number
+def written(kept: dict[str, Any]) -> dict[str, Any]:
+    """Settings, by field, as the record that is stored: with lists for tuples, as it comes back."""
+    record: dict[str, Any] = {}
+    for name, value in kept.items():
+        how = DECLARED[name]
+        stored = how.write(value)
+        record |= zip(how.keys, stored if len(how.keys) > 1 else (stored,), strict=True)
+    plain: dict[str, Any] = json.loads(json.dumps(record))
+    return plain
 
 
 def _shown(value: object) -> str:

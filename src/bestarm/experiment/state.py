@@ -27,6 +27,7 @@ from ..kernels.random import open_stream
 from ..kernels.tracking import leading_arm, least_pulled
 from ..strategies._admit import kernel_of, raised_by
 from .events import ASKED, FAILED, KINDS, LAPSED, LATE, TOLD, Entry
+from .findings import Findings
 from .settings import Settings
 
 COUNTS = (
@@ -41,7 +42,7 @@ COUNTS = (
     "retracted",  # all others
 )
 _PLAIN = (
-    *("seq", "mark", "head", "next_pull", "chosen", "called", "last", "first", "offset", "decision"),
+    *("seq", "mark", "head", "next_pull", "chosen", "called", "last", "first", "offset"),
     "counts",
 )
 _FAR = 2.0**20  # sigma: a mean farther from the offset than that may lack bits
@@ -97,13 +98,12 @@ class State:
         self.first = 1  # every pull before this one is in the evidence
         self.beyond: dict[int, tuple[int, bool, float | None]] = {}  # settled, but behind the first
         self.offset: float | None = None  # near the values, as they are summed; None before the first
-        middle = settings.model.centre
-        if middle is not None:
-            self.offset = round_offset(self._signed(middle), settings.model.unit)
+        if settings.model.limits is not None:
+            self.offset = round_offset(self._signed(sum(settings.model.limits) / 2), settings.model.unit)
         self.params = self._parameters(self.offset or 0.0)
         # outcome
-        self.crossed: dict[str, Any] | None = None  # a decision that is not in the log yet
-        self.decision: dict[str, Any] | None = None
+        self.crossed: Findings | None = None  # a decision that is not in the log yet
+        self.decision: Findings | None = None
         self.counts = {name: [0] * K for name in COUNTS}
 
     # -- the log ---------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ class State:
             self._judge()
 
     def _decided(self, entry: Entry) -> None:
-        self.decision, self.crossed = entry.data, None
+        self.decision, self.crossed = Findings.from_record(entry.data or {}), None
 
     def _reopened(self, entry: Entry) -> None:  # noqa: ARG002
         self.decision = None
@@ -299,7 +299,7 @@ class State:
 
     def _choose_offset(self) -> None:
         """Near the best arm as it is now: what fixed the offset may have been an error, or a distant arm."""
-        if self.settings.model.centre is not None or not self.told.any():
+        if self.settings.model.limits is not None or not self.told.any():
             return
         unit = self.settings.model.unit
         self._set_offset(round_offset((self.offset or 0.0) + self._best() * unit, unit))
@@ -359,28 +359,27 @@ class State:
         """The rule's statistic and threshold on the evidence."""
         return rules.verdict(self.params, self.evidence)
 
-    def findings(self, arm: int | None = None) -> dict[str, Any]:
+    def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees, as it is kept with a decision; means in the user's own units."""
         settings = self.settings
         pulls, mu = self.evidence[PULLS], self.evidence[MEANS]
         z, beta = self.verdict()
         if pulls.any():
             lower, upper = settings.stopping.intervals(pulls, mu, settings.delta)
-            if settings.bounds is not None:  # means within the bounds differ by two sigma at most
+            if settings.model.limits is not None:  # means within the bounds differ by two units at most
                 lower, upper = np.clip(lower, -2.0, 2.0), np.clip(upper, -2.0, 2.0)
             leader = leading_arm(self.evidence)
         else:
             lower, upper, leader = np.full(mu.size, -np.inf), np.full(mu.size, np.inf), -1
-        return {
-            "arm": leader if arm is None else arm,
-            "samples": int(pulls.sum()),
-            "pulls": [int(n) for n in pulls],
-            "means": [self.raw(m) if n else None for m, n in zip(mu.tolist(), pulls, strict=True)],
-            "statistic": z if math.isfinite(z) else None,
-            "threshold": beta if math.isfinite(beta) else None,
-            "lower": [x if math.isfinite(x) else None for x in (settings.model.unit * lower).tolist()],
-            "upper": [x if math.isfinite(x) else None for x in (settings.model.unit * upper).tolist()],
-        }
+        return Findings(
+            arm=leader if arm is None else arm,
+            pulls=tuple(int(n) for n in pulls),
+            means=tuple(self.raw(m) if n else None for m, n in zip(mu.tolist(), pulls, strict=True)),
+            statistic=z if math.isfinite(z) else None,
+            threshold=beta if math.isfinite(beta) else None,
+            lower=tuple((settings.model.unit * lower).tolist()),
+            upper=tuple((settings.model.unit * upper).tolist()),
+        )
 
     def enough(self) -> bool:
         """Whether the results at hand would decide, if only the pulls before them were settled."""
@@ -498,6 +497,7 @@ class State:
         return {
             "snapshot": SNAPSHOT,
             **{name: getattr(self, name) for name in _PLAIN},
+            "decision": None if self.decision is None else self.decision.to_record(self.settings.arms),
             "open": [[pull, *item] for pull, item in self.open.items()],
             "violated": list(self.violated.items()),
             "outside": list(self.outside.items()),
@@ -530,6 +530,7 @@ class State:
         state.changed = set(data["changed"])
         for name in _PLAIN:
             setattr(state, name, data[name])
+        state.decision = None if data["decision"] is None else Findings.from_record(data["decision"])
         if state.offset is not None:
             state._set_offset(state.offset)
         state._centre()

@@ -88,51 +88,46 @@ def plural(number: int, thing: str) -> str:
     return f"{number} {thing}" + ("" if number == 1 else "s")
 
 
-def status_fields(name: str, state: State) -> dict[str, Any]:
-    """The fields of a `Status`, by name."""
+def status_of(name: str, state: State) -> Status:
+    """Where the experiment of that name stands."""
     settings = state.settings
     arms = settings.arms
     seen = state.decision or state.findings()
-    leader = arms[seen["arm"]] if seen["arm"] >= 0 else None
+    leader = arms[seen.arm] if seen.arm >= 0 else None
     pending = [0] * len(arms)
     for item in state.open.values():
         pending[item.arm] += 1
-    ends = zip(
-        arms,
-        (-math.inf if x is None else x for x in seen["lower"]),
-        (math.inf if x is None else x for x in seen["upper"]),
-        strict=True,
+    ends = zip(arms, seen.lower, seen.upper, strict=True)
+    return Status(
+        name=name,
+        arms=arms,
+        decision=leader if state.decision else None,
+        leader=leader,
+        samples=seen.samples,
+        pulls=dict(zip(arms, seen.pulls, strict=True)),
+        means=dict(zip(arms, seen.means, strict=True)),
+        intervals={arm: (low, high) for arm, low, high in ends if arm != leader},
+        statistic=seen.statistic,
+        threshold=seen.threshold,
+        delta=settings.delta,
+        strategy=settings.strategy_name,
+        stopping=settings.stopping.name,
+        minimize=settings.minimize,
+        pending=dict(zip(arms, pending, strict=True)),
+        waiting=sum(value is not None for _, _, value in state.beyond.values()),
+        suspended=suspension(state),
+        promise=promise(state),
+        assumes=assumption(state),
+        caveats=caveats(state),
     )
-    return {
-        "name": name,
-        "arms": arms,
-        "decision": leader if state.decision else None,
-        "leader": leader,
-        "samples": seen["samples"],
-        "pulls": dict(zip(arms, seen["pulls"], strict=True)),
-        "means": dict(zip(arms, seen["means"], strict=True)),
-        "intervals": {arm: (low, high) for arm, low, high in ends if arm != leader},
-        "statistic": seen["statistic"],
-        "threshold": seen["threshold"],
-        "delta": settings.delta,
-        "strategy": settings.strategy_name,
-        "stopping": settings.stopping.name,
-        "minimize": settings.minimize,
-        "pending": dict(zip(arms, pending, strict=True)),
-        "waiting": sum(value is not None for _, _, value in state.beyond.values()),
-        "suspended": suspension(state),
-        "promise": promise(state),
-        "assumes": assumption(state),
-        "caveats": caveats(state),
-    }
 
 
 def suspension(state: State) -> str:
     """Why an experiment is suspended, and what to do."""
-    if not state.violated or state.settings.bounds is None:
+    if not state.violated or state.settings.model.limits is None:
         return ""
     pull, value = next(iter(state.violated.items()))
-    low, high = state.settings.bounds
+    low, high = state.settings.model.limits
     arm = state.settings.arms[state.open[pull].arm]
     return (
         f"pull {pull} of arm {arm!r} gave {value:g}, outside the bounds [{low:g}, {high:g}]; if that was a "

@@ -37,9 +37,9 @@ class Turn:
     def _decide(self) -> None:
         found = self.state.crossed
         assert found is not None
-        named = {**found, "best": self.state.settings.arms[found["arm"]]}
-        self.state.apply(Entry(events.DECIDED, arm=found["arm"], data=named))
-        self.new.append(Entry(events.DECIDED, arm=found["arm"], data=named))
+        decided = Entry(events.DECIDED, arm=found.arm, data=found.to_record(self.state.settings.arms))
+        self.state.apply(decided)
+        self.new.append(decided)
 
     def append(self, log: Log) -> None:
         """Write the new lines behind the last one, which must be the one that the state began with."""

@@ -9,7 +9,8 @@ from typing import Any
 from ..errors import DamagedLogError, StoreError
 from ..strategies import Strategy
 from .events import CREATED, DECIDED, Entry
-from .journal import same_decision, stored_chunks, unpacked
+from .findings import same_decision
+from .journal import stored_chunks, unpacked
 from .settings import read_settings
 from .state import State
 from .store._base import Store
@@ -122,8 +123,9 @@ class _Audit:
     @property
     def decision(self) -> str | None:
         """What the lines so far declare."""
-        found = self.state.decision if self.state is not None else None
-        return None if found is None else found["best"]
+        if self.state is None or self.state.decision is None:
+            return None
+        return self.state.settings.arms[self.state.decision.arm]
 
     @property
     def follows(self) -> bool | None:

@@ -47,13 +47,13 @@ class Model(ABC):
         """What a promise assumes of the values."""
 
     @property
-    def centre(self) -> float | None:
-        """Where the values lie, if that is known beforehand."""
+    def limits(self) -> tuple[float, float] | None:
+        """Between which every value lies, if there are such limits."""
         return None
 
-    def allows(self, value: float) -> bool:  # noqa: ARG002
+    def allows(self, value: float) -> bool:
         """Whether a value is possible."""
-        return True
+        return self.limits is None or self.limits[0] <= value <= self.limits[1]
 
     def variances(self, num_arms: int) -> Array:
         """The variance of one value of each arm, in squared units."""
@@ -149,11 +149,8 @@ class Bounded(Model):
         return f"independent values in [{self.lo:g}, {self.hi:g}]"
 
     @property
-    def centre(self) -> float:
-        return (self.lo + self.hi) / 2
-
-    def allows(self, value: float) -> bool:
-        return self.lo <= value <= self.hi
+    def limits(self) -> tuple[float, float]:
+        return self.lo, self.hi
 
 
 def refuse_distant(what: str, value: float, unit: float) -> None:

@@ -49,10 +49,12 @@ class Stopping:
 class StoppingRule(ABC):
     """The interface of all rules.
 
-    proofs  the models for which the error probability is proven to be at most delta
+    proofs   the models for which the error probability is proven to be at most delta
+    version  stored with an experiment beside the name; raised with any change of what the rule decides
     """
 
     proofs: ClassVar[tuple[type[Model], ...]] = ()
+    version: ClassVar[int] = 1
 
     @property
     @abstractmethod

@@ -130,24 +130,24 @@ class Store(ABC):
         return ""
 
 
-class Turn(threading.local):
+class NestingGuard(threading.local):
     """Refuses a second writing block in the thread that is inside one: it would wait for itself."""
 
-    taken = False
+    held = False
 
     @contextmanager
-    def take(self) -> Iterator[None]:
-        """Hold the thread's turn for a block."""
-        if self.taken:
+    def hold(self) -> Iterator[None]:
+        """Hold the guard for a block, in this thread."""
+        if self.held:
             raise StoreError(
                 "this thread is already inside a writing block of this store and would wait for itself;"
                 " leave that block first"
             )
-        self.taken = True
+        self.held = True
         try:
             yield
         finally:
-            self.taken = False
+            self.held = False
 
 
 def no_such_experiment(name: str, place: str, names: Sequence[str]) -> InvalidInputError:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 from ...errors import DamagedLogError, StoreError
 from ..events import Entry
 from ..names import check_name
-from ._base import Log, Store, Turn, no_such_experiment
+from ._base import Log, NestingGuard, Store, no_such_experiment
 from ._rows import CHAIN, COLUMNS, SEQ, Row, checked_entries, checked_entry, to_entry, to_rows
 
 # Version n of the schema is what the first n steps make. Steps are only ever added at the end.
@@ -239,7 +239,7 @@ class SqlStore(Store):
         self.url = url
         self.place = place
         self._idle: list[Session] = []  # list.append and list.pop need no lock
-        self._turn = Turn()
+        self._guard = NestingGuard()
         weakref.finalize(self, _close_all, self._idle)
 
     @abstractmethod
@@ -248,7 +248,7 @@ class SqlStore(Store):
 
     def create(self, name: str, first: Entry) -> bool:
         check_name("the name of an experiment", name)
-        with self._turn.take(), self._block(write=True) as session:
+        with self._guard.hold(), self._block(write=True) as session:
             if not session.run(CREATE, (name,)):
                 return False
             with self._log(session, name, write=True, new=True) as log:
@@ -271,7 +271,7 @@ class SqlStore(Store):
     def writing(self, name: str, *, patience: float | None = None) -> Iterator[Log]:
         self._check_exists(name)
         with (
-            self._turn.take(),
+            self._guard.hold(),
             self._block(write=True, patience=patience) as session,
             self._log(session, name, write=True) as log,
         ):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from ...errors import StoreError
 from ..events import Entry
 from ..names import check_name
-from ._base import Log, Store, Turn, no_such_experiment
+from ._base import Log, NestingGuard, Store, no_such_experiment
 from ._rows import CHAIN, SEQ, Row, to_entry, to_rows
 
 
@@ -92,12 +92,12 @@ class MemoryStore(Store):
     def __init__(self, url: str = "memory:") -> None:
         self.url = self.place = url
         self._books: dict[str, _Book] = {}
-        self._turn = Turn()
+        self._guard = NestingGuard()
 
     def create(self, name: str, first: Entry) -> bool:
         check_name("the name of an experiment", name)
         book = _Book(to_rows([first], 0, "", time.time())[0])
-        with self._turn.take():
+        with self._guard.hold():
             return self._books.setdefault(name, book) is book
 
     def names(self) -> list[str]:
@@ -114,7 +114,7 @@ class MemoryStore(Store):
     @contextmanager
     def writing(self, name: str, *, patience: float | None = None) -> Iterator[Log]:
         book = self._book(name)
-        with self._turn.take(), self._alone(book, name, self.patience if patience is None else patience):
+        with self._guard.hold(), self._alone(book, name, self.patience if patience is None else patience):
             log = _MemoryLog(book, write=True)
             try:
                 yield log

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from html import escape
 from typing import Any
 
 from .._html import table
 from .._text import rough
-from .status import Status
+from ..experiment.status import Status
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,14 @@ class Result(Status):
     seconds: float = 0.0
     resumed: int = 0
     uniform: int | None = None
+
+    @classmethod
+    def of(
+        cls, status: Status, *, ended: str, seconds: float, resumed: int, uniform: int | None = None
+    ) -> Result:
+        """A status, with how the run went."""
+        found = {field.name: getattr(status, field.name) for field in fields(status)}
+        return cls(**found, ended=ended, seconds=seconds, resumed=resumed, uniform=uniform)
 
     @property
     def best(self) -> str | None:

@@ -21,7 +21,7 @@ from .frame import Frame
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from .experiment import Experiment
+    from ..experiment.experiment import Experiment
 
 EVERY = 0.2  # seconds between frames
 EVERY_LINE = 10.0  # seconds between lines in a log

@@ -7,17 +7,20 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from .. import _door
 from ..errors import ArmError, InvalidInputError
-from .experiment import Experiment, Pull
+from ..experiment.checks import seconds
+from ..experiment.experiment import Experiment
+from ..experiment.pulls import Pull
+from ..experiment.settings import Shared
+from ..experiment.status import Status
+from ..experiment.store import Store
+from ..experiment.values import check_value
 from .result import Result
-from .settings import seconds
-from .status import Status
-from .store._base import Store
 from .view import View, check_progress
 
 Arm = Callable[..., Any]
@@ -44,7 +47,7 @@ class Run:
     def __init__(
         self,
         arms: Mapping[str, Arm] | Sequence[Arm],
-        delta: float,
+        delta: float | None,
         width: int,
         asynchronous: bool = False,
         *,
@@ -57,7 +60,7 @@ class Run:
         name: str = "identify",
         callbacks: Iterable[Callback] = (),
         progress: bool | None = None,
-        **settings: Any,
+        **settings: Unpack[Shared],
     ) -> None:
         self.functions = _functions(arms)
         self.takes = {arm: _accepts(arm, function, asynchronous) for arm, function in self.functions.items()}
@@ -99,7 +102,7 @@ class Run:
         free = self.width - len(self.flights)
         if free <= 0 or self.decided:
             return []
-        pulls, self.exhausted = self.experiment._ask_within(free, self.max_samples)
+        pulls, self.exhausted = self.experiment.ask_within(free, self.max_samples)
         self.decided = self.experiment.decided  # perhaps by somebody else
         return [pull for pull in pulls if pull.id not in self.flights]
 
@@ -156,7 +159,13 @@ class Run:
     def result(self) -> Result:
         """What was found, and why the run ended."""
         ended = "decided" if self.decided else "max_samples" if self.exhausted else "timeout"
-        return self.experiment._result(ended, time.monotonic() - self.begun, self.resumed)
+        return Result.of(
+            self.experiment.status(),
+            ended=ended,
+            seconds=time.monotonic() - self.begun,
+            resumed=self.resumed,
+            uniform=self.experiment.uniform_samples(),
+        )
 
     def _overdue(self, flight: Flight) -> bool:
         return self.pull_timeout is not None and time.monotonic() - flight.begun >= self.pull_timeout
@@ -173,7 +182,7 @@ class Run:
             return self._failed(pull, error)
         value = future.result()
         try:
-            return self.experiment._check_value(value)
+            return check_value(value, self.experiment.settings)
         except InvalidInputError as error:
             return self._failed(pull, ValueError(str(error).partition("; ")[0]))
 
@@ -185,7 +194,7 @@ class Run:
         if callable(self.on_error):
             value = self.on_error(pull, error)
             if value is not None:
-                return self.experiment._check_value(value)
+                return check_value(value, self.experiment.settings)
         if self.on_error == "raise":
             raise ArmError(
                 f"arm {pull.arm!r} failed in pull {pull.id} ({reason}); mend it, or give on_error='retry' to "

@@ -10,29 +10,23 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from .. import _door
-from ..strategies import Strategy
-from ..theory.stopping import StoppingRule
+from .._signature import spelled_out
+from ..experiment.settings import Shared
+from ..experiment.store import Store
 from .result import Result
 from .run import POLL, Arm, Callback, OnError, Run
-from .settings import DEFAULT_STRATEGY
-from .store._base import Store
 
 MOST_WORKERS = 10_000
 
 
-class Options(TypedDict, total=False):
-    """What `aidentify` takes beside the arms, delta and workers; `identify` explains it."""
+class Options(Shared, total=False):
+    """What `identify` and `aidentify` take beside the arms, delta and workers; `identify` explains it."""
 
-    sigma: float | None
-    bounds: tuple[float, float] | None
-    strategy: str | Strategy
-    stopping: str | StoppingRule
-    minimize: bool
     max_samples: int | None
     timeout: float | None
     pull_timeout: float | None
@@ -40,39 +34,26 @@ class Options(TypedDict, total=False):
     on_error: OnError
     store: str | Store
     name: str
-    about: Mapping[str, str] | None
-    order: str
     callbacks: Iterable[Callback]
     progress: bool | None
 
 
+_shown = spelled_out(Options.__annotations__, like=Run)
+
+
+@_shown
 def identify(
     arms: Mapping[str, Arm] | Sequence[Arm],
-    delta: float = 0.05,
+    delta: float | None = None,
     *,
-    sigma: float | None = None,
-    bounds: tuple[float, float] | None = None,
-    strategy: str | Strategy = DEFAULT_STRATEGY,
-    stopping: str | StoppingRule = "mixture",
-    minimize: bool = False,
-    max_samples: int | None = None,
-    timeout: float | None = None,
-    pull_timeout: float | None = None,
     workers: int | Executor = 1,
-    rng: int | np.random.Generator | None = None,
-    on_error: OnError = "raise",
-    store: str | Store = "memory:",
-    name: str = "identify",
-    about: Mapping[str, str] | None = None,
-    order: str = "ask",
-    callbacks: Iterable[Callback] = (),
-    progress: bool | None = None,
+    **options: Unpack[Options],
 ) -> Result:
     """Find the best of several noisy options, wrong with probability at most delta.
 
     arms          name -> function that returns one value; a function with an argument `rng` is given a
                   generator of its own for every pull, one with an argument `pull` the `Pull` itself
-    delta         the accepted probability of a wrong answer
+    delta         the accepted probability of a wrong answer; 0.05
     sigma         the known standard deviation (sub-Gaussian scale) of one value; or else
     bounds        (lo, hi) that every value respects
     strategy, stopping, minimize, order   as in `Experiment.create`
@@ -83,35 +64,18 @@ def identify(
     rng           a seed or a generator: makes the run reproducible
     on_error      when an arm raises or returns no finite number: "raise" stops, "retry" repeats the same
                   pull, a function of (pull, error) may return a value, or None to repeat the pull
-    store, name   where to keep the run; the same call with the same store and name takes it up again
+    store, name   where to keep the run; the same call with the same store and name resumes it, and settings
+                  that are left out then (delta to order, about) are those of the stored run
     about         arm -> what it is, kept with the run: another text for an arm is refused later
     callbacks     functions of the `Status`, called when results are in: after each one, with one worker
     progress      show the live view; by default on a terminal and in a notebook
     Returns       Result; its `best` is None if a budget ran out first
     Raises        InvalidInputError, StoreError, ArmError, SuspendedError
     """
-    submit, width = _workers(workers, timeout is not None or pull_timeout is not None)
-    run = Run(
-        arms,
-        delta,
-        width,
-        sigma=sigma,
-        bounds=bounds,
-        strategy=strategy,
-        stopping=stopping,
-        minimize=minimize,
-        max_samples=max_samples,
-        timeout=timeout,
-        pull_timeout=pull_timeout,
-        rng=rng,
-        on_error=on_error,
-        store=store,
-        name=name,
-        about=about,
-        order=order,
-        callbacks=callbacks,
-        progress=progress,
-    )
+    _door.known_arguments("identify", options, tuple(Options.__annotations__))
+    limited = options.get("timeout") is not None or options.get("pull_timeout") is not None
+    submit, width = _workers(workers, limited)
+    run = Run(arms, delta, width, **options)
     try:
         with run.view as view:
             while run.goes_on():
@@ -129,14 +93,16 @@ def identify(
     return run.result()
 
 
+@_shown
 async def aidentify(
     arms: Mapping[str, Arm] | Sequence[Arm],
-    delta: float = 0.05,
+    delta: float | None = None,
     *,
     workers: int = 1,
     **options: Unpack[Options],
 ) -> Result:
     """`identify` for asynchronous arms: `workers` of them are awaited at a time; the options are the same."""
+    _door.known_arguments("aidentify", options, tuple(Options.__annotations__))
     width = _door.whole("workers", workers, 1, MOST_WORKERS, "it is how many pulls are awaited at a time")
     run = Run(arms, delta, width, True, **options)
     try:

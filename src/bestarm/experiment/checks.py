@@ -1,0 +1,113 @@
+"""What the settings of an experiment may be: each check gives what is kept, or refuses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from .. import _door
+from ..errors import InvalidInputError
+from ..theory.models import Bounded, Gaussian, Model, refuse_distant
+from .names import check_name
+
+LONGEST = 3.2e9  # seconds: a third of what locks can wait for where a pointer has 64 bits
+
+Ends = tuple[float, float]
+
+
+def check_arms(given: Iterable[str]) -> tuple[str, ...]:
+    """At least two different names."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InvalidInputError(
+            f"arms must be a list of names, got {_door.short(given)}; give at least two, "
+            f"such as ['old', 'new']."
+        )
+    names = tuple(check_name("the name of an arm", name) for name in given)
+    if len(names) < 2:
+        raise InvalidInputError(
+            f"arms must be at least two, got {len(names)}; with fewer there is nothing to choose between."
+        )
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InvalidInputError(f"the names of the arms must differ, got {name!r} twice; rename one.")
+        seen.add(name)
+    return names
+
+
+def check_model(bounds: Ends | None, sigma: float | None) -> Model:
+    """What is assumed of a value: its sub-Gaussian scale, or its bounds."""
+    if (sigma is None) == (bounds is None):
+        raise InvalidInputError(
+            f"give either sigma= (the known standard deviation, or sub-Gaussian scale, of one value) or "
+            f"bounds=(lo, hi) that every value respects, got {'neither' if sigma is None else 'both'}; "
+            f"without a scale nothing can be promised."
+        )
+    if sigma is not None:
+        return Gaussian(_door.scale(_door.sigma(sigma)))
+    try:
+        if isinstance(bounds, str | bytes):
+            raise TypeError
+        model = Bounded(*bounds)  # type: ignore[misc]
+    except TypeError:
+        raise InvalidInputError(
+            f"bounds must be (lo, hi) with lo < hi, both finite, got {_door.short(bounds)}; every value must "
+            f"lie between them, such as (0, 1) for a score or a success."
+        ) from None
+    refuse_distant("bounds", max(abs(model.lo), abs(model.hi)), _door.scale(model.unit))
+    return model
+
+
+def bounds_and_sigma(model: Model) -> tuple[Ends | None, float]:
+    """As it is stored."""
+    return model.limits, model.unit
+
+
+def read_model(bounds: list[float] | None, sigma: float) -> Model:
+    """As it was stored."""
+    return Gaussian(sigma) if bounds is None else Bounded(bounds[0], bounds[1])
+
+
+def check_minimize(given: bool) -> bool:
+    """True or False."""
+    if not isinstance(given, bool | np.bool_):
+        raise InvalidInputError(f"minimize must be True or False, got {_door.short(given)}; choose one.")
+    return bool(given)
+
+
+def check_order(given: str) -> str:
+    """In which results count."""
+    return _door.choice("order", given, ("ask", "arrival"))
+
+
+def check_seed(given: int) -> int:
+    """Any whole number that a double holds."""
+    return _door.whole("seed", given, 0, 2**53, "any number will do, and the same one gives the same asks")
+
+
+def check_lease(given: float | None) -> float | None:
+    """Seconds; None for never, as which infinity is taken, too."""
+    return None if given is None or given == math.inf else seconds("lease", given)
+
+
+def check_about(given: Mapping[str, str] | None, arms: tuple[str, ...]) -> tuple[str, ...] | None:
+    """What each arm is, in the order of the arms."""
+    return None if given is None else tuple(str(given.get(arm, "")) for arm in arms)
+
+
+def read_about(stored: list[str] | None) -> tuple[str, ...] | None:
+    """As it was stored."""
+    return None if stored is None else tuple(stored)
+
+
+def seconds(name: str, value: float) -> float:
+    """A positive time that every platform can wait for."""
+    number = _door.scalar(name, value)
+    if not 0.0 < number <= LONGEST:
+        raise InvalidInputError(
+            f"{name} must be positive and at most {LONGEST:g} seconds (a hundred years), got {number:g}; for "
+            f"no limit give None."
+        )
+    return number

@@ -1,0 +1,71 @@
+"""What the stopping rule sees of an experiment, and what is stored with its decision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The evidence as the rule sees it, per arm in the order of the arms; means in the user's own units.
+
+    arm         the leader, or the arm that was found to be the best; -1 without a result
+    pulls       how many results the evidence has
+    means       None without pulls
+    statistic, threshold   None while an arm has no pulls
+    lower, upper  by how much the leader is better than each arm: infinite where nothing is known
+    """
+
+    arm: int
+    pulls: tuple[int, ...]
+    means: tuple[float | None, ...]
+    statistic: float | None
+    threshold: float | None
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+
+    @property
+    def samples(self) -> int:
+        """All pulls together."""
+        return sum(self.pulls)
+
+    def to_record(self, arms: tuple[str, ...]) -> dict[str, Any]:
+        """As it is stored with a decision: infinity, which JSON does not have, as None."""
+        return {
+            "arm": self.arm,
+            "samples": self.samples,
+            "pulls": list(self.pulls),
+            "means": list(self.means),
+            "statistic": self.statistic,
+            "threshold": self.threshold,
+            "lower": [x if math.isfinite(x) else None for x in self.lower],
+            "upper": [x if math.isfinite(x) else None for x in self.upper],
+            "best": arms[self.arm],
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Findings:
+        """The inverse; KeyError or ValueError if it is no such record."""
+        found = cls(
+            arm=record["arm"],
+            pulls=tuple(record["pulls"]),
+            means=tuple(record["means"]),
+            statistic=record["statistic"],
+            threshold=record["threshold"],
+            lower=tuple(-math.inf if x is None else x for x in record["lower"]),
+            upper=tuple(math.inf if x is None else x for x in record["upper"]),
+        )
+        if record["samples"] != found.samples:
+            raise ValueError(f"{record['samples']} samples, and {found.samples} pulls")
+        return found
+
+
+def same_decision(found: Findings | None, record: Mapping[str, Any] | None) -> bool:
+    """Whether what was found is the stored decision, on the same samples."""
+    if found is None or record is None:
+        return False
+    own = {"arm": found.arm, "samples": found.samples, "pulls": list(found.pulls)}
+    return all(record.get(key) == value for key, value in own.items())

@@ -1,0 +1,30 @@
+"""What `ask` hands out: one sample to take, with a seed of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """One sample to take: pull `arm`, with randomness from `seed` if it has any, and tell its `id`.
+
+    deadline  seconds since 1970 by the store's clock, when the pull will be issued again; None for never
+    """
+
+    id: int
+    arm: str
+    seed: int
+    deadline: float | None = None
+
+
+def pull_seed(seed: int, pull: int) -> int:
+    """31 bits that look random and differ between all pulls of an experiment, so between its arms too.
+
+    31, since many programs cut a seed off at 2^31 - 1, and then half of all pulls would share one.
+    """
+    x = (seed ^ (seed >> 31)) + pull * 0x1E3779B1
+    for multiplier in (0x85EBCA6B, 0xC2B2AE35, 1):  # odd: each step is a bijection of 31 bits
+        x &= 0x7FFFFFFF
+        x = (x ^ (x >> 15)) * multiplier
+    return x

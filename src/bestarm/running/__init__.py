@@ -1,0 +1,8 @@
+"""Running arms live: one call that pulls them, shows how it goes, and returns the answer.
+
+identify  `identify` and `aidentify`: start pulls and wait for them
+run       what both share: budgets, pulls under way, what becomes of an outcome
+result    what they return
+view      whether, where and how often to show a run
+frame     one moment of it: its `arms` as lines for a `terminal` or as a `page` for a notebook
+"""

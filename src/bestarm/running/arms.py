@@ -1,0 +1,70 @@
+"""What is shown of each arm, on a terminal and in a notebook alike."""
+
+from __future__ import annotations
+
+import math
+
+from ..experiment.status import Interval, Status
+
+UNKNOWN = (-math.inf, math.inf)
+
+
+def chosen(status: Status, most: int) -> tuple[list[str], list[int]]:
+    """The arms to show, in their own order: all, or the leader and its rivals; pulls of the rest.
+
+    Rivals are the arms that get the samples: those that are hard to tell from the leader.
+    """
+    if len(status.arms) <= most:
+        return list(status.arms), []
+    rivals = sorted(status.arms, key=lambda arm: (arm != status.leader, -status.pulls[arm]))
+    shown = set(rivals[:most])
+    return [arm for arm in status.arms if arm in shown], [status.pulls[arm] for arm in rivals[most:]]
+
+
+def rest_words(pulls: list[int]) -> str:
+    return f"... and {len(pulls)} more, with {sum(pulls)} samples"
+
+
+def axis_of(status: Status, arms: list[str]) -> Interval:
+    """What an interval bar spans: 0 and all intervals, unless some are far wider than the narrowest."""
+    ends = [status.intervals[arm] for arm in arms if arm in status.intervals]
+    ends = [(low, high) for low, high in ends if math.isfinite(high - low)]
+    if not ends:
+        return -1.0, 1.0
+    reach = 6.0 * min(high - low for low, high in ends)
+    left, right = min(0.0, *(low for low, _ in ends)), max(0.0, *(high for _, high in ends))
+    axis = max(left, -reach), min(right, reach)
+    return axis if axis[0] < axis[1] else (-1.0, 1.0)
+
+
+def difference(status: Status, arm: str) -> float | None:
+    """By how much the leader's mean is better."""
+    leader, mean = status.means[status.leader] if status.leader is not None else None, status.means[arm]
+    if leader is None or mean is None:
+        return None
+    return mean - leader if status.minimize else leader - mean
+
+
+def places_of(status: Status, arms: list[str]) -> int | None:
+    """Decimal places that fit the narrowest interval; None without one."""
+    widths = [high - low for low, high in (status.intervals.get(arm, UNKNOWN) for arm in arms)]
+    least = min((w for w in widths if math.isfinite(w) and w > 0.0), default=0.0)
+    return min(max(1 - math.floor(math.log10(least)), 0), 12) if least else None
+
+
+def mean_words(status: Status, arm: str, places: int | None) -> str:
+    mean = status.means[arm]
+    return "" if mean is None else _number(mean, None if places is None else places + 1)
+
+
+def interval_words(status: Status, arm: str, places: int | None) -> str:
+    low, high = status.intervals.get(arm, UNKNOWN)
+    finite = math.isfinite(low) and math.isfinite(high)
+    return f"{_number(low, places)} to {_number(high, places)}" if finite else ""
+
+
+def _number(value: float, places: int | None) -> str:
+    """With so many decimal places; more for what would look like 0 and is not."""
+    if places is None or abs(value) >= 1e12:
+        return f"{value:.4g}"
+    return f"{value:.1g}" if value and abs(value) < 0.5 * 10.0**-places else f"{value:.{places}f}"

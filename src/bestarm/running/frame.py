@@ -1,0 +1,135 @@
+"""A picture of one moment of a run: text for terminals, HTML for notebooks; no state, no clock."""
+
+from __future__ import annotations
+
+import html
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .._text import clean, rough
+from ..experiment.forecast import Forecast
+from ..experiment.status import Status
+from .page import arm_table, bar, escaped
+from .terminal import WIDEST_BAR, arm_lines
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+    from rich.text import Text
+
+MOST_ARMS = 20
+LONGEST_SENTENCE = 500  # characters; the name of an arm alone may have 1000
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One moment of a run; a `rich` console of any width prints it.
+
+    seconds      since the run began
+    max_samples  the budget, if there is one
+    before       samples that were there when it began
+    """
+
+    status: Status
+    forecast: Forecast
+    seconds: float
+    max_samples: int | None = None
+    before: int = 0
+
+    def facts(self) -> list[str]:
+        """How many samples, how many more, how long; in a few words each."""
+        status, samples = self.status, self.status.samples
+        budget = "" if self.max_samples is None else f" of at most {self.max_samples}"
+        found = [f"{samples}{budget} samples", f"{_clock(self.seconds)} elapsed", *self._outlook()]
+        pending = sum(status.pending.values())
+        if pending:
+            found.append(f"{pending} pending")
+        if status.waiting:
+            found.append(f"{status.waiting} waiting for an earlier pull")
+        return found
+
+    def _outlook(self) -> list[str]:
+        status, more = self.status, self.forecast.samples
+        if status.decision is not None or status.suspended:
+            return []
+        if more is None or self.forecast.reason:
+            return [self.forecast.reason]
+        text = f"about {rough(more)} more"
+        done = status.samples - self.before
+        if done > 0 and self.seconds >= 1.0:
+            text += f", {_clock(rough(more) * self.seconds / done)} at this pace"
+        if self.max_samples is not None and status.samples + more > self.max_samples:
+            text += ", beyond the budget"
+        return [text]
+
+    def evidence(self) -> tuple[str, float]:
+        """The statistic against its threshold, in words and as a part of 1."""
+        z, beta = self.status.statistic, self.status.threshold
+        if z is None or beta is None:
+            return "evidence: none yet", 0.0
+        part = z / beta if beta > 0.0 else 1.0
+        return f"evidence {max(z, 0.0):.2f} of {beta:.2f}", min(max(part, 0.0), 1.0)
+
+    def notes(self) -> list[str]:
+        """What should be known."""
+        return [f"note: {note}" for note in self.status.notes(self.status.decision is not None)]
+
+    def text(self, width: int = 100) -> str:
+        """As plain text."""
+        from rich.console import Console
+
+        file = io.StringIO()
+        # In a notebook rich would display the text there, instead of writing it to the file.
+        console = Console(file=file, width=width, height=100, force_jupyter=False, color_system=None)
+        console.print(self, end="")
+        return file.getvalue()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        from rich.text import Text
+
+        width, ascii_only = options.max_width, options.ascii_only
+        fill = "#" if ascii_only else "━"
+
+        def prose(text: str, style: str = "", most: int = LONGEST_SENTENCE) -> Text:
+            return Text(clean(_short(text, most), ascii_only), style=style)
+
+        status = self.status
+        colour = "bold red" if status.suspended else "bold green" if status.decision is not None else "bold"
+        words, part = self.evidence()
+        cells = max(0, min(WIDEST_BAR, width - len(words) - 2)) if part or status.statistic is not None else 0
+        full = round(part * cells)
+        evidence = Text(words + "  ", no_wrap=True, overflow="crop", end="\n")
+        evidence.append(fill * full, style="green" if status.decision is not None else "cyan")
+        evidence.append(("." if ascii_only else "─") * (cells - full), style="dim")
+        above = [prose(str(status), colour)]
+        below = [evidence, prose(("; " if ascii_only else " · ").join(self.facts()))]
+        below += [prose(note, "yellow", 2 * width) for note in self.notes()]
+        taken = sum(len(text.wrap(console, width)) for text in above + below)
+        room = options.max_height - taken - 3  # a header, a line for the rest, one to spare
+        yield from above
+        yield from arm_lines(status, width, min(MOST_ARMS, max(3, room)), ascii_only)
+        yield from below
+
+    def html(self) -> str:
+        """As HTML; whatever was given is escaped."""
+        status = self.status
+        words, part = self.evidence()
+        drawn = "" if status.statistic is None else bar(part, 200)
+        notes = "".join(f"<div>{escaped(_short(note, LONGEST_SENTENCE))}</div>" for note in self.notes())
+        return (
+            f"<div><div>{escaped(_short(str(status), LONGEST_SENTENCE), True)}</div>"
+            f"{arm_table(status, MOST_ARMS)}"
+            f"<div>{html.escape(words)} {drawn}</div>"
+            f"<div>{escaped(' · '.join(self.facts()))}</div>{notes}</div>"
+        )
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

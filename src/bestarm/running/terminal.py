@@ -1,0 +1,150 @@
+"""The arms of a frame as lines for a terminal of any width: none wraps, and columns stay aligned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .._text import clean
+from ..experiment.status import Interval, Status
+from .arms import UNKNOWN, axis_of, chosen, difference, interval_words, mean_words, places_of, rest_words
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+SHARE, LEAST_BAR, WIDEST_BAR = 8, 8, 44  # cells
+
+
+def arm_lines(status: Status, width: int, most: int, ascii_only: bool) -> Iterator[Text]:
+    """A header and a line per arm, none wider than the console; what does not fit is left out."""
+    from rich.text import Text
+
+    arms, rest = chosen(status, most)
+    gap = 2 if width >= 60 else 1
+    columns, words, left = _columns(status, arms, width, gap, ascii_only)
+    bar = min(left, WIDEST_BAR)
+    marks = "=o|+" if ascii_only else "━●│┿"
+    titles = (f"leader is better by ({marks[2]} is 0)", "leader is better by", "leads by")
+    title = next((text for text in titles if len(text) <= bar), "")
+    axis = axis_of(status, arms)
+    space = " " * gap
+    cells = zip(*(column.lines() for column in columns), strict=True)
+    yield Text(space.join((*next(cells), title)), style="dim", no_wrap=True, overflow="crop")
+    for arm, row, said in zip(arms, cells, words or [""] * len(arms), strict=True):
+        line = Text(space.join(row) + space, no_wrap=True, overflow="crop")
+        if arm == status.leader:
+            line.stylize("bold")
+            line.append("is best" if status.decision is not None else "leads")
+        elif bar >= LEAST_BAR:
+            interval = status.intervals.get(arm, UNKNOWN)
+            drawn = _interval_bar(interval, difference(status, arm), axis, bar, marks)
+            line.append(drawn, style="green" if interval[0] > 0.0 else "yellow")
+            line.append(space + said)
+        yield line
+    if rest:
+        yield Text(rest_words(rest), style="dim", no_wrap=True, overflow="crop")
+
+
+@dataclass(frozen=True)
+class _Column:
+    title: str
+    cells: list[str]
+    right: bool = False
+
+    @property
+    def size(self) -> int:
+        return max(_cells(text) for text in (self.title, *self.cells))
+
+    def lines(self) -> list[str]:
+        """Title and cells, all of one width."""
+        size = self.size
+        blank = [" " * (size - _cells(text)) for text in (self.title, *self.cells)]
+        texts = (self.title, *self.cells)
+        return [b + text if self.right else text + b for b, text in zip(blank, texts, strict=True)]
+
+
+def _columns(
+    status: Status, arms: list[str], width: int, gap: int, ascii_only: bool
+) -> tuple[list[_Column], list[str], int]:
+    """The columns before the interval bar, the words behind it if there is room, the room for the bar."""
+    places = places_of(status, arms)
+    longest = max(6, min(40, int(0.3 * width)))
+    names = [_fit(clean(arm, ascii_only), longest, "~" if ascii_only else "…") for arm in arms]
+    columns = [
+        _Column("arm", names),
+        _Column("samples", [str(status.pulls[arm]) for arm in arms], right=True),
+        _Column("mean", [mean_words(status, arm, places) for arm in arms], right=True),
+    ]
+    left = width - sum(column.size + gap for column in columns)
+    most = max(status.pulls.values())
+    shares = [_share(status.pulls[arm] / most if most else 0.0, ascii_only) for arm in arms]
+    pending = _Column("pending", [str(status.pending[arm] or "") for arm in arms], right=True)
+    for column, wanted in ((pending, any(pending.cells)), (_Column("", shares), True)):
+        if wanted and left - column.size - gap >= LEAST_BAR + 2:
+            columns.insert(2, column)
+            left -= column.size + gap
+    words = [interval_words(status, arm, places) for arm in arms]
+    size = max(map(len, words))
+    if left - size - gap < LEAST_BAR + 4:
+        return columns, [], left
+    return columns, words, left - size - gap
+
+
+def _interval_bar(interval: Interval, middle: float | None, axis: Interval, width: int, marks: str) -> str:
+    """A line from end to end, and a mark at 0 that it either covers or has left behind.
+
+    marks  for the line, its middle, 0, 0 under a line
+    """
+    line, dot, zero_mark, crossing = tuple(marks)
+    left, right = axis
+
+    def column(x: float) -> int:
+        return round(min(max((x - left) / (right - left), 0.0), 1.0) * (width - 1))
+
+    cells, zero = [" "] * width, column(0.0)
+    low, high = interval
+    if math.isfinite(low) and math.isfinite(high):
+        first = max(column(low), zero + 1) if low > 0.0 else column(low)
+        last = min(column(high), zero - 1) if high < 0.0 else column(high)
+        first, last = min(first, width - 1), max(last, 0)
+        for i in range(first, max(first, last) + 1):
+            cells[i] = line
+        if middle is not None and left <= middle <= right and first <= column(middle) <= last:
+            cells[column(middle)] = dot
+        if low < left:
+            cells[first] = "<"
+        if high > right:
+            cells[max(first, last)] = ">"
+    cells[zero] = zero_mark if cells[zero] == " " else crossing
+    return "".join(cells)
+
+
+def _share(part: float, ascii_only: bool) -> str:
+    """A bar of up to SHARE cells, in eighths."""
+    eighths = math.ceil(8 * SHARE * part)
+    if ascii_only:
+        return ("#" * math.ceil(eighths / 8)).ljust(SHARE)
+    return ("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()).ljust(SHARE)
+
+
+def _cells(text: str) -> int:
+    """The width on a terminal; some characters take two cells, some none."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _fit(text: str, size: int, cut: str) -> str:
+    """At most so many cells; a long name loses its middle, since names often differ at their ends."""
+    if _cells(text) <= size:
+        return text
+    head, tail = text[:size], text[-(size // 3) :]
+    while _cells(tail) > size // 3:
+        tail = tail[1:]
+    while _cells(head) + _cells(tail) + 1 > size:
+        head = head[:-1]
+    return head + cut + tail
