@@ -306,10 +306,10 @@ def test_a_replay_is_the_state_that_moved_its_offset() -> None:
         experiment.tell([(p, float(rng.normal() + (2.0**21 if step < 20 else 2.0**30))) for p in pulls])
     known = experiment._journal.known
     assert known is not None
-    assert known.offset != 0.0
+    assert known.bodies.offset != 0.0
     again, at_once = State(experiment.settings), State(experiment.settings)
     at_once.replay(experiment._journal.lines())
     for entry in experiment._journal.lines():
         again.apply(entry)
     assert again.to_dict() == at_once.to_dict() == known.to_dict()
-    assert again.params.tolist() == at_once.params.tolist() == known.params.tolist()
+    assert again.bodies.params.tolist() == at_once.bodies.params.tolist() == known.bodies.params.tolist()

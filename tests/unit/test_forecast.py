@@ -37,12 +37,13 @@ def followed(state: State, most: int = 1_000_000, growth: float = 0.0, sums: int
     """How many more samples, pull by pull: until the rule decides on values that equal the means."""
     strategy = state.settings.strategy
     assert strategy is not None
-    seen, memory, random = state.seen(), state.memory.copy(), state.random.copy()
+    chooser = state.chooser.copy()
+    seen = chooser.seen(state.bodies)
     space = np.zeros(seen.shape[1])
-    assert state.select is not None
-    pace = (state.select, strategy.stops_itself, most, growth, sums)
-    assert run_on(*pace, seen, state.params, memory, random, space)
-    return float(seen[PULLS].sum() - state.asked.sum())
+    assert chooser.select is not None
+    pace = (chooser.select, strategy.stops_itself, most, growth, sums)
+    assert run_on(*pace, seen, state.bodies.params, chooser.memory, chooser.random, space)
+    return float(seen[PULLS].sum() - state.chooser.asked.sum())
 
 
 def state_of(experiment: Experiment) -> State:

@@ -207,7 +207,7 @@ def test_the_level_of_a_live_experiment_is_not_that_of_the_strategy() -> None:
         return 0
 
     assert experiment._journal.known is not None
-    experiment._journal.known.select = cheat
+    experiment._journal.known.chooser.select = cheat
     for _ in range(2):
         experiment.tell([(pull, 0.0) for pull in experiment.ask()])
     assert called

@@ -54,8 +54,8 @@ def forecast(state: State) -> Forecast:
         return Forecast(0, nothing)
     if state.enough():
         return Forecast(0, nothing, "the decision waits for a pull that is not settled")
-    means = state.steering[MEANS]
-    if not state.told.all():
+    means = state.bodies.steering[MEANS]
+    if not state.bodies.told.all():
         return Forecast(None, nothing, "no forecast before every arm has a result")
     if (means >= means.max() - TIE).sum() > 1:
         return Forecast(None, nothing, "no forecast while two arms share the lead")
@@ -66,22 +66,23 @@ def forecast(state: State) -> Forecast:
     later = _pulls_at_decision(state, strategy)
     if later is None:
         return Forecast(None, nothing, "no forecast: the leading arms are too close")
-    more = np.maximum(0.0, np.ceil(later - state.told)).astype(np.int64)
+    more = np.maximum(0.0, np.ceil(later - state.bodies.told)).astype(np.int64)
     return Forecast(int(more.sum()), dict(zip(arms, more.tolist(), strict=True)))
 
 
 def uniform_samples(state: State) -> int | None:
     """How many samples uniform sampling would take in all, if the estimated means are the true ones."""
     K = len(state.settings.arms)
-    if state.evidence[PULLS].min() == 0.0:
+    if state.bodies.evidence[PULLS].min() == 0.0:
         return None
-    pulls = _grow(state, state.evidence, np.zeros(K), np.full(K, 1.0 / K))
+    pulls = _grow(state, state.bodies.evidence, np.zeros(K), np.full(K, 1.0 / K))
     return None if pulls is None else int(np.ceil(pulls.sum()))
 
 
 def _pulls_at_decision(state: State, strategy: Strategy) -> Array | None:
     """Step by step until the decision; if it is too far, along the shares of the second half of the steps."""
-    seen, memory, random, select = state.seen(), state.memory.copy(), state.random.copy(), state.select
+    chooser = state.chooser.copy()
+    seen, select = chooser.seen(state.bodies), chooser.select
     before, space = seen[PULLS].copy(), np.zeros_like(seen[PULLS])
     steps, growth, sums = _pace(strategy, len(before))
     assert select is not None
@@ -89,7 +90,7 @@ def _pulls_at_decision(state: State, strategy: Strategy) -> Array | None:
         before = seen[PULLS].copy()
         half = (select, strategy.stops_itself, steps // 2, growth, sums)
         with np.errstate(all="ignore"):
-            if run_on(*half, seen, state.params, memory, random, space):
+            if run_on(*half, seen, state.bodies.params, chooser.memory, chooser.random, space):
                 at_decision: Array = seen[PULLS]
                 return at_decision
     if seen[PULLS].sum() > FOREVER:
@@ -118,7 +119,7 @@ def _grow(state: State, seen: Array, pulls: Array, shares: Array) -> Array | Non
 
     def decides(size: float) -> bool:
         later[PULLS] = pulls + size * shares
-        z, beta = rules.verdict(state.params, later)
+        z, beta = rules.verdict(state.bodies.params, later)
         return z > beta
 
     high = 1.0

@@ -307,7 +307,9 @@ def _continues(state: State, new: list[Entry]) -> bool:
 
 def _size(state: State) -> int:
     """About how many bytes a snapshot takes."""
-    return 40 * (len(state.open) + len(state.beyond)) + 20 * (state.memory.size + 7 * state.asked.size)
+    return 40 * (len(state.open) + len(state.beyond)) + 20 * (
+        state.chooser.memory.size + 7 * state.chooser.asked.size
+    )
 
 
 def _spacing(state: State) -> int:

@@ -1,10 +1,8 @@
 """What follows from the log of an experiment, without I/O: what to sample next, and the decision.
 
-Two bodies of evidence are kept:
-
-    steering   all results, and the pulls that are still out; the strategy chooses from it
-    evidence   the results in the order of asking, up to the first pull that is not settled yet; the
-               stopping rule sees this alone, so that fast results cannot get ahead of slow ones
+Two bodies of evidence are kept (`bodies`): the strategy chooses from all results, with the pulls that are
+still out (`chooser`); the stopping rule sees the results in the order of asking, up to the first pull that is
+not settled yet, so that fast results cannot get ahead of slow ones.
 
 `apply` takes in one line of the log, `replay` many. A state is a function of the lines alone: every process
 that reads the same log has the same state, and would choose the same arm next.
@@ -12,20 +10,15 @@ that reads the same log has the same state, and would choose the same arm next.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import BestarmError, DamagedLogError, InvalidInputError, StoreError
-from ..kernels import decision, families, rules
-from ..kernels._types import Array
-from ..kernels.exact import round_offset
-from ..kernels.layout import LOST, MEANS, PULLS, SUMS, arm_of
-from ..kernels.random import open_stream
-from ..kernels.tracking import leading_arm, least_pulled
-from ..strategies._admit import kernel_of, raised_by
+from ..errors import BestarmError, DamagedLogError, StoreError
+from ..kernels.layout import arm_of
+from .bodies import Bodies
+from .chooser import Chooser
 from .events import ASKED, FAILED, KINDS, LAPSED, LATE, TOLD, Entry
 from .findings import Findings
 from .settings import Settings
@@ -41,12 +34,7 @@ COUNTS = (
     "reread",  # retractions that changed the evidence
     "retracted",  # all others
 )
-_PLAIN = (
-    *("seq", "mark", "head", "next_pull", "chosen", "called", "last", "first", "offset"),
-    "counts",
-)
-_FAR = 2.0**20  # sigma: a mean farther from the offset than that may lack bits
-_KEPT = [PULLS, SUMS, LOST]  # the rows of a state from which the others follow
+_PLAIN = ("seq", "mark", "head", "next_pull", "first", "counts")
 SNAPSHOT = 4  # raised whenever the form of `to_dict` changes; other snapshots are not read
 _CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the rule has said so far
 _WRONG = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
@@ -72,39 +60,19 @@ class State:
 
     def __init__(self, settings: Settings, *, steers: bool = True) -> None:
         self.settings = settings
-        K = len(settings.arms)
-        strategy = settings.strategy
-        rows = len(strategy.rows) if strategy else 0
         self.steers = steers or self.serial
         self.seq, self.mark, self.head = 0, 0.0, ""  # the last line that it contains, its time and chain
         self.next_pull = 1
         self.open: dict[int, Open] = {}
         self.violated: dict[int, float] = {}
         self.outside: dict[int, int] = {}  # pulls with a late value outside the bounds, and their arms
-        # steering
-        self.steering = settings.model.blank(K)
-        self.asked = np.zeros(K)  # pulls as the strategy sees them: with those that are out
-        self.memory = np.zeros((rows, K))
-        self.select = kernel_of(strategy) if strategy else None
-        self.random = np.zeros(2, np.uint64)
-        with np.errstate(over="ignore"):
-            open_stream(np.uint64(settings.seed), np.uint64(0), np.uint64(K), self.random)
-        self.chosen: int | None = None  # an action of the strategy that has not become a pull yet
-        self.called = False  # whether the strategy was called before
-        self.last = -1
-        self.changed: set[int] = set()  # arms that are not as the strategy saw them last
-        # evidence
-        self.evidence = settings.model.blank(K)
+        self.bodies, self.chooser = Bodies(settings), Chooser(settings)
         self.first = 1  # every pull before this one is in the evidence
         self.beyond: dict[int, tuple[int, bool, float | None]] = {}  # settled, but behind the first
-        self.offset: float | None = None  # near the values, as they are summed; None before the first
-        if settings.model.limits is not None:
-            self.offset = round_offset(self._signed(sum(settings.model.limits) / 2), settings.model.unit)
-        self.params = self._parameters(self.offset or 0.0)
         # outcome
         self.crossed: Findings | None = None  # a decision that is not in the log yet
         self.decision: Findings | None = None
-        self.counts = {name: [0] * K for name in COUNTS}
+        self.counts = {name: [0] * len(settings.arms) for name in COUNTS}
 
     # -- the log ---------------------------------------------------------------------------------------
 
@@ -116,7 +84,7 @@ class State:
 
     def replay(self, entries: Iterable[Entry]) -> None:
         """Take in many lines. The rule is asked about a stretch of results at once, which is quicker."""
-        told, wary = False, self.serial or bool((abs(self.steering[MEANS, self.told > 0.0]) > _FAR).any())
+        told, wary = False, self.serial or self.bodies.far
         for entry in entries:
             wary = wary or self._is_far(entry)
             if told and (wary or entry.kind not in _CALM):
@@ -129,19 +97,15 @@ class State:
 
     def _is_far(self, entry: Entry) -> bool:
         """Whether a result may move the offset, so that the rule must have seen those before it."""
-        if entry.kind != TOLD or entry.value is None or self.offset is None:
-            return False
-        return abs(self._signed(entry.value) - self.offset) > _FAR * self.settings.model.unit
+        return entry.kind == TOLD and entry.value is not None and self.bodies.is_far(entry.value)
 
     def copy(self) -> State:
         """The same state, which may go its own way."""
         twin = State.__new__(State)
-        twin.__dict__.update(self.__dict__)  # arrays and dicts are copied, all else is replaced, not changed
+        twin.__dict__.update(self.__dict__)  # dicts are copied, all else is replaced, not changed
         twin.open, twin.violated, twin.beyond = self.open.copy(), self.violated.copy(), self.beyond.copy()
         twin.outside = self.outside.copy()
-        twin.steering, twin.evidence = self.steering.copy(), self.evidence.copy()
-        twin.asked, twin.memory, twin.random = self.asked.copy(), self.memory.copy(), self.random.copy()
-        twin.changed = self.changed.copy()
+        twin.bodies, twin.chooser = self.bodies.copy(), self.chooser.copy()
         return twin
 
     def _take(self, entry: Entry) -> None:
@@ -179,13 +143,12 @@ class State:
         if data.get("observed"):
             self._count("observed", arm)
         else:
-            if self.steers and self.chosen is None and self.settings.strategy is not None:
+            if self.steers and self.chooser.chosen is None and self.settings.strategy is not None:
                 self.choose()  # as it was called then: for what it remembers; the log has the arm
-            self.chosen, self.last = None, arm
+            self.chooser.chosen, self.chooser.last = None, arm
         self.open[pull] = Open(arm, data.get("check", True), data.get("deadline"), True)
         self.next_pull = pull + 1
-        self.asked[arm] += 1.0
-        self.changed.add(arm)
+        self.chooser.count(arm, 1.0)
 
     def _told(self, entry: Entry) -> None:
         assert entry.value is not None
@@ -232,8 +195,9 @@ class State:
         else:
             self._replace(pull, arm, was, entry.value)
         if self.serial:
-            self.memory[:], self.called, self.chosen = 0.0, False, None  # what it dropped may be back
-        self._choose_offset()
+            self.chooser.forget()  # what it dropped may be back
+        if self.bodies.choose_offset():
+            self.chooser.all_changed()
         if self.decision is None:
             self._judge()
 
@@ -249,72 +213,27 @@ class State:
     def _settle(self, pull: int, opened: Open, raw: float | None) -> None:
         """A pull has its value, or is void for good (None)."""
         arm = opened.arm
-        value = None if raw is None else self._signed(raw)
-        if value is None:
-            self.asked[arm] -= 1.0
-        else:
-            self._add(self.steering, arm, 1.0, value)
-        self.changed.add(arm)
+        value = None if raw is None else self.bodies.signed(raw)
+        self.chooser.count(arm, -1.0 if value is None else 0.0)
+        if value is not None and self.bodies.add(self.bodies.steering, arm, 1.0, value):
+            self.chooser.all_changed()
         # A check is skipped inside a pair of asks; in order of arrival there are no such pairs.
         check = opened.check or self.settings.order == "arrival"
         self.beyond[pull] = (arm, check, value)
 
     def _replace(self, pull: int, arm: int, was: float | None, now: float | None) -> None:
         """The value of a settled pull changes."""
-        old = None if was is None else self._signed(was)
-        new = None if now is None else self._signed(now)
-        bodies = [self.steering]
-        if pull in self.beyond:
+        bodies, settled = self.bodies, pull not in self.beyond
+        old = None if was is None else bodies.signed(was)
+        new = None if now is None else bodies.signed(now)
+        if not settled:
             self.beyond[pull] = (arm, self.beyond[pull][1], new)
-        else:
-            bodies.append(self.evidence)
-        for body in bodies:
-            if old is not None:
-                self._add(body, arm, -1.0, -old)
-            if new is not None:
-                self._add(body, arm, 1.0, new)
-        self.asked[arm] += (new is not None) - (old is not None)
-        self.changed.add(arm)
-
-    def _add(self, body: Array, arm: int, count: float, value: float) -> None:
-        """Count a value in or out."""
-        if self.offset is None:
-            self._set_offset(round_offset(value, self.settings.model.unit))
-        decision.take(self.params, body, arm, count, value)
-        if _FAR < abs(body[MEANS, arm]) < math.inf and abs(self._best()) > _FAR:
-            self._choose_offset()
-
-    def _set_offset(self, offset: float) -> None:
-        """For the means from now on, and for what has a place among the values in the strategy."""
-        self.offset, self.params = offset, self._parameters(offset)
-
-    def _parameters(self, offset: float) -> Array:
-        """Everything that the kernels are told, for values as they are summed, less the offset."""
-        settings, K = self.settings, len(self.settings.arms)
-        head = settings.stopping.parameters(settings.model, K, settings.delta, offset=offset)
-        if settings.strategy is None:
-            return head
-        placed = settings.strategy.placed(offset, self._signed(1.0))
-        return np.concatenate([head, placed.parameters(K, settings.model.unit)])
-
-    def _choose_offset(self) -> None:
-        """Near the best arm as it is now: what fixed the offset may have been an error, or a distant arm."""
-        if self.settings.model.limits is not None or not self.told.any():
-            return
-        unit = self.settings.model.unit
-        self._set_offset(round_offset((self.offset or 0.0) + self._best() * unit, unit))
-        self._centre()
-        self.changed.update(range(len(self.settings.arms)))
-
-    def _centre(self) -> None:
-        for body in (self.steering, self.evidence):
-            for arm in range(len(self.settings.arms)):
-                families.centre(self.params, body, arm)
-
-    def _best(self) -> float:
-        """The largest mean, in sigma around the offset; 0 without results."""
-        told = self.told > 0.0
-        return float(self.steering[MEANS, told].max()) if told.any() else 0.0
+        for body in (bodies.steering, bodies.evidence) if settled else (bodies.steering,):
+            if old is not None and bodies.add(body, arm, -1.0, -old):
+                self.chooser.all_changed()
+            if new is not None and bodies.add(body, arm, 1.0, new):
+                self.chooser.all_changed()
+        self.chooser.count(arm, (new is not None) - (old is not None))
 
     def _judge(self) -> None:
         """Ask the rule about the evidence as it is, then about what waits behind it."""
@@ -323,8 +242,7 @@ class State:
             self._advance()
             self._ask_self_stopper()
             return
-        z, beta = self.verdict()
-        if z > beta:
+        if self.bodies.decides(self.bodies.evidence):
             self.crossed = self.findings()
         else:
             self._advance()
@@ -338,7 +256,7 @@ class State:
         arms = np.array([self.beyond[pull][0] for pull in valued], np.int64)
         checks = np.array([self.beyond[pull][1] and not self.serial for pull in valued], np.bool_)
         values = np.array([self.beyond[pull][2] for pull in valued], np.float64)
-        at = decision.advance(arms, values, checks, self.params, self.evidence)
+        at = self.bodies.advance(arms, values, checks)
         taken = ready if at < 0 else ready[: ready.index(valued[at]) + 1]
         for pull in taken:
             del self.beyond[pull]
@@ -355,44 +273,15 @@ class State:
             pull += 1
         return ready
 
-    def verdict(self) -> tuple[float, float]:
-        """The rule's statistic and threshold on the evidence."""
-        return rules.verdict(self.params, self.evidence)
-
     def findings(self, arm: int | None = None) -> Findings:
-        """What the rule sees, as it is kept with a decision; means in the user's own units."""
-        settings = self.settings
-        pulls, mu = self.evidence[PULLS], self.evidence[MEANS]
-        z, beta = self.verdict()
-        if pulls.any():
-            lower, upper = settings.stopping.intervals(pulls, mu, settings.delta)
-            if settings.model.limits is not None:  # means within the bounds differ by two units at most
-                lower, upper = np.clip(lower, -2.0, 2.0), np.clip(upper, -2.0, 2.0)
-            leader = leading_arm(self.evidence)
-        else:
-            lower, upper, leader = np.full(mu.size, -np.inf), np.full(mu.size, np.inf), -1
-        return Findings(
-            arm=leader if arm is None else arm,
-            pulls=tuple(int(n) for n in pulls),
-            means=tuple(self.raw(m) if n else None for m, n in zip(mu.tolist(), pulls, strict=True)),
-            statistic=z if math.isfinite(z) else None,
-            threshold=beta if math.isfinite(beta) else None,
-            lower=tuple((settings.model.unit * lower).tolist()),
-            upper=tuple((settings.model.unit * upper).tolist()),
-        )
+        """What the rule sees; the arm is the leader if none is given."""
+        return self.bodies.findings(arm)
 
     def enough(self) -> bool:
         """Whether the results at hand would decide, if only the pulls before them were settled."""
         if not self.beyond or self.serial:
             return False
-        z, beta = rules.verdict(self.params, self.steering)
-        return z > beta
-
-    @property
-    def told(self) -> Array:
-        """Values per arm, also those that wait."""
-        told: Array = self.steering[PULLS]
-        return told
+        return self.bodies.decides(self.bodies.steering)
 
     @property
     def readings(self) -> int:
@@ -404,14 +293,6 @@ class State:
         """Whether some value violated the bounds."""
         return bool(self.violated)
 
-    def _signed(self, raw: float) -> float:
-        """Larger is better."""
-        return -raw if self.settings.minimize else raw
-
-    def raw(self, mean: float) -> float:
-        """A mean of the evidence in the user's own units."""
-        return self._signed((self.offset or 0.0) + mean * self.settings.model.unit)
-
     # -- what to sample next ---------------------------------------------------------------------------
 
     @property
@@ -420,61 +301,19 @@ class State:
         return self.settings.strategy is not None and self.settings.strategy.stops_itself
 
     def choose(self) -> int | None:
-        """The strategy's next action: an arm, or ~arm for a pull without a check; None to wait.
-
-        Every arm is pulled once at first. Until each has a value, the arm with the fewest pulls is next.
-        """
-        strategy = self.settings.strategy
-        if strategy is None or self.select is None:
-            raise InvalidInputError(
-                f"the experiment was made with the strategy {self.settings.strategy_name!r} of its maker's "
-                f"own; hand it in: Experiment.open(store, name, strategy=...)."
-            )
+        """The strategy's next action: an arm, or ~arm for a pull without a check; None to wait."""
         if self.serial and self.open:
             return None
-        if self.chosen is None:
-            self.chosen = self._initial()
-        if self.chosen is None:
-            alone = self.called and self.changed <= {self.last}
-            last, seen = self.last if alone else -1, self.seen()
-            leader, t = leading_arm(seen), float(self.asked.sum())
-            given = (t, last, leader, seen, self.params.copy(), self.memory, self.random)
-            with np.errstate(all="ignore"), raised_by(strategy):
-                self.chosen = int(self.select(*given))
-            self.called, self.changed = True, set()
-            self._refuse_bad(strategy.name, self.chosen)
-        return self.chosen if self.chosen < len(self.settings.arms) else None
-
-    def seen(self) -> Array:
-        """What the strategy sees: all results, and the pulls that are out."""
-        seen = self.steering.copy()
-        seen[PULLS] = self.asked
-        return seen
-
-    def _initial(self) -> int | None:
-        rarest = least_pulled(self.asked)
-        return rarest if self.asked[rarest] == 0.0 or not self.told.all() else None
+        action = self.chooser.choose(self.bodies)
+        return action if action < len(self.settings.arms) else None
 
     def _ask_self_stopper(self) -> None:
         """Let a strategy that stops by itself say so as soon as it can."""
         if not self.serial or self.open or self.beyond or self.decision or self.crossed:
             return
-        self.choose()
-        if self.chosen is not None and self.chosen >= len(self.settings.arms):
-            self.crossed = self.findings(arm_of(self.chosen, len(self.settings.arms)))
-
-    def _refuse_bad(self, name: str, action: int) -> None:
-        K = len(self.settings.arms)
-        if K <= action < 2 * K and not self.serial:
-            raise InvalidInputError(
-                f"the strategy {name!r} answered with a stop, which only one that was made with "
-                f"stops_itself=True may do: the stopping rule decides here; make it so, or return an arm."
-            )
-        if not -K <= action < 2 * K:
-            raise InvalidInputError(
-                f"the strategy {name!r} returned {action}; it must return an arm from 0 to {K - 1}, ~arm to "
-                f"skip the check for stopping, or {K} + arm to stop if it was made with stops_itself=True."
-            )
+        action, K = self.chooser.choose(self.bodies), len(self.settings.arms)
+        if action >= K:
+            self.crossed = self.findings(arm_of(action, K))
 
     def to_issue(self) -> list[int]:
         """Pulls that failed or lapsed, in the order of asking."""
@@ -497,16 +336,12 @@ class State:
         return {
             "snapshot": SNAPSHOT,
             **{name: getattr(self, name) for name in _PLAIN},
+            **self.bodies.to_dict(),
+            **self.chooser.to_dict(),
             "decision": None if self.decision is None else self.decision.to_record(self.settings.arms),
             "open": [[pull, *item] for pull, item in self.open.items()],
             "violated": list(self.violated.items()),
             "outside": list(self.outside.items()),
-            "asked": self.asked.tolist(),
-            "memory": self.memory.tolist(),
-            "steering": self.steering[_KEPT].tolist(),
-            "random": self.random.tolist(),
-            "changed": sorted(self.changed),
-            "evidence": self.evidence[_KEPT].tolist(),
             "beyond": [[pull, *item] for pull, item in self.beyond.items()],
         }
 
@@ -516,24 +351,15 @@ class State:
         if data["snapshot"] != SNAPSHOT:
             raise ValueError("a snapshot of another version")
         state = cls(settings)
-        memory = np.array(data["memory"], np.float64).reshape(-1, len(settings.arms))
-        if settings.strategy is not None and memory.shape != state.memory.shape:
-            raise ValueError("a snapshot without the strategy's memory")
-        state.asked, state.memory = np.array(data["asked"], np.float64), memory
-        state.steering[_KEPT] = data["steering"]
-        state.evidence[_KEPT] = data["evidence"]
-        state.random = np.array(data["random"], np.uint64)
+        state.bodies.restore(data)
+        state.chooser.restore(data)
         state.open = {pull: Open(*rest) for pull, *rest in data["open"]}
         state.violated = dict(data["violated"])
         state.outside = dict(data["outside"])
         state.beyond = {pull: (arm, check, value) for pull, arm, check, value in data["beyond"]}
-        state.changed = set(data["changed"])
         for name in _PLAIN:
             setattr(state, name, data[name])
         state.decision = None if data["decision"] is None else Findings.from_record(data["decision"])
-        if state.offset is not None:
-            state._set_offset(state.offset)
-        state._centre()
         return state
 
 

@@ -1,0 +1,169 @@
+"""The two bodies of evidence of an experiment, as the kernels keep them, and what the rule sees in them.
+
+    steering   all results; the strategy chooses from it
+    evidence   the results that the stopping rule may see
+
+Values are summed as they come, negated where the smallest is the best. Means are in units of the model around
+a round offset near the values, which costs no bits and may be chosen again at any time.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..kernels import decision, families, rules
+from ..kernels._types import Array, Flags, Indices
+from ..kernels.exact import round_offset
+from ..kernels.layout import LOST, MEANS, PULLS, SUMS
+from ..kernels.tracking import leading_arm
+from .findings import Findings
+from .settings import Settings
+
+_FAR = 2.0**20  # units: a mean farther from the offset than that may lack bits
+_KEPT = [PULLS, SUMS, LOST]  # the rows of a body from which the others follow
+
+
+class Bodies:
+    """See the module.
+
+    offset  near the values, as they are summed; None before the first
+    params  everything that the kernels are told; replaced, never changed
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, K = settings, len(settings.arms)
+        self.steering, self.evidence = settings.model.blank(K), settings.model.blank(K)
+        self.offset: float | None = None
+        if settings.model.limits is not None:
+            self.offset = round_offset(self.signed(sum(settings.model.limits) / 2), settings.model.unit)
+        self.params = self._parameters(self.offset or 0.0)
+
+    def copy(self) -> Bodies:
+        """The same, which may go its own way."""
+        twin = Bodies.__new__(Bodies)
+        twin.__dict__.update(self.__dict__)
+        twin.steering, twin.evidence = self.steering.copy(), self.evidence.copy()
+        return twin
+
+    # -- values ----------------------------------------------------------------------------------------
+
+    def signed(self, raw: float) -> float:
+        """Larger is better."""
+        return -raw if self.settings.minimize else raw
+
+    def raw(self, mean: float) -> float:
+        """A mean of a body in the user's own units."""
+        return self.signed((self.offset or 0.0) + mean * self.settings.model.unit)
+
+    def add(self, body: Array, arm: int, count: float, value: float) -> bool:
+        """Count a signed value in, or out again with its negative; returns whether all means have moved."""
+        if self.offset is None:
+            self._set_offset(round_offset(value, self.settings.model.unit))
+        decision.take(self.params, body, arm, count, value)
+        if _FAR < abs(body[MEANS, arm]) < math.inf and abs(self._best()) > _FAR:
+            return self.choose_offset()
+        return False
+
+    @property
+    def told(self) -> Array:
+        """Values per arm, also those that the rule may not see yet."""
+        told: Array = self.steering[PULLS]
+        return told
+
+    # -- the offset ------------------------------------------------------------------------------------
+
+    def choose_offset(self) -> bool:
+        """Near the best arm as it is now: what fixed the offset may have been an error, or a distant arm."""
+        if self.settings.model.limits is not None or not self.told.any():
+            return False
+        unit = self.settings.model.unit
+        self._set_offset(round_offset((self.offset or 0.0) + self._best() * unit, unit))
+        self._centre()
+        return True
+
+    @property
+    def far(self) -> bool:
+        """Whether some mean is so far from the offset that the next value may move it."""
+        return bool((abs(self.steering[MEANS, self.told > 0.0]) > _FAR).any())
+
+    def is_far(self, raw: float) -> bool:
+        """Whether a value may move the offset."""
+        return (
+            self.offset is not None and abs(self.signed(raw) - self.offset) > _FAR * self.settings.model.unit
+        )
+
+    def _set_offset(self, offset: float) -> None:
+        self.offset, self.params = offset, self._parameters(offset)
+
+    def _parameters(self, offset: float) -> Array:
+        """For values as they are summed, less the offset; a strategy's places among them move along."""
+        settings, K = self.settings, len(self.settings.arms)
+        head = settings.stopping.parameters(settings.model, K, settings.delta, offset=offset)
+        if settings.strategy is None:
+            return head
+        placed = settings.strategy.placed(offset, self.signed(1.0))
+        return np.concatenate([head, placed.parameters(K, settings.model.unit)])
+
+    def _centre(self) -> None:
+        for body in (self.steering, self.evidence):
+            for arm in range(len(self.settings.arms)):
+                families.centre(self.params, body, arm)
+
+    def _best(self) -> float:
+        """The largest mean, in units around the offset; 0 without results."""
+        told = self.told > 0.0
+        return float(self.steering[MEANS, told].max()) if told.any() else 0.0
+
+    # -- the rule --------------------------------------------------------------------------------------
+
+    def advance(self, arms: Indices, values: Array, checks: Flags) -> int:
+        """Take values into the evidence up to the one with which the rule decides: its index, or -1."""
+        return decision.advance(arms, values, checks, self.params, self.evidence)
+
+    def decides(self, body: Array) -> bool:
+        """Whether the rule would stop."""
+        z, beta = rules.verdict(self.params, body)
+        return z > beta
+
+    def findings(self, arm: int | None = None) -> Findings:
+        """What the rule sees, as it is kept with a decision; means in the user's own units."""
+        settings, unit = self.settings, self.settings.model.unit
+        pulls, mu = self.evidence[PULLS], self.evidence[MEANS]
+        z, beta = rules.verdict(self.params, self.evidence)
+        if pulls.any():
+            lower, upper = settings.stopping.intervals(pulls, mu, settings.delta)
+            if settings.model.limits is not None:  # means within the bounds differ by two units at most
+                lower, upper = np.clip(lower, -2.0, 2.0), np.clip(upper, -2.0, 2.0)
+            leader = leading_arm(self.evidence)
+        else:
+            lower, upper, leader = np.full(mu.size, -np.inf), np.full(mu.size, np.inf), -1
+        return Findings(
+            arm=leader if arm is None else arm,
+            pulls=tuple(int(n) for n in pulls),
+            means=tuple(self.raw(m) if n else None for m, n in zip(mu.tolist(), pulls, strict=True)),
+            statistic=z if math.isfinite(z) else None,
+            threshold=beta if math.isfinite(beta) else None,
+            lower=tuple((unit * lower).tolist()),
+            upper=tuple((unit * upper).tolist()),
+        )
+
+    # -- snapshots -------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {
+            "offset": self.offset,
+            "steering": self.steering[_KEPT].tolist(),
+            "evidence": self.evidence[_KEPT].tolist(),
+        }
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """What `to_dict` gave, bit for bit."""
+        self.steering[_KEPT] = data["steering"]
+        self.evidence[_KEPT] = data["evidence"]
+        if data["offset"] is not None:
+            self._set_offset(data["offset"])
+        self._centre()
