@@ -1,7 +1,7 @@
-"""The strategies and the stopping rules by name: two tables, from which all else that lists them is derived.
+"""Strategies, stopping rules and models of values by name: all else that lists them is derived from here.
 
 An entry says where a class is and how it is constructed, and is imported only when it is made, so that a
-`--help` that lists the names loads no numerics. To add a strategy or a rule, add an entry.
+`--help` that lists the names loads no numerics. To add a strategy, a rule or a model, add an entry.
 """
 
 from __future__ import annotations
@@ -23,9 +23,13 @@ class Entry(NamedTuple):
     kind: str
     arguments: Mapping[str, object] = {}
 
+    def load(self) -> Any:
+        """The class."""
+        return getattr(import_module(f"bestarm.{self.module}"), self.kind)
+
     def make(self) -> Any:
         """The strategy or the rule."""
-        return getattr(import_module(f"bestarm.{self.module}"), self.kind)(**self.arguments)
+        return self.load()(**self.arguments)
 
 
 class Made(Mapping[str, Any]):
@@ -68,5 +72,9 @@ STOPPING_RULES = {
     "gk16-printed": Entry("theory.stopping", "GK16", {"printed": True}),
     "kaufmann-koolen": Entry("theory.stopping", "KaufmannKoolen"),
     "mixture": Entry("theory.stopping", "Mixture"),
+}
+MODELS = {  # by class: their parameters are given
+    "Gaussian": Entry("theory.models", "Gaussian"),
+    "Bounded": Entry("theory.models", "Bounded"),
 }
 DEFAULT_RULE = "mixture"  # of a live experiment: proven, and the cheapest of those that are

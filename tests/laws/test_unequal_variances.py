@@ -9,9 +9,13 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import bestarm
+from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.store.memory import MemoryStore
+from bestarm.experiment.verification import verify
 from bestarm.kernels import families
 from bestarm.kernels._types import Array
 from bestarm.kernels.layout import MEANS, OWN, PULLS, TOLERANCE, VARIANCES
+from bestarm.kernels.random import GAUSSIAN, open_stream, reward
 from bestarm.theory.models import Gaussian
 
 RULES = [bestarm.Practical(), bestarm.GK16(), bestarm.KaufmannKoolen(), bestarm.Mixture(c=7.0)]
@@ -136,6 +140,46 @@ def test_track_and_stop_samples_the_noisy_arm_more() -> None:
     assert one.cells[0].mean_samples < 0.6 * all_.cells[0].mean_samples
     assert one.cells[0].mean_pulls[1] > 2 * one.cells[0].mean_pulls[2]
     assert one.cells[0].errors == all_.cells[0].errors == 0
+
+
+@pytest.mark.parametrize("strategy", ["tas-d", "lucb++", "racing", "ebs-c"])
+@pytest.mark.parametrize("stopping", ["mixture", "kaufmann-koolen"])
+def test_a_live_experiment_is_the_simulated_run(strategy: str, stopping: str) -> None:
+    """On the same rewards: the same arms, the same statistic to the last bit, the same end; resumed, too."""
+    means, scales, seed = [1.1, 0.5, 0.2], (0.5, 1.0, 2.0), 3
+    model, store = Gaussian(scales), MemoryStore()
+    want = bestarm.trace(
+        strategy, means, 0.1, seed=seed, noise=scales, model=model, stopping=stopping, max_samples=900
+    )
+    experiment = Experiment.create(
+        store, "x", ["a", "b", "c"], 0.1, model=model, seed=seed, strategy=strategy, stopping=stopping
+    )
+    streams = np.zeros((3, 2), np.uint64)
+    for a in range(3):
+        open_stream(np.uint64(seed), np.uint64(0), np.uint64(a), streams[a])
+    asked: list[int] = []
+    while len(asked) < 900 and (pulls := experiment.ask()):
+        arm = "abc".index(pulls[0].arm)
+        asked.append(arm)
+        experiment.tell(pulls[0], float(reward(GAUSSIAN, means[arm], scales[arm], streams[arm])))
+        if len(asked) % 50 == 0:
+            experiment = Experiment.open(store, "x")
+    assert asked == [0, 1, 2, *want.arm[:-1].tolist()]
+    status = experiment.status()
+    assert (status.statistic, status.threshold) == (want.statistic[-1], want.threshold[-1])
+    assert status.decision == (None if want.recommended is None else "abc"[want.recommended])
+    assert "sub-Gaussian scales 0.5, 1, 2" in status.assumes
+    pulled, mu = list(status.pulls.values()), list(status.means.values())
+    rule = bestarm.stopping_rule(stopping)
+    lower, upper = rule.intervals(pulled, np.array(mu, float), 0.1, model=model)
+    for name, (low, high) in status.intervals.items():
+        a = "abc".index(name)
+        np.testing.assert_allclose([low, high], [lower[a], upper[a]], rtol=1e-9)
+    assert verify(store, "x").sound
+    with pytest.raises(bestarm.InvalidInputError, match="exists with model Gaussian"):
+        Experiment.create(store, "x", ["a", "b", "c"], model=Gaussian((1.0, 1.0, 2.0)))
+    with pytest.raises(bestarm.InvalidInputError, match="got 2 for 3 arms"):
+        Experiment.create(store, "y", ["a", "b", "c"], model=Gaussian((1.0, 2.0)))
 
 
 def test_models_are_checked() -> None:

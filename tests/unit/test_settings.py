@@ -14,7 +14,7 @@ import bestarm
 from bestarm import Experiment, InvalidInputError, StoreError
 from bestarm.experiment import settings as module
 from bestarm.experiment.events import CREATED, Entry
-from bestarm.experiment.settings import DECLARED, REQUIRED, Given, Settings, new_settings, read_settings
+from bestarm.experiment.settings import DECLARED, Given, Settings, new_settings, read_settings
 from bestarm.experiment.store.memory import MemoryStore
 
 ARMS = ["a", "b", "c"]
@@ -42,7 +42,7 @@ def test_every_setting_is_an_argument_of_create_and_the_other_way_round() -> Non
     arguments = {name for how in DECLARED.values() for name in how.arguments}
     assert arguments == {"arms", "delta"} | set(Given.__annotations__)
     assert arguments == set(inspect.signature(Experiment.create).parameters) - {"store", "name"}
-    assert set(OTHER) | {"arms", "bounds"} == arguments
+    assert set(OTHER) | {"arms", "bounds", "model"} == arguments
 
 
 def test_a_new_experiment_has_the_documented_defaults() -> None:
@@ -133,10 +133,10 @@ def test_a_setting_that_an_old_log_lacks_has_its_older_meaning(monkeypatch: pyte
     del record["order"]
     with pytest.raises(StoreError, match="lack order, which every bestarm stores; restore"):
         read_settings(record)
-    monkeypatch.setitem(DECLARED, "order", replace(DECLARED["order"], older=("arrival",)))
+    monkeypatch.setitem(DECLARED, "order", replace(DECLARED["order"], older={"order": "arrival"}))
     assert read_settings(record).order == "arrival"
     assert read_settings({**record, "order": "ask"}).order == "ask"
-    assert DECLARED["model"].older is REQUIRED
+    assert dict(DECLARED["model"].older) == {"model": None}
 
 
 def test_keys_that_are_not_known_are_passed_over() -> None:
@@ -148,12 +148,12 @@ def test_keys_that_are_not_known_are_passed_over() -> None:
 def test_without_a_scale_only_what_exists_is_found() -> None:
     """A new experiment needs one, and the refusal leaves nothing behind."""
     store = MemoryStore()
-    with pytest.raises(InvalidInputError, match=r"give either sigma= .* got neither"):
+    with pytest.raises(InvalidInputError, match=r"give one of sigma= .* or model=, got none; without"):
         Experiment.create(store, "x", ARMS)
     assert store.names() == []
     Experiment.create(store, "x", ARMS, sigma=1.0)
     assert Experiment.create(store, "x", ARMS).settings.model.unit == 1.0
-    with pytest.raises(InvalidInputError, match="got both"):
+    with pytest.raises(InvalidInputError, match="got sigma and bounds; without"):
         Experiment.create(store, "x", ARMS, sigma=1.0, bounds=(0, 1))
 
 

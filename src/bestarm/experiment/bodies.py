@@ -130,16 +130,13 @@ class Bodies:
 
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees, as it is kept with a decision; means in the user's own units."""
-        settings, unit = self.settings, self.settings.model.unit
+        model, unit = self.settings.model, self.settings.model.unit
         pulls, mu = self.evidence[PULLS], self.evidence[MEANS]
         z, beta = rules.verdict(self.params, self.evidence)
-        if pulls.any():
-            lower, upper = settings.stopping.intervals(pulls, mu, settings.delta)
-            if settings.model.limits is not None:  # means within the bounds differ by two units at most
-                lower, upper = np.clip(lower, -2.0, 2.0), np.clip(upper, -2.0, 2.0)
-            leader = leading_arm(self.evidence)
-        else:
-            lower, upper, leader = np.full(mu.size, -np.inf), np.full(mu.size, np.inf), -1
+        leader = leading_arm(self.evidence) if pulls.any() else -1
+        lower, upper = self._intervals(leader)
+        if model.limits is not None and leader >= 0:  # means within the bounds differ by two units at most
+            lower, upper = np.clip(lower, -2.0, 2.0), np.clip(upper, -2.0, 2.0)
         return Findings(
             arm=leader if arm is None else arm,
             pulls=tuple(int(n) for n in pulls),
@@ -149,6 +146,17 @@ class Bodies:
             lower=tuple((unit * lower).tolist()),
             upper=tuple((unit * upper).tolist()),
         )
+
+    def _intervals(self, leader: int) -> tuple[Array, Array]:
+        """For the difference of the leader to each arm, in units: where their statistic is the threshold."""
+        pulls, mu = self.evidence[PULLS], self.evidence[MEANS]
+        half = np.full((1, mu.size), np.inf)
+        if leader < 0:
+            return -half[0], half[0]
+        bound = np.array([rules.threshold(self.params, pulls.sum())])
+        rules.pair_half_width_rows(self.params, self.evidence[None], np.array([leader]), bound, half)
+        difference = mu[leader] - np.where(pulls > 0.0, mu, 0.0)
+        return difference - half[0], difference + half[0]
 
     # -- snapshots -------------------------------------------------------------------------------------
 

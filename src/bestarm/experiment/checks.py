@@ -9,12 +9,9 @@ import numpy as np
 
 from .. import _door
 from ..errors import InvalidInputError
-from ..theory.models import Bounded, Gaussian, Model, refuse_distant
 from .names import check_name
 
 LONGEST = 3.2e9  # seconds: a third of what locks can wait for where a pointer has 64 bits
-
-Ends = tuple[float, float]
 
 
 def check_arms(given: Iterable[str]) -> tuple[str, ...]:
@@ -35,39 +32,6 @@ def check_arms(given: Iterable[str]) -> tuple[str, ...]:
             raise InvalidInputError(f"the names of the arms must differ, got {name!r} twice; rename one.")
         seen.add(name)
     return names
-
-
-def check_model(bounds: Ends | None, sigma: float | None) -> Model:
-    """What is assumed of a value: its sub-Gaussian scale, or its bounds."""
-    if (sigma is None) == (bounds is None):
-        raise InvalidInputError(
-            f"give either sigma= (the known standard deviation, or sub-Gaussian scale, of one value) or "
-            f"bounds=(lo, hi) that every value respects, got {'neither' if sigma is None else 'both'}; "
-            f"without a scale nothing can be promised."
-        )
-    if sigma is not None:
-        return Gaussian(_door.scale(_door.sigma(sigma)))
-    try:
-        if isinstance(bounds, str | bytes):
-            raise TypeError
-        model = Bounded(*bounds)  # type: ignore[misc]
-    except TypeError:
-        raise InvalidInputError(
-            f"bounds must be (lo, hi) with lo < hi, both finite, got {_door.short(bounds)}; every value must "
-            f"lie between them, such as (0, 1) for a score or a success."
-        ) from None
-    refuse_distant("bounds", max(abs(model.lo), abs(model.hi)), _door.scale(model.unit))
-    return model
-
-
-def bounds_and_sigma(model: Model) -> tuple[Ends | None, float]:
-    """As it is stored."""
-    return model.limits, model.unit
-
-
-def read_model(bounds: list[float] | None, sigma: float) -> Model:
-    """As it was stored."""
-    return Gaussian(sigma) if bounds is None else Bounded(bounds[0], bounds[1])
 
 
 def check_minimize(given: bool) -> bool:

@@ -1,14 +1,19 @@
-"""The strategy and the stopping rule of an experiment: how they are stored, and found again."""
+"""The model, the strategy and the stopping rule of an experiment: how they are stored, and found again."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, is_dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from .. import _door, strategies
+from .. import _door
+from .._catalogue import MODELS, STRATEGIES
 from ..errors import InvalidInputError, StoreError
-from ..strategies import CustomStrategy, Strategy, find_strategy
+from ..strategies import Strategy, find_strategy
+from ..theory.models import Bounded, Gaussian, Model, refuse_distant
 from ..theory.stopping import RULES, StoppingRule, stopping_rule
+
+Ends = tuple[float, float]
 
 
 class Chosen(NamedTuple):
@@ -45,10 +50,8 @@ def choose_strategy(given: str | Strategy) -> Chosen:
     """By name or as an object; stored by its class and parameters, its entry point, or its name alone."""
     strategy = find_strategy(given)
     kind = type(strategy).__name__
-    if getattr(strategies, kind, None) is type(strategy) and not isinstance(strategy, CustomStrategy):
-        assert is_dataclass(strategy)
-        parameters = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(strategy).items()}
-        return Chosen(strategy, {"class": kind, "parameters": parameters})
+    if _own_strategy(kind) is type(strategy):
+        return Chosen(strategy, {"class": kind, "parameters": _parameters(strategy)})
     record = {"installed": given} if isinstance(given, str) else {"custom": strategy.name}
     return Chosen(strategy, {**record, "stops_itself": strategy.stops_itself})
 
@@ -59,13 +62,86 @@ def recall_strategy(record: dict[str, Any]) -> Chosen:
         return Chosen(None, record)
     if "installed" in record:
         return Chosen(find_strategy(record["installed"]), record)
-    kind = getattr(strategies, record["class"], None)
-    parameters = {k: tuple(v) if isinstance(v, list) else v for k, v in record["parameters"].items()}
+    kind, parameters = record["class"], record["parameters"]
     try:
-        found: Strategy = kind(**parameters)  # type: ignore[misc]
+        return Chosen(_made(_own_strategy(kind), parameters), record)
     except TypeError:
-        raise StoreError(_unknown("strategy", repr(record["class"]), parameters)) from None
-    return Chosen(found, record)
+        raise StoreError(_unknown("strategy", repr(kind), parameters)) from None
+
+
+def _own_strategy(kind: str) -> Any:
+    """The class of that name among bestarm's own strategies, None for none."""
+    entry = next((entry for entry in STRATEGIES.values() if entry.kind == kind), None)
+    return None if entry is None else entry.load()
+
+
+def choose_model(
+    bounds: Ends | None, sigma: float | None, model: Model | None, arms: tuple[str, ...]
+) -> Model:
+    """What is assumed of a value; a sub-Gaussian scale and bounds are short for models."""
+    given = [
+        name for name, one in (("sigma", sigma), ("bounds", bounds), ("model", model)) if one is not None
+    ]
+    if len(given) != 1:
+        raise InvalidInputError(
+            f"give one of sigma= (the known standard deviation, or sub-Gaussian scale, of one value), "
+            f"bounds=(lo, hi) that every value respects, or model=, got {' and '.join(given) or 'none'}; "
+            f"without a scale nothing can be promised."
+        )
+    if sigma is not None:
+        model = Gaussian(_door.sigma(sigma))
+    elif model is None:
+        model = _bounded(bounds)
+    elif type(model).__name__ not in MODELS or type(model) is not MODELS[type(model).__name__].load():
+        raise InvalidInputError(
+            f"model must be one of bestarm's own, got {_door.short(model)}; choose from {', '.join(MODELS)}."
+        )
+    _door.scale(model.unit)
+    model.variances(len(arms))  # refuses another number of arms
+    if model.limits is not None:
+        refuse_distant("bounds", max(map(abs, model.limits)), model.unit)
+    return model
+
+
+def _bounded(bounds: Any) -> Bounded:
+    try:
+        if isinstance(bounds, str | bytes):
+            raise TypeError
+        return Bounded(*bounds)
+    except TypeError:
+        raise InvalidInputError(
+            f"bounds must be (lo, hi) with lo < hi, both finite, got {_door.short(bounds)}; every value must "
+            f"lie between them, such as (0, 1) for a score or a success."
+        ) from None
+
+
+def model_record(model: Model) -> tuple[Ends | None, float, dict[str, Any] | None]:
+    """As it is stored: bounds, sigma, and the model itself unless these say it all."""
+    short = recall_model(model.limits, model.unit, None) == model
+    named = None if short else {"class": type(model).__name__, "parameters": _parameters(model)}
+    return model.limits, model.unit, named
+
+
+def recall_model(bounds: Sequence[float] | None, sigma: float, model: dict[str, Any] | None) -> Model:
+    """As it was stored; version 0.1 stored bounds and sigma."""
+    if model is None:
+        return Gaussian(sigma) if bounds is None else Bounded(bounds[0], bounds[1])
+    kind, parameters = model["class"], model["parameters"]
+    try:
+        found: Model = _made(MODELS[kind].load(), parameters)
+    except (KeyError, TypeError):
+        raise StoreError(_unknown("model", repr(kind), parameters)) from None
+    return found
+
+
+def _parameters(given: Any) -> dict[str, Any]:
+    """The parameters of a dataclass, for JSON."""
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(given).items()}
+
+
+def _made(kind: Any, parameters: dict[str, Any]) -> Any:
+    """The inverse; TypeError if the class has no such parameters, or there is none."""
+    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in parameters.items()})
 
 
 def choose_rule(given: str | StoppingRule) -> StoppingRule:

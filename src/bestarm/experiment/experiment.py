@@ -62,7 +62,8 @@ class Experiment:
         arms      the names of the options
         delta     the accepted probability of a wrong answer; 0.05
         sigma     the known standard deviation (sub-Gaussian scale) of one value; or else
-        bounds    (lo, hi) that every value respects
+        bounds    (lo, hi) that every value respects; or else
+        model     what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm
         strategy  what to sample next, by name or as an object; "tas-c"
         stopping  when to stop; "mixture", which is proven
         minimize  whether the smallest mean is the best; False

@@ -20,18 +20,25 @@ from ..strategies import Strategy
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from .checks import (
-    bounds_and_sigma,
     check_about,
     check_arms,
     check_lease,
     check_minimize,
-    check_model,
     check_order,
     check_seed,
     read_about,
-    read_model,
 )
-from .choices import Chosen, choose_rule, choose_strategy, recall_rule, recall_strategy, rule_record
+from .choices import (
+    Chosen,
+    choose_model,
+    choose_rule,
+    choose_strategy,
+    model_record,
+    recall_model,
+    recall_rule,
+    recall_strategy,
+    rule_record,
+)
 
 DECISIONS = 2  # raised whenever the same results would be judged otherwise than before
 READ = (1, 2)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
@@ -45,6 +52,7 @@ class Shared(TypedDict, total=False):
 
     sigma: float | None
     bounds: tuple[float, float] | None
+    model: Model | None
     strategy: str | Strategy | None
     stopping: str | StoppingRule | None
     minimize: bool | None
@@ -72,7 +80,7 @@ class Setting:
     keys       under which it is stored, if not by the names of its arguments
     write      what is kept, for JSON; a tuple, where there are several keys
     read       the inverse, of the values of all keys
-    older      the stored values that a log without these keys stands for; REQUIRED if every log has them
+    older      key -> the stored value that a log without this key stands for
     fixed      whether another value than the experiment's own is refused; otherwise it is passed over
     per_arm    whether the check needs the arms, too
     nullable   whether None is a value, and does not mean "not given"
@@ -84,7 +92,7 @@ class Setting:
     keys: tuple[str, ...] = ()
     write: Callable[[Any], Any] = lambda value: value
     read: Callable[..., Any] = lambda value: value
-    older: Any = REQUIRED
+    older: Mapping[str, Any] = field(default_factory=dict)
     fixed: bool = True
     per_arm: bool = False
     nullable: bool = False
@@ -119,7 +127,7 @@ class Settings:
     """arms, delta, model, strategy, rule, and what else decides how results are judged.
 
     decisions    the version of the code by which results are judged: an experiment keeps its own
-    model        what is assumed of a value; stored as bounds and sigma
+    model        what is assumed of a value; stored as bounds and sigma, if these say it all
     chosen       the strategy
     minimize     whether the smallest mean is the best
     order        in which results count: "ask", or "arrival" if durations do not depend on values
@@ -134,7 +142,14 @@ class Settings:
     arms: tuple[str, ...] = field(metadata=setting("arms", check=check_arms, read=tuple))
     delta: float = field(metadata=setting("delta", check=_door.delta, default=0.05))
     model: Model = field(
-        metadata=setting("bounds", "sigma", check=check_model, write=bounds_and_sigma, read=read_model)
+        metadata=setting(
+            *("bounds", "sigma", "model"),
+            check=choose_model,
+            write=model_record,
+            read=recall_model,
+            older={"model": None},
+            per_arm=True,
+        )
     )
     chosen: Chosen = field(
         metadata=setting(
@@ -252,15 +267,14 @@ def read_settings(record: dict[str, Any], strategy: Strategy | None = None) -> S
     """
     kept = {}
     for name, how in DECLARED.items():
-        values = [record.get(key) for key in how.keys]
-        if not set(how.keys) <= set(record):
-            if how.older is REQUIRED:
+        whole = {**how.older, **record}
+        for key in how.keys:
+            if key not in whole:
                 raise StoreError(
-                    f"the settings of the experiment lack {' or '.join(how.keys)}, which every bestarm "
-                    f"stores; restore the store from a backup"
+                    f"the settings of the experiment lack {key}, which every bestarm stores; restore the "
+                    f"store from a backup"
                 )
-            values = list(how.older)
-        kept[name] = how.read(*values)
+        kept[name] = how.read(*(whole[key] for key in how.keys))
     settings = Settings(**kept)
     return replace(settings, chosen=settings.chosen.with_own(strategy))
 

@@ -55,7 +55,8 @@ def identify(
                   generator of its own for every pull, one with an argument `pull` the `Pull` itself
     delta         the accepted probability of a wrong answer; 0.05
     sigma         the known standard deviation (sub-Gaussian scale) of one value; or else
-    bounds        (lo, hi) that every value respects
+    bounds        (lo, hi) that every value respects; or else
+    model         what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm
     strategy, stopping, minimize, order   as in `Experiment.create`
     max_samples   give up after so many samples, in all
     timeout       give up after so many seconds
