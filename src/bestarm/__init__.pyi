@@ -58,5 +58,6 @@ from .theory.stopping import Practical as Practical
 from .theory.stopping import Stopping as Stopping
 from .theory.stopping import StoppingRule as StoppingRule
 from .theory.stopping import stopping_rule as stopping_rule
+from .theory.tilt import Tilt as Tilt
 
 __version__: str

@@ -72,6 +72,7 @@ STOPPING_RULES = {
     "gk16-printed": Entry("theory.stopping", "GK16", {"printed": True}),
     "kaufmann-koolen": Entry("theory.stopping", "KaufmannKoolen"),
     "mixture": Entry("theory.stopping", "Mixture"),
+    "tilt": Entry("theory.tilt", "Tilt"),
 }
 MODELS = {  # by class: their parameters are given
     "Gaussian": Entry("theory.models", "Gaussian"),

@@ -17,13 +17,12 @@ import numpy as np
 from ..kernels import decision, families, rules
 from ..kernels._types import Array, Flags, Indices
 from ..kernels.exact import round_offset
-from ..kernels.layout import LOST, MEANS, PULLS, SUMS
+from ..kernels.layout import LOST, MEANS, PENALTY, PULLS, ROWS, SUMS
 from ..kernels.tracking import leading_arm
 from .findings import Findings
 from .settings import Settings
 
 _FAR = 2.0**20  # units: a mean farther from the offset than that may lack bits
-_KEPT = [PULLS, SUMS, LOST]  # the rows of a body from which the others follow
 
 
 class Bodies:
@@ -35,7 +34,8 @@ class Bodies:
 
     def __init__(self, settings: Settings) -> None:
         self.settings, K = settings, len(settings.arms)
-        self.steering, self.evidence = settings.model.blank(K), settings.model.blank(K)
+        self.steering = settings.stopping.blank(settings.model, K)
+        self.evidence = self.steering.copy()
         self.offset: float | None = None
         if settings.model.limits is not None:
             self.offset = round_offset(self.signed(sum(settings.model.limits) / 2), settings.model.unit)
@@ -101,7 +101,8 @@ class Bodies:
     def _parameters(self, offset: float) -> Array:
         """For values as they are summed, less the offset; a strategy's places among them move along."""
         settings, K = self.settings, len(self.settings.arms)
-        head = settings.stopping.parameters(settings.model, K, settings.delta, offset=offset)
+        model = settings.model.placed(0.0, self.signed(1.0))
+        head = settings.stopping.parameters(model, K, settings.delta, offset=offset)
         if settings.strategy is None:
             return head
         placed = settings.strategy.placed(offset, self.signed(1.0))
@@ -125,8 +126,7 @@ class Bodies:
 
     def decides(self, body: Array) -> bool:
         """Whether the rule would stop."""
-        z, beta = rules.verdict(self.params, body)
-        return z > beta
+        return rules.stops(self.params, body, 0.0)
 
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees, as it is kept with a decision; means in the user's own units."""
@@ -149,29 +149,35 @@ class Bodies:
 
     def _intervals(self, leader: int) -> tuple[Array, Array]:
         """For the difference of the leader to each arm, in units: where their statistic is the threshold."""
-        pulls, mu = self.evidence[PULLS], self.evidence[MEANS]
-        half = np.full((1, mu.size), np.inf)
-        if leader < 0:
-            return -half[0], half[0]
-        bound = np.array([rules.threshold(self.params, pulls.sum())])
-        rules.pair_half_width_rows(self.params, self.evidence[None], np.array([leader]), bound, half)
-        difference = mu[leader] - np.where(pulls > 0.0, mu, 0.0)
-        return difference - half[0], difference + half[0]
+        pulls = self.evidence[PULLS]
+        lower, upper = np.full((1, pulls.size), -np.inf), np.full((1, pulls.size), np.inf)
+        if leader >= 0:
+            bound = np.array([rules.threshold(self.params, pulls.sum())])
+            with np.errstate(all="ignore"):
+                rules.pair_interval_rows(
+                    self.params, self.evidence[None], np.array([leader]), bound, lower, upper
+                )
+        return lower[0], upper[0]
 
     # -- snapshots -------------------------------------------------------------------------------------
+
+    @property
+    def _kept(self) -> list[int]:
+        """The rows of a body from which the others follow."""
+        return [PULLS, SUMS, LOST, PENALTY, *range(ROWS, self.steering.shape[0])]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
         return {
             "offset": self.offset,
-            "steering": self.steering[_KEPT].tolist(),
-            "evidence": self.evidence[_KEPT].tolist(),
+            "steering": self.steering[self._kept].tolist(),
+            "evidence": self.evidence[self._kept].tolist(),
         }
 
     def restore(self, data: dict[str, Any]) -> None:
         """What `to_dict` gave, bit for bit."""
-        self.steering[_KEPT] = data["steering"]
-        self.evidence[_KEPT] = data["evidence"]
+        self.steering[self._kept] = data["steering"]
+        self.evidence[self._kept] = data["evidence"]
         if data["offset"] is not None:
             self._set_offset(data["offset"])
         self._centre()

@@ -82,7 +82,9 @@ def uniform_samples(state: State) -> int | None:
 def _pulls_at_decision(state: State, strategy: Strategy) -> Array | None:
     """Step by step until the decision; if it is too far, along the shares of the second half of the steps."""
     chooser = state.chooser.copy()
-    seen, select = chooser.seen(state.bodies), chooser.select
+    seen, select = state.bodies.steering.copy(), chooser.select
+    for arm, pulls in enumerate(chooser.asked):
+        rules.grow(state.bodies.params, seen, arm, pulls)
     before, space = seen[PULLS].copy(), np.zeros_like(seen[PULLS])
     steps, growth, sums = _pace(strategy, len(before))
     assert select is not None
@@ -118,9 +120,9 @@ def _grow(state: State, seen: Array, pulls: Array, shares: Array) -> Array | Non
     later = seen.copy()
 
     def decides(size: float) -> bool:
-        later[PULLS] = pulls + size * shares
-        z, beta = rules.verdict(state.bodies.params, later)
-        return z > beta
+        for arm, more in enumerate(pulls + size * shares):
+            rules.grow(state.bodies.params, later, arm, more)
+        return rules.stops(state.bodies.params, later, 0.0)
 
     high = 1.0
     while not decides(high):

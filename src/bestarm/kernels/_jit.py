@@ -39,12 +39,14 @@ KERNELS: list[Kernel] = []  # all that were imported
 _LOCK = threading.Lock()  # Numba reads the folder from a setting of the whole process
 
 
-def kernel(signature: str, *, reorder: bool = False) -> Callable[[Function], Function]:
+def kernel(signature: str, *, reorder: bool = False, apart: bool = False) -> Callable[[Function], Function]:
     """Compile for one explicit signature, with cached machine code and no global interpreter lock.
 
     signature  see `parse`
     reorder    let the compiler change the order of a sum, which is what vectorising it needs; the
                result then agrees to rounding between processors, and is always the same on one
+    apart      leave it to the compiler whether to inline the kernel: for large ones that are called rarely,
+               which would take registers from the loop around them
     """
 
     def decorate(function: Function) -> Function:
@@ -55,7 +57,7 @@ def kernel(signature: str, *, reorder: bool = False) -> Callable[[Function], Fun
     def compile_it(function: Function) -> Function:
         # Into their callers: a call passes every array as seven words, which at K = 5 costs more than
         # the work. A reordered sum stays apart, for its flag must not spread.
-        flags = {"fastmath": {"reassoc"} if reorder else False, "forceinline": not reorder}
+        flags = {"fastmath": {"reassoc"} if reorder else False, "forceinline": not (reorder or apart)}
         return compiled(function, signature, _FOLDER, **flags)
 
     return decorate

@@ -5,14 +5,15 @@ from __future__ import annotations
 from ._jit import kernel
 from ._types import Array, Flags, Indices
 from .families import observe
-from .rules import note, verdict
+from .layout import PULLS
+from .rules import note, stops
 
 
 @kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)")
 def take(params: Array, state: Array, arm: int, count: float, value: float) -> None:
     """Count a value in, or out again: count 1 with the value, or -1 with its negative."""
     observe(params, state, arm, count, value)
-    note(params, state, arm)
+    note(params, state, arm, count, value)
 
 
 @kernel("i8(i8[::1], f8[::1], b1[::1], const(f8[::1]), f8[:, ::1])")
@@ -22,10 +23,12 @@ def advance(arms: Indices, values: Array, checks: Flags, params: Array, state: A
     checks   whether the rule is asked after that value
     Returns  its index, or -1 if all were taken in without a decision
     """
+    t = 0.0
+    for a in range(state.shape[1]):
+        t += state[PULLS, a]
     for i in range(arms.size):
         take(params, state, arms[i], 1.0, values[i])
-        if checks[i]:
-            z, beta = verdict(params, state)
-            if z > beta:
-                return i
+        t += 1.0
+        if checks[i] and stops(params, state, t):
+            return i
     return -1

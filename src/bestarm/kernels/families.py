@@ -24,6 +24,7 @@ from .weights import solve_scaled, solve_unequal, untied_squares
 
 GAUSSIAN = 0  # of one scale, which is the unit; what is sub-Gaussian of that scale is treated alike
 UNEQUAL = 1  # normal, with a variance for each arm
+BOUNDED = 2  # between two ends, and so sub-Gaussian of half their distance, which is the unit
 
 
 @kernel("void(const(f8[::1]), f8[:, ::1], i8)")

@@ -19,7 +19,7 @@ MEANS = 1  # of its values, less the offset, in units; -inf before the first
 VARIANCES = 2  # of one value, in squared units
 SUMS = 3  # of its values as they came
 LOST = 4  # what rounding took from the sums
-PENALTY = 5  # what the stopping rule charges for the arm's pulls, see `rules.note`
+PENALTY = 5  # what the stopping rule charges for the arm's pulls; for TILT, first, when it looks again
 ROWS = 6
 
 # Places in params; the strategy's own numbers follow the last.
@@ -28,10 +28,11 @@ TOLERANCE = 1  # how far below the best a declared arm may be, in units
 MODEL = 2  # code of the model of values, see `families`
 UNIT = 3  # the scale of the values
 OFFSET = 4  # subtracted from them before means are taken
-RULE = 5  # code of the stopping rule, see `rules`
-LEVEL = 6  # the part of the rule's threshold that does not depend on the time
-TUNING = 7  # the rule's own parameter
-OWN = 8
+LOW, HIGH = 5, 6  # between which they lie, infinite for none
+RULE = 7  # code of the stopping rule, see `rules`
+LEVEL = 8  # the part of the rule's threshold that does not depend on the time
+TUNING = 9  # the rule's own parameter
+OWN = 10
 
 Select = Callable[..., int]
 SELECT = "i8(f8, i8, i8, const(f8[:, ::1]), const(f8[::1]), f8[:, ::1], u8[::1])"  # of a strategy's kernel

@@ -8,6 +8,7 @@ from ._jit import kernel
 from ._types import Array
 from .layout import LEVEL, PULLS, SELECT, Select, arm_of
 from .random import Words
+from .rules import grow
 from .steps import GOING, STOPPED, decide
 
 FOREVER = 1e12  # samples
@@ -62,10 +63,10 @@ def run_on(
         if sums >= 0 and size > 1.0:
             for a in range(K):
                 memory[sums, a] += (size - 1.0) * (memory[sums, a] - space[a])
-        pulls[last] += size
+        grow(params, state, last, pulls[last] + size)
         t += size
         if first >= 0:
-            pulls[first] += size - 1.0
+            grow(params, state, first, pulls[first] + (size - 1.0))
             t += size - 1.0
         first = -1 if check or stops_itself else last
     return False

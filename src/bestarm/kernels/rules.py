@@ -2,7 +2,7 @@
 
 For a given model, number of arms and delta a rule is three numbers in params: RULE, one of the codes below;
 LEVEL, the part of the threshold that does not depend on the time and is never above it; and TUNING, alpha for
-GK16, c for MIXTURE, unused by the others.
+GK16, c for MIXTURE, the spacing of checks for TILT, unused by the others.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import math
 
 from ._jit import kernel
 from ._types import Array, Indices
-from .families import cost, exceeds
+from .families import BOUNDED, cost, exceeds
 from .families import half_width as cost_half_width
-from .layout import LEVEL, PENALTY, PULLS, RULE, TUNING
+from .layout import LEVEL, MEANS, MODEL, PENALTY, PULLS, ROWS, RULE, TOLERANCE, TUNING
+from .tilt import ceiling, count_tilts, lower_end, minimum, pooled
 from .tracking import leading_arm, least_pulled
 
-PRACTICAL, GK16, KAUFMANN_KOOLEN, MIXTURE = 0, 1, 2, 3
+PRACTICAL, GK16, KAUFMANN_KOOLEN, MIXTURE, TILT = 0, 1, 2, 3, 4
 MIXTURE_C = 20.0  # default of the rule and of the width: the prior has the weight of 20 pulls
 
 
@@ -50,31 +51,74 @@ def counted(params: Array, n: float) -> float:
     return n * (n / (n + params[TUNING])) if params[RULE] == MIXTURE else n
 
 
-@kernel("void(const(f8[::1]), f8[:, ::1], i8)")
-def note(params: Array, state: Array, arm: int) -> None:
-    """Keep what the rule charges for an arm, so that `may_stop` needs no logarithm."""
+@kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)")
+def note(params: Array, state: Array, arm: int, count: float, value: float) -> None:
+    """Keep what the rule needs of a value; for MIXTURE, so that `may_stop` needs no logarithm."""
     if params[RULE] == MIXTURE:
         state[PENALTY, arm] = charge(params, state[PULLS, arm])
+    elif params[RULE] == TILT and params[MODEL] == BOUNDED:
+        count_tilts(params, state, arm, count, value)
+
+
+@kernel("void(const(f8[::1]), f8[:, ::1], i8, f8)")
+def grow(params: Array, state: Array, arm: int, pulls: float) -> None:
+    """As if an arm had so many pulls of the values that it has."""
+    if state[PULLS, arm] > 0.0:
+        for row in range(ROWS, state.shape[0]):
+            state[row, arm] *= pulls / state[PULLS, arm]
+    state[PULLS, arm] = pulls
+    if params[RULE] == MIXTURE:
+        state[PENALTY, arm] = charge(params, pulls)
+
+
+@kernel("f8(const(f8[::1]))")
+def excluded(params: Array) -> float:
+    """For TILT: the difference against which a pair is tested, less than 0 by the tolerance."""
+    return -float(params[TOLERANCE]) * (0.5 if params[MODEL] == BOUNDED else 1.0)
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
 def pair_statistic(params: Array, state: Array, b: int, a: int) -> float:
-    """The statistic of one pair: its cost, or for MIXTURE the logarithm of its supermartingale."""
+    """The statistic of one pair: its cost, or for MIXTURE and TILT the logarithm of a supermartingale."""
     n_b, n_a = state[PULLS, b], state[PULLS, a]
-    evidence = cost(params, state, b, a, counted(params, n_b), counted(params, n_a))
-    return evidence - (charge(params, n_b) + charge(params, n_a))
+    if params[RULE] == TILT:
+        if n_b == 0.0 or n_a == 0.0:
+            return 0.0
+        least, _, _ = minimum(params, state, b, a, excluded(params), pooled(params, state, b, a), -math.inf)
+        return least
+    likelihood = cost(params, state, b, a, counted(params, n_b), counted(params, n_a))
+    return likelihood - (charge(params, n_b) + charge(params, n_a))
 
 
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
-def pair_half_width(params: Array, state: Array, b: int, a: int, bound: float) -> float:
-    """Half-width of the interval for μ_b - μ_a that excludes 0 exactly when the pair exceeds `bound`."""
+@kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
+def pair_exceeds(params: Array, state: Array, b: int, a: int, bound: float) -> bool:
+    """Whether the statistic of one pair is above a bound; for TILT usually at the price of one evaluation."""
+    if params[RULE] != TILT:
+        return pair_statistic(params, state, b, a) > bound
+    d = excluded(params)
+    if ceiling(params, state, b, a, d) <= bound:
+        return False
+    least, _, _ = minimum(params, state, b, a, d, pooled(params, state, b, a), bound)
+    return least > bound
+
+
+@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
+def pair_interval(params: Array, state: Array, b: int, a: int, bound: float) -> tuple[float, float]:
+    """The interval for μ_b - μ_a, in units, that lies above 0 exactly when the pair exceeds `bound`."""
     n_b, n_a = state[PULLS, b], state[PULLS, a]
     if n_b == 0.0 or n_a == 0.0:
-        return math.inf
+        return -math.inf, math.inf
+    if params[RULE] == TILT:
+        scale = 2.0 if params[MODEL] == BOUNDED else 1.0
+        low, high = lower_end(params, state, b, a, bound), -lower_end(params, state, a, b, bound)
+        return scale * low, scale * high
     i_b, i_a = 1.0 / n_b, 1.0 / n_a
     if params[RULE] == MIXTURE:
         i_b, i_a = (1.0 + params[TUNING] / n_b) / n_b, (1.0 + params[TUNING] / n_a) / n_a
-    return cost_half_width(params, state, b, a, i_b, i_a, bound + (charge(params, n_b) + charge(params, n_a)))
+    bound += charge(params, n_b) + charge(params, n_a)
+    half = cost_half_width(params, state, b, a, i_b, i_a, bound)
+    difference = state[MEANS, b] - state[MEANS, a]
+    return difference - half, difference + half
 
 
 @kernel("Tuple((f8, i8))(const(f8[::1]), const(f8[:, ::1]))")
@@ -88,13 +132,42 @@ def statistic(params: Array, state: Array) -> tuple[float, int]:
     return least, b
 
 
-@kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, f8)")
-def may_stop(params: Array, state: Array, b: int, bound: float) -> bool:
+@kernel("b1(const(f8[::1]), f8[:, ::1], i8, f8, f8)", apart=True)
+def tilts_exceed(params: Array, state: Array, b: int, bound: float, t: float) -> bool:
+    """For TILT: whether every pair of the leader b exceeds a bound; the hardest pair is tried first.
+
+    False without a look until so many samples after the last look as the spacing says; at once where t is 0.
+    """
+    if t > 0.0 and params[TUNING] > 0.0:
+        if t < state[PENALTY, 0]:
+            return False
+        state[PENALTY, 0] = t + max(1.0, math.floor(params[TUNING] * t))
+    hardest, least = -1, math.inf
+    for a in range(state.shape[1]):
+        if a != b:
+            most = ceiling(params, state, b, a, excluded(params))
+            if most <= bound:
+                return False
+            if most < least:
+                hardest, least = a, most
+    if not pair_exceeds(params, state, b, hardest, bound):
+        return False
+    for a in range(state.shape[1]):
+        if a != b and a != hardest and not pair_exceeds(params, state, b, a, bound):
+            return False
+    return True
+
+
+@kernel("b1(const(f8[::1]), f8[:, ::1], i8, f8, f8)")
+def may_stop(params: Array, state: Array, b: int, bound: float, t: float) -> bool:
     """A cheap necessary condition for stopping with leader b, where the threshold is at least `bound`.
 
     No logarithm, no division but for MIXTURE, and usually the first or second arm answers. The tiny allowance
-    keeps rounding from ruling out what `statistic` admits.
+    keeps rounding from ruling out what `statistic` admits. TILT need not be asked after every sample, and its
+    condition is sufficient, too.
     """
+    if params[RULE] == TILT:
+        return tilts_exceed(params, state, b, bound, t)
     v_b = counted(params, state[PULLS, b])
     at_least = (1.0 - 1e-12) * (bound + state[PENALTY, b])
     for a in range(state.shape[1]):
@@ -118,6 +191,16 @@ def verdict(params: Array, state: Array) -> tuple[float, float]:
     return z, threshold(params, t)
 
 
+@kernel("b1(const(f8[::1]), f8[:, ::1], f8)")
+def stops(params: Array, state: Array, t: float) -> bool:
+    """Whether the rule decides after t samples, or at any time where t is 0; `verdict` after a cheap look."""
+    pulls = state[PULLS]
+    if pulls[least_pulled(pulls)] == 0.0 or not may_stop(params, state, leading_arm(state), params[LEVEL], t):
+        return False
+    z, beta = verdict(params, state)
+    return z > beta
+
+
 @kernel("void(const(f8[::1]), const(f8[::1]), f8[::1])")
 def threshold_rows(params: Array, t: Array, value: Array) -> None:
     """`threshold` for every entry."""
@@ -132,10 +215,12 @@ def statistic_rows(params: Array, states: Array, value: Array, leader: Indices) 
         value[i], leader[i] = statistic(params, states[i])
 
 
-@kernel("void(const(f8[::1]), const(f8[:, :, ::1]), const(i8[::1]), const(f8[::1]), f8[:, ::1])")
-def pair_half_width_rows(params: Array, states: Array, leader: Indices, bound: Array, half: Array) -> None:
-    """`pair_half_width` of the leader against each arm, for every state; 0 at the leader."""
+@kernel("void(const(f8[::1]), const(f8[:, :, ::1]), const(i8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1])")
+def pair_interval_rows(
+    params: Array, states: Array, leader: Indices, bound: Array, lower: Array, upper: Array
+) -> None:
+    """`pair_interval` of the leader against each arm, for every state; 0 at the leader."""
     for i in range(states.shape[0]):
-        for a in range(half.shape[1]):
-            half[i, a] = pair_half_width(params, states[i], leader[i], a, bound[i])
-        half[i, leader[i]] = 0.0
+        for a in range(lower.shape[1]):
+            lower[i, a], upper[i, a] = pair_interval(params, states[i], leader[i], a, bound[i])
+        lower[i, leader[i]], upper[i, leader[i]] = 0.0, 0.0

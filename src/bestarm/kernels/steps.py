@@ -50,7 +50,7 @@ def begin(
 
 @kernel(
     f"Tuple((i8, i8, i8, i8, f8))(FunctionType({SELECT}), b1, f8, i8, b1, i8, f8, const(f8[::1]), f8, "
-    "const(f8[::1]), const(f8[:, ::1]), f8[:, ::1], u8[::1])"
+    "const(f8[::1]), f8[:, ::1], f8[:, ::1], u8[::1])"
 )
 def decide(
     select: Select,
@@ -78,7 +78,7 @@ def decide(
     """
     K, action = state.shape[1], -1
     leader = leading_arm(state)
-    if check and may_stop(params, state, leader, bound):
+    if check and may_stop(params, state, leader, bound, t):
         z, _ = statistic(params, state)
         more = growth(params, t)
         while level < levels.size:

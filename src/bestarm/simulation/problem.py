@@ -101,6 +101,7 @@ def make_problem(
             f"delta must be one or more different risks, got {list(deltas)}; 0.05 is common."
         )
     rule = stopping_rule(stopping)
+    rule = rule.simulated() if isinstance(stopping, str) else rule
     offset = 0.0 if family == "bernoulli" else round_offset(float(mu.max()), unit)
     return Problem(offset, mu - offset, spread, family, assumed, deltas, rule, limit, best)
 

@@ -10,7 +10,7 @@ from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.layout import MEANS, SELECT, Select
 from ..kernels.random import Words
-from ..kernels.rules import pair_statistic, threshold
+from ..kernels.rules import pair_exceeds, threshold
 from ..kernels.tracking import TIE
 from ._base import Strategy
 
@@ -55,7 +55,7 @@ def select(
         if arm >= 0:
             return ~arm
     best, worst = best_and_worst(means, out)
-    if pair_statistic(params, state, best, worst) > threshold(params, t):
+    if pair_exceeds(params, state, best, worst, threshold(params, t)):
         out[worst] = 1.0
         memory[_COUNT, 0] += 1.0
         if memory[_COUNT, 0] == means.size - 1.0:

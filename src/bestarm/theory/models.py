@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -24,12 +24,7 @@ from ..kernels.layout import MEANS, ROWS, VARIANCES
 
 
 class Model(ABC):
-    """What is assumed about a value.
-
-    rows  names of the rows that it keeps for each arm, besides those of every state
-    """
-
-    rows: ClassVar[tuple[str, ...]] = ()
+    """What is assumed of a value."""
 
     @property
     @abstractmethod
@@ -55,13 +50,17 @@ class Model(ABC):
         """Whether a value is possible."""
         return self.limits is None or self.limits[0] <= value <= self.limits[1]
 
+    def placed(self, offset: float, sign: float = 1.0) -> Model:  # noqa: ARG002
+        """The same model for values sign * x - offset."""
+        return self
+
     def variances(self, num_arms: int) -> Array:
         """The variance of one value of each arm, in squared units."""
         return np.ones(num_arms)
 
-    def blank(self, num_arms: int) -> Array:
-        """A state without pulls."""
-        state = np.zeros((ROWS + len(self.rows), num_arms))
+    def blank(self, num_arms: int, more: int = 0) -> Array:
+        """A state without pulls, with so many more rows."""
+        state = np.zeros((ROWS + more, num_arms))
         state[MEANS], state[VARIANCES] = -np.inf, self.variances(num_arms)
         return state
 
@@ -138,7 +137,7 @@ class Bounded(Model):
 
     @property
     def code(self) -> int:
-        return families.GAUSSIAN
+        return families.BOUNDED
 
     @property
     def unit(self) -> float:
@@ -151,6 +150,10 @@ class Bounded(Model):
     @property
     def limits(self) -> tuple[float, float]:
         return self.lo, self.hi
+
+    def placed(self, offset: float, sign: float = 1.0) -> Bounded:
+        low, high = sorted(sign * end - offset for end in self.limits)
+        return Bounded(low, high)
 
 
 def refuse_distant(what: str, value: float, unit: float) -> None:

@@ -47,7 +47,7 @@ def glr(pulls: npt.ArrayLike, means: npt.ArrayLike, sigma: float = 1.0) -> GLR:
     Returns  GLR(statistic (...), leader (...), against (..., K))
     Raises   InvalidInputError
     """
-    count, flat = states(pulls, means, Gaussian(sigma))
+    count, flat, _ = states(pulls, means, Gaussian(sigma))
     shape = count.shape[:-1]
     leader = np.empty(flat.shape[0], dtype=np.int64)
     with np.errstate(all="ignore"):
@@ -56,19 +56,23 @@ def glr(pulls: npt.ArrayLike, means: npt.ArrayLike, sigma: float = 1.0) -> GLR:
     return GLR(statistic.reshape(shape)[()], leader.reshape(shape)[()], against.reshape(count.shape))
 
 
-def states(pulls: npt.ArrayLike, means: npt.ArrayLike, model: Model) -> tuple[Array, Array]:
-    """Checked counts (..., K), and the flat states (n, rows, K) of the kernels.
+def states(
+    pulls: npt.ArrayLike, means: npt.ArrayLike, model: Model, blank: Array | None = None
+) -> tuple[Array, Array, float]:
+    """Checked counts (..., K), the flat states (n, rows, K) of the kernels, and the offset of their means.
 
-    Their means are differences to the largest in units of the model.
+    These are in units, from the lower end of the values if they have one, otherwise from the largest mean.
     """
     count, mu = _door.observations(pulls, means)
-    top = np.where(count > 0, mu, -np.inf).max(axis=-1, keepdims=True)
+    origin = 0.0 if model.limits is None else model.limits[0]
+    top = np.where(count > 0, mu, -np.inf).max(axis=-1, keepdims=True) if model.limits is None else origin
     with np.errstate(over="ignore"):
         unit = np.where(count > 0, (mu - top) / model.unit, -np.inf)
     num_arms = count.shape[-1]
-    flat = np.repeat(model.blank(num_arms)[None], count.size // num_arms, axis=0)
+    empty = model.blank(num_arms) if blank is None else blank
+    flat = np.repeat(empty[None], count.size // num_arms, axis=0)
     flat[:, PULLS], flat[:, MEANS] = count.reshape(-1, num_arms), unit.reshape(-1, num_arms)
-    return count, flat
+    return count, flat, origin
 
 
 def _costs(flat: Array, v: Array, leader: npt.NDArray[np.int64]) -> tuple[Array, Array]:
@@ -100,7 +104,7 @@ def evidence_rate(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
             f"weights must be at least 0 and sum to 1, got a smallest of {v.min()} and sums from "
             f"{total.min()} to {total.max()}; divide them by their sum."
         )
-    _, flat = states(np.ones_like(gaps), -gaps, Gaussian())
+    _, flat, _ = states(np.ones_like(gaps), -gaps, Gaussian())
     best = gaps.reshape(-1, gaps.shape[-1]).argmin(axis=-1)
     value, _ = _costs(flat, _door.rows(v), best)
     return value.reshape(v.shape[:-1])[()]

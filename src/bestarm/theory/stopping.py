@@ -89,9 +89,20 @@ class StoppingRule(ABC):
         """Whether there is a proof for Gaussian values."""
         return self.proven_for(Gaussian())
 
+    def simulated(self) -> StoppingRule:
+        """What the rule's name stands for in a simulation, where time counts."""
+        return self
+
     def met_for_long(self, evidence: float, num_arms: int, delta: float) -> bool:  # noqa: ARG002
         """Whether so much evidence on a pair that is left alone meets the threshold up to 1e9 samples."""
         return False
+
+    def blank(self, model: Model, num_arms: int) -> Array:
+        """A state without pulls, with the rows that the rule needs."""
+        return model.blank(num_arms)
+
+    def summarise(self, model: Model, states: Array) -> None:  # noqa: B027
+        """Fill the rule's rows of states (n, rows, K) of which only pulls and means are known."""
 
     def parameters(
         self, model: Model, num_arms: int, delta: float, tolerance: float = 0.0, offset: float = 0.0
@@ -100,6 +111,7 @@ class StoppingRule(ABC):
         params = np.zeros(layout.OWN)
         params[layout.DELTA], params[layout.TOLERANCE] = delta, tolerance / model.unit
         params[layout.MODEL], params[layout.UNIT], params[layout.OFFSET] = model.code, model.unit, offset
+        params[layout.LOW], params[layout.HIGH] = model.limits or (-np.inf, np.inf)
         params[layout.RULE], params[layout.LEVEL] = self.code, self.level(num_arms, delta)
         params[layout.TUNING] = self.tuning
         return params
@@ -140,9 +152,10 @@ class StoppingRule(ABC):
         self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, model: Model
     ) -> tuple[Stopping, Array, Array]:
         """Also the parameters and the states, which are flat."""
-        count, flat = states(pulls, means, model)
+        count, flat, origin = states(pulls, means, model, self.blank(model, np.shape(pulls)[-1]))
         shape, num_arms = count.shape[:-1], count.shape[-1]
-        params = self.parameters(model, num_arms, delta)
+        params = self.parameters(model, num_arms, delta, offset=origin)
+        self.summarise(model, flat)
         statistic, leader = np.empty(flat.shape[0]), np.empty(flat.shape[0], dtype=np.int64)
         with np.errstate(all="ignore"):
             kernels.statistic_rows(params, flat, statistic, leader)
@@ -173,16 +186,15 @@ class StoppingRule(ABC):
         self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, model: Model, more: float
     ) -> tuple[Array, Array]:
         """Where the pair statistics reach the threshold and `more`."""
-        count, mu = _door.observations(pulls, means)
-        seen, params, flat = self._evaluate(count, mu, _door.delta(delta), model)
+        seen, params, flat = self._evaluate(pulls, means, _door.delta(delta), model)
         bound = np.array(seen.threshold + more, dtype=np.float64).reshape(flat.shape[0])
-        leaders = np.array(seen.leader, dtype=np.int64)
-        half = np.empty((flat.shape[0], count.shape[-1]))
+        leaders = np.array(seen.leader, dtype=np.int64).reshape(-1)
+        lower, upper = np.empty((2, flat.shape[0], flat.shape[-1]))
         with np.errstate(all="ignore"):
-            kernels.pair_half_width_rows(params, flat, leaders.reshape(-1), bound, half)
-            half = model.unit * half.reshape(count.shape)
-            difference = np.take_along_axis(mu, leaders[..., None], axis=-1) - mu
-            return difference - half, difference + half
+            kernels.pair_interval_rows(params, flat, leaders, bound, lower, upper)
+            return (model.unit * lower).reshape(np.shape(pulls)), (model.unit * upper).reshape(
+                np.shape(pulls)
+            )
 
 
 @dataclass(frozen=True)
@@ -199,6 +211,10 @@ class Practical(StoppingRule):
 
     def level(self, num_arms: int, delta: float) -> float:  # noqa: ARG002
         return -float(np.log(delta))
+
+    def simulated(self) -> StoppingRule:
+        """What the rule's name stands for in a simulation, where time counts."""
+        return self
 
     def met_for_long(self, evidence: float, num_arms: int, delta: float) -> bool:
         return evidence >= float(self.threshold(1e9, num_arms, delta))

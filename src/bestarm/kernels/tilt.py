@@ -1,0 +1,272 @@
+"""The tilt rule for a pair of arms: a mixture of tilts, minimised over the mean that the arms may share.
+
+A tilt of size ε multiplies by (1 + κ X)/(1 + κ μ), κ = e^ε - 1, for every value X in [0, 1] of an arm of mean
+μ: a positive factor of mean 1. Arm b is tilted up, and arm a, which may be the better one, down. With P_j and
+Q_l averages of their products over tilts of scale j and l,
+
+    f(m, d) = log Σ_jl W_jl P_j(m + d) Q_l(m)
+
+is the logarithm of a martingale where m = μ_a and m + d = μ_b, whatever chooses the arms. Its minimum over m,
+Λ(d), is the evidence against μ_b - μ_a <= d. f is jointly convex, so tangents bound its minimum from below.
+
+For values that are sub-Gaussian of scale σ a tilt is exp(ε(X - μ)/2σ - ε²/8): pulls and means are enough.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ._jit import kernel
+from ._types import Array
+from .exact import two_sum
+from .families import BOUNDED
+from .layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, ROWS, UNIT, VARIANCES
+
+NODES, SCALES = 16, 7
+# Rows of a bounded arm: values at the ends are counted, the logarithms of all others are summed.
+TOP, BOTTOM, UP, UP_LOST = ROWS, ROWS + 1, ROWS + 2, ROWS + 2 + NODES
+DOWN, DOWN_LOST = ROWS + 2 + 2 * NODES, ROWS + 2 + 3 * NODES
+OWN_ROWS = 2 + 4 * NODES
+
+EPSILON = 8.0 * 0.5 ** np.arange(NODES)
+KAPPA = np.expm1(EPSILON)
+
+
+def _prior() -> tuple[Array, Array, Array]:
+    """The weights of the tilts at each scale, and of pairs of scales: equal ones, and b's one step finer."""
+    scales = 8.0 * 0.25 ** np.arange(SCALES)
+    q = EPSILON * np.exp(-(EPSILON**2) / (2.0 * scales[:, None] ** 2))
+    w = np.array([0.5, 1.0, 3.0, 4.0, 3.0, 1.0, 0.5]) / 13.0
+    same, finer = 0.7 * w, 0.3 * w
+    same[0], finer[0] = w[0], 0.0
+    return q / q.sum(axis=1, keepdims=True), same, finer
+
+
+PRIOR, SAME, FINER = _prior()
+STEPS = 80  # of a search; never reached but where rounding is all that is left
+CLOSE = 1e-10  # nats between the bounds of a minimum
+
+_SIDE = "UniTuple(f8, 15)"
+Side = tuple[float, ...]
+
+
+@kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)", apart=True)
+def count_tilts(params: Array, state: Array, arm: int, count: float, value: float) -> None:
+    """Count a value of a bounded arm in, or out again: count -1 with the negative of the value."""
+    x, width = count * value, params[HIGH] - params[LOW]
+    up = min(max((x - params[LOW]) / width, 0.0), 1.0)
+    down = min(max((params[HIGH] - x) / width, 0.0), 1.0)
+    if down == 0.0:
+        state[TOP, arm] += count
+    elif up == 0.0:
+        state[BOTTOM, arm] += count
+    else:
+        for k in range(NODES):
+            state[UP + k, arm], lost = two_sum(state[UP + k, arm], count * math.log1p(KAPPA[k] * up))
+            state[UP_LOST + k, arm] += lost
+            state[DOWN + k, arm], lost = two_sum(state[DOWN + k, arm], count * math.log1p(KAPPA[k] * down))
+            state[DOWN_LOST + k, arm] += lost
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)")
+def place(params: Array, state: Array, arm: int) -> float:
+    """The mean of an arm where f is evaluated: in [0, 1] for bounded values, else in units."""
+    if params[MODEL] == BOUNDED:
+        mean = state[MEANS, arm] * params[UNIT] + (params[OFFSET] - params[LOW])
+        return float(min(max(mean / (params[HIGH] - params[LOW]), 0.0), 1.0))
+    return float(state[MEANS, arm])
+
+
+@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, b1, f8)")
+def tilt(params: Array, state: Array, arm: int, k: int, up: bool, x: float) -> tuple[float, float]:
+    """The exponent of an arm's k-th tilt for a mean of x, and its slope in x."""
+    n = state[PULLS, arm]
+    if params[MODEL] == BOUNDED:
+        if up:
+            total = state[TOP, arm] * EPSILON[k] + (state[UP + k, arm] + state[UP_LOST + k, arm])
+            return total - n * math.log1p(KAPPA[k] * x), -n * KAPPA[k] / (1.0 + KAPPA[k] * x)
+        total = state[BOTTOM, arm] * EPSILON[k] + (state[DOWN + k, arm] + state[DOWN_LOST + k, arm])
+        y = 1.0 - x
+        return total - n * math.log1p(KAPPA[k] * y), n * KAPPA[k] / (1.0 + KAPPA[k] * y)
+    step = 0.5 * EPSILON[k] / math.sqrt(state[VARIANCES, arm])
+    slope = -n * step if up else n * step
+    return slope * (x - state[MEANS, arm]) - n * (0.125 * EPSILON[k] * EPSILON[k]), slope
+
+
+@kernel(f"{_SIDE}(const(f8[::1]), const(f8[:, ::1]), i8, b1, f8)")
+def side(params: Array, state: Array, arm: int, up: bool, x: float) -> Side:
+    """A logarithm, and in its unit the average tilt of every scale and the slope of each in x.
+
+    Numerics: the largest exponent so far is the unit; the sums are rescaled when a larger one comes.
+    """
+    top = -math.inf
+    p0, p1, p2, p3, p4, p5, p6 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    s0, s1, s2, s3, s4, s5, s6 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(NODES):
+        exponent, slope = tilt(params, state, arm, k, up, x)
+        if exponent > top:
+            r = math.exp(top - exponent)
+            p0, p1, p2, p3, p4, p5, p6 = p0 * r, p1 * r, p2 * r, p3 * r, p4 * r, p5 * r, p6 * r
+            s0, s1, s2, s3, s4, s5, s6 = s0 * r, s1 * r, s2 * r, s3 * r, s4 * r, s5 * r, s6 * r
+            top, factor = exponent, 1.0
+        else:
+            factor = math.exp(exponent - top)
+        q = PRIOR[0, k] * factor
+        p0, s0 = p0 + q, s0 + q * slope
+        q = PRIOR[1, k] * factor
+        p1, s1 = p1 + q, s1 + q * slope
+        q = PRIOR[2, k] * factor
+        p2, s2 = p2 + q, s2 + q * slope
+        q = PRIOR[3, k] * factor
+        p3, s3 = p3 + q, s3 + q * slope
+        q = PRIOR[4, k] * factor
+        p4, s4 = p4 + q, s4 + q * slope
+        q = PRIOR[5, k] * factor
+        p5, s5 = p5 + q, s5 + q * slope
+        q = PRIOR[6, k] * factor
+        p6, s6 = p6 + q, s6 + q * slope
+    return top, p0, p1, p2, p3, p4, p5, p6, s0, s1, s2, s3, s4, s5, s6
+
+
+@kernel("UniTuple(f8, 3)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
+def evidence(params: Array, state: Array, b: int, a: int, m: float, d: float) -> tuple[float, float, float]:
+    """f(m, d), and its slopes in m and in d."""
+    p = side(params, state, b, True, m + d)
+    q = side(params, state, a, False, m)
+    total, in_x, in_y = 0.0, 0.0, 0.0
+    for j in range(SCALES):
+        weight, slope = SAME[j] * q[1 + j], SAME[j] * q[8 + j]
+        if j > 0:
+            weight += FINER[j] * q[j]
+            slope += FINER[j] * q[7 + j]
+        total += p[1 + j] * weight
+        in_x += p[8 + j] * weight
+        in_y += p[1 + j] * slope
+    if total == 0.0:
+        return -math.inf, 0.0, 0.0
+    return p[0] + q[0] + math.log(total), (in_x + in_y) / total, in_x / total
+
+
+@kernel("UniTuple(f8, 2)(const(f8[::1]), f8)")
+def ends(params: Array, d: float) -> tuple[float, float]:
+    """Between which m may lie."""
+    if params[MODEL] == BOUNDED:
+        return max(0.0, -d), min(1.0, 1.0 - d)
+    return -math.inf, math.inf
+
+
+@kernel("UniTuple(f8, 3)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)", apart=True)
+def minimum(
+    params: Array, state: Array, b: int, a: int, d: float, start: float, enough: float
+) -> tuple[float, float, float]:
+    """A certified lower bound of Λ(d), an upper one, and where that is taken; they end within CLOSE.
+
+    start   a guess of the minimiser
+    enough  the search ends as soon as Λ is known to be at most that
+    """
+    low, high = ends(params, d)
+    n = state[PULLS, b] + state[PULLS, a]
+    m = min(max(start, low), high)
+    left, at_left, slope_left, right, at_right, slope_right = low, 0.0, 0.0, high, 0.0, 0.0
+    has_left, has_right, widen = False, False, 1.0
+    upper, best, lower = math.inf, m, -math.inf
+    for _ in range(STEPS):
+        value, slope, _ = evidence(params, state, b, a, m, d)
+        if value < upper:
+            upper, best = value, m
+        if value <= enough or slope == 0.0:
+            return (value if slope == 0.0 else lower), upper, best
+        if slope > 0.0:
+            if m <= low:  # convex: the minimum is at this end
+                return value, value, m
+            right, at_right, slope_right, has_right = m, value, slope, True
+        else:
+            if m >= high:
+                return value, value, m
+            left, at_left, slope_left, has_left = m, value, slope, True
+        if has_left and has_right:
+            meet = (at_right - at_left + slope_left * left - slope_right * right) / (slope_left - slope_right)
+            lower = max(lower, at_left + slope_left * (meet - left))
+            if upper - lower <= CLOSE * max(1.0, abs(upper)):
+                break
+            inner = 0.05 * (right - left)
+            m = meet if left + inner <= meet <= right - inner else 0.5 * (left + right)
+            if m <= left or m >= right:  # nothing lies between them any more
+                break
+        else:
+            spread = max(m * (1.0 - m), 1.0 / n) if params[MODEL] == BOUNDED else 1.0
+            m = min(max(m - widen * 2.0 * slope * spread / n, low), high)
+            widen *= 4.0
+    return lower, upper, best
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
+def pooled(params: Array, state: Array, b: int, a: int) -> float:
+    """The mean of both arms together, where a search begins."""
+    n_b, n_a = state[PULLS, b], state[PULLS, a]
+    if params[MODEL] != BOUNDED:  # where variances differ: the mean that both may share at the least cost
+        n_b, n_a = n_b / state[VARIANCES, b], n_a / state[VARIANCES, a]
+    mean: float = (n_b * place(params, state, b) + n_a * place(params, state, a)) / (n_b + n_a)
+    return mean
+
+
+@kernel("f8(f8, f8)")
+def relative_entropy(p: float, q: float) -> float:
+    """kl(p, q) of two probabilities of success."""
+    value = 0.0
+    if p > 0.0:
+        value += p * math.log(p / q)
+    if p < 1.0:
+        value += (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
+    return value
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)", apart=True)
+def ceiling(params: Array, state: Array, b: int, a: int, d: float) -> float:
+    """At least Λ(d): f at the pooled mean, or the likelihood ratio there, if that is cheaper.
+
+    An average of tilts is at most the largest of them, and the largest of all tilts is a likelihood ratio: of
+    successes and failures, where all values are, or of normal values.
+    """
+    n_b, n_a, m = state[PULLS, b], state[PULLS, a], pooled(params, state, b, a)
+    low, high = ends(params, d)
+    m = min(max(m, low), high)
+    x_b, x_a = place(params, state, b), place(params, state, a)
+    if params[MODEL] != BOUNDED:
+        up, down = max(x_b - m - d, 0.0), max(m - x_a, 0.0)
+        return float(0.5 * (n_b * up * up / state[VARIANCES, b] + n_a * down * down / state[VARIANCES, a]))
+    if state[TOP, b] + state[BOTTOM, b] == n_b and state[TOP, a] + state[BOTTOM, a] == n_a:
+        up = relative_entropy(x_b, m + d) if x_b > m + d else 0.0
+        down = relative_entropy(x_a, m) if x_a < m else 0.0
+        return float(n_b * up + n_a * down)
+    value, _, _ = evidence(params, state, b, a, m, d)
+    return value
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)", apart=True)
+def lower_end(params: Array, state: Array, b: int, a: int, level: float) -> float:
+    """The largest d that is certified: Λ(d) > level there, so that μ_b - μ_a > d; Λ is convex and falls.
+
+    Newton's step from a d with Λ(d) above the level leads to another one, and so does one from below it.
+    """
+    m, d, found = pooled(params, state, b, a), 0.0, -math.inf
+    bounded = params[MODEL] == BOUNDED
+    for _ in range(STEPS):
+        lower, _, m = minimum(params, state, b, a, d, m, -math.inf)
+        _, in_m, slope = evidence(params, state, b, a, m, d)
+        low, high = ends(params, d)
+        if bounded and ((d < 0.0 and m <= low) or (d > 0.0 and m >= high)):
+            slope -= in_m  # that end moves with d
+        if lower > level:
+            found = max(found, d)
+        elif bounded and d <= -1.0:
+            return -1.0
+        step = (level - lower) / slope if slope < 0.0 else -1.0
+        if lower > level and step <= 1e-9 * max(1e-3, abs(d)):
+            break
+        d += step
+        if bounded:
+            d = min(max(d, -1.0), 1.0)
+    return max(found, -1.0) if bounded else found

@@ -1,0 +1,109 @@
+"""Under the tilt rule a live experiment is the simulated run, and retractions leave no trace."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bestarm
+from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.store.memory import MemoryStore
+from bestarm.kernels.random import BERNOULLI, GAUSSIAN, UNIFORM, open_stream, reward
+from bestarm.theory.models import Bounded, Gaussian, Model
+from bestarm.theory.tilt import Tilt
+
+CASES: dict[str, tuple[int, list[float], float, Model]] = {
+    "bernoulli": (BERNOULLI, [0.9, 0.5, 0.4], 1.0, Bounded(0.0, 1.0)),
+    "uniform": (UNIFORM, [0.8, 0.7, 0.5], 0.2, Bounded(0.0, 1.0)),
+    "gaussian": (GAUSSIAN, [1.2, 0.4, 0.1], 1.0, Gaussian(1.0)),
+}
+
+
+@pytest.mark.parametrize("spacing", [0.0, 1 / 20])
+@pytest.mark.parametrize("strategy", ["tas-d", "racing", "lucb++"])
+@pytest.mark.parametrize("rewards", list(CASES))
+def test_a_live_experiment_is_the_simulated_run(rewards: str, strategy: str, spacing: float) -> None:
+    """The same arms, the same statistic to the last bit, the same end, with snapshots and new processes."""
+    family, means, noise, model = CASES[rewards]
+    rule, seed, store = Tilt(spacing), 4, MemoryStore()
+    want = bestarm.trace(
+        strategy,
+        means,
+        0.1,
+        seed=seed,
+        rewards=rewards,
+        noise=noise,
+        model=model,
+        stopping=rule,
+        max_samples=900,
+    )
+    experiment = Experiment.create(
+        store, "x", ["a", "b", "c"], 0.1, model=model, seed=seed, strategy=strategy, stopping=rule
+    )
+    streams = np.zeros((3, 2), np.uint64)
+    for a in range(3):
+        open_stream(np.uint64(seed), np.uint64(0), np.uint64(a), streams[a])
+    asked: list[int] = []
+    while len(asked) < 900 and (pulls := experiment.ask()):
+        arm = "abc".index(pulls[0].arm)
+        asked.append(arm)
+        experiment.tell(pulls[0], float(reward(family, means[arm], noise, streams[arm])))
+        if len(asked) % 40 == 0:
+            experiment = Experiment.open(store, "x")
+    assert asked == [0, 1, 2, *want.arm[:-1].tolist()]
+    status = experiment.status()
+    assert status.decision == (None if want.recommended is None else "abc"[want.recommended])
+    assert status.decision == "a"
+    assert (status.statistic, status.threshold) == (want.statistic[-1], want.threshold[-1])
+    assert status.promise == 0.1
+    assert strategy == "racing" or all(low > 0.0 for low, _ in status.intervals.values())
+    assert experiment.verify().sound
+
+
+def told(experiment: Experiment, rng: np.random.Generator, number: int) -> None:
+    for _ in range(number):
+        for pull in experiment.ask():
+            experiment.tell(pull, float(np.clip(rng.normal({"a": 0.6, "b": 0.5}[pull.arm], 0.2), 0.0, 1.0)))
+
+
+def test_a_retraction_leaves_no_trace() -> None:
+    """A value that is put right leaves the statistic that there would be without the mistake."""
+    statistics = []
+    for mistake in (None, 0.999, 1.0, 0.0):
+        experiment = Experiment.create(
+            "memory:", "x", ["a", "b"], 1e-6, bounds=(0, 1), strategy="uniform", stopping="tilt", seed=1
+        )
+        rng = np.random.default_rng(1)
+        told(experiment, rng, 30)
+        pull = experiment.ask()[0]
+        experiment.tell(pull, 0.4 if mistake is None else mistake)
+        told(experiment, rng, 30)
+        if mistake is not None:
+            experiment.retract(pull, "a slip", 0.4)
+        statistics.append(experiment.status().statistic)
+    assert statistics == pytest.approx([statistics[0]] * 4, rel=1e-12)
+
+
+def test_the_smallest_is_best_symmetrically() -> None:
+    """Values 1 - x under minimize are values x, bit for bit, where 1 - x is exact."""
+    ends = []
+    for minimize in (False, True):
+        experiment = Experiment.create(
+            "memory:", "x", ["a", "b"], 0.01, bounds=(0, 1), stopping="tilt", seed=1, minimize=minimize
+        )
+        rng = np.random.default_rng(2)
+        while pulls := experiment.ask():
+            x = round(float(np.clip(rng.normal({"a": 0.6, "b": 0.5}[pulls[0].arm], 0.2), 0, 1)) * 256) / 256
+            experiment.tell(pulls[0], 1.0 - x if minimize else x)
+        status = experiment.status()
+        ends.append((status.samples, status.statistic, status.decision, status.pulls, status.intervals))
+    assert ends[0] == ends[1]
+
+
+def test_rates_need_a_fraction_of_the_samples() -> None:
+    """Two rates of 6 and 2 per cent: right, and in less than a fifth of the samples that `mixture` takes."""
+    options = {"rewards": "bernoulli", "model": Bounded(0.0, 1.0), "runs": 100}
+    tilt = bestarm.simulate("uniform", [0.06, 0.02], 0.05, stopping="tilt", **options).cells[0]  # type: ignore[arg-type]
+    mixture = bestarm.simulate("uniform", [0.06, 0.02], 0.05, stopping="mixture", **options).cells[0]  # type: ignore[arg-type]
+    assert tilt.mean_samples < 0.2 * mixture.mean_samples
+    assert tilt.errors == mixture.errors == 0

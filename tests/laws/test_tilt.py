@@ -1,0 +1,258 @@
+"""The tilt rule: its formula to the last digits, the martingale by enumeration, and certified minima.
+
+The statements are those of docs/proofs.md.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import bestarm
+from bestarm.kernels import tilt
+from bestarm.kernels._types import Array
+from bestarm.kernels.decision import take
+from bestarm.kernels.layout import MEANS, PULLS
+from bestarm.theory.models import Bounded, Gaussian, Model
+from bestarm.theory.tilt import Tilt
+
+UNIT = Bounded(0.0, 1.0)
+
+
+def state_of(values: list[Array], model: Model = UNIT) -> tuple[Array, Array]:
+    """Parameters and the state after these values of each arm."""
+    rule = Tilt()
+    params, state = rule.parameters(model, len(values), 0.05), rule.blank(model, len(values))
+    for arm, given in enumerate(values):
+        for value in given:
+            take(params, state, arm, 1.0, float(value))
+    return params, state
+
+
+def literal(up: Array, down: Array, m: float, d: float) -> mp.mpf:
+    """f(m, d) as it is written, with 40 digits."""
+    with mp.workdps(40):
+        eps = [mp.mpf(8) / 2**k for k in range(16)]
+        kappa = [mp.expm1(e) for e in eps]
+        scales = [mp.mpf(8) / 4**j for j in range(7)]
+        w = [mp.mpf(x) / 13 for x in ("0.5", "1", "3", "4", "3", "1", "0.5")]
+        q = [[e * mp.exp(-(e**2) / (2 * s**2)) for e in eps] for s in scales]
+        q = [[x / sum(row) for x in row] for row in q]
+        x, y = mp.mpf(m) + mp.mpf(d), mp.mpf(m)
+        ups = [sum(mp.log((1 + k * mp.mpf(float(v))) / (1 + k * x)) for v in up) for k in kappa]
+        downs = [
+            sum(mp.log((1 + k * (1 - mp.mpf(float(v)))) / (1 + k * (1 - y))) for v in down) for k in kappa
+        ]
+        p = [sum(a * mp.exp(b) for a, b in zip(row, ups, strict=True)) for row in q]
+        r = [sum(a * mp.exp(b) for a, b in zip(row, downs, strict=True)) for row in q]
+        total = w[0] * p[0] * r[0]
+        for j in range(1, 7):
+            total += w[j] * p[j] * (mp.mpf("0.7") * r[j] + mp.mpf("0.3") * r[j - 1])
+        return mp.log(total)
+
+
+def samples(rng: np.random.Generator, kind: str, size: int, mean: float = 0.4) -> Array:
+    """Successes and failures, values between, or a mixture of both."""
+    if kind == "coins":
+        return (rng.random(size) < mean).astype(float)
+    if kind == "between":
+        return rng.beta(5 * mean, 5 * (1 - mean), size)
+    return np.round(4 * rng.random(size)) / 4
+
+
+@pytest.mark.parametrize("kind", ["coins", "between", "some at the ends"])
+def test_the_formula(kind: str) -> None:
+    """Against 40 digits, at the ends of the range, too; and its slopes against differences."""
+    rng = np.random.default_rng(1)
+    for _ in range(4):
+        up, down = samples(rng, kind, int(rng.integers(1, 40))), samples(rng, kind, int(rng.integers(1, 40)))
+        params, state = state_of([up, down])
+        for m, d in [(0.3, 0.0), (0.5, 0.1), (0.9, -0.3), (0.0, 0.0), (1.0, -1.0), (0.001, 0.0)]:
+            value, in_m, in_d = tilt.evidence(params, state, 0, 1, m, d)
+            assert value == pytest.approx(float(literal(up, down, m, d)), rel=1e-13, abs=1e-13)
+            if 0.1 < m < 0.9 or d:
+                h = 1e-6
+                if m - h > 0 and m + h < 1 and m + d - h > 0:
+                    more, less = (tilt.evidence(params, state, 0, 1, m + e, d)[0] for e in (h, -h))
+                    assert in_m == pytest.approx((more - less) / (2 * h), rel=1e-4, abs=1e-4)
+                    more, less = (tilt.evidence(params, state, 0, 1, m, d + e)[0] for e in (h, -h))
+                    assert in_d == pytest.approx((more - less) / (2 * h), rel=1e-4, abs=1e-4)
+
+
+def test_successes_counted_or_summed_are_the_same() -> None:
+    """Values at the ends are counted; as sums of logarithms, like all others, they give the same evidence."""
+    rng = np.random.default_rng(2)
+    values = [samples(rng, "coins", 70), samples(rng, "coins", 90)]
+    params, counted = state_of(values)
+    summed = counted.copy()
+    for arm in range(2):
+        for k in range(tilt.NODES):
+            summed[tilt.UP + k, arm] = counted[tilt.TOP, arm] * math.log1p(tilt.KAPPA[k])
+            summed[tilt.DOWN + k, arm] = counted[tilt.BOTTOM, arm] * math.log1p(tilt.KAPPA[k])
+    summed[[tilt.TOP, tilt.BOTTOM]] = 0.0
+    for m in (0.1, 0.4, 0.9):
+        one = tilt.evidence(params, counted, 0, 1, m, 0.0)
+        assert one == pytest.approx(tilt.evidence(params, summed, 0, 1, m, 0.0), rel=1e-12)
+
+
+def chosen(history: tuple[tuple[int, float], ...]) -> int:
+    """A sampling rule that looks at everything: the arm that did worse, or by parity."""
+    sums, counts = [0.0, 0.0], [0, 0]
+    for arm, value in history:
+        sums[arm] += value
+        counts[arm] += 1
+    if len(history) < 2:
+        return len(history)
+    means = [sums[a] / counts[a] if counts[a] else 0.5 for a in range(2)]
+    return int(means[0] > means[1]) if len(history) % 3 else int(sums[0] + sums[1]) % 2
+
+
+@pytest.mark.parametrize("means", [(0.5, 0.5), (0.2, 0.7), (0.05, 0.05)])
+def test_the_mean_of_the_martingale_is_one(means: tuple[float, float]) -> None:
+    """All 2^9 outcomes of nine adaptive samples: E exp f(μ_a, μ_b - μ_a) = 1; at other means it is not."""
+    expected, elsewhere = 0.0, 0.0
+    for outcome in itertools.product((0.0, 1.0), repeat=9):
+        history: tuple[tuple[int, float], ...] = ()
+        probability = 1.0
+        for value in outcome:
+            arm = chosen(history)
+            probability *= means[arm] if value else 1.0 - means[arm]
+            history = (*history, (arm, value))
+        params, state = state_of([np.array([v for a, v in history if a == arm]) for arm in range(2)])
+        at = tilt.evidence(params, state, 0, 1, means[1], means[0] - means[1])[0]
+        expected += probability * math.exp(at)
+        wrong = tilt.evidence(params, state, 0, 1, means[1] + 0.1, means[0] - means[1] - 0.15)[0]
+        elsewhere += probability * math.exp(wrong)
+    assert expected == pytest.approx(1.0, abs=1e-12)
+    assert elsewhere > 1.0 + 1e-3  # the negative control: the tested means are too low for arm b
+
+
+@pytest.mark.parametrize("kind", ["coins", "between"])
+def test_the_minimum_is_certified(kind: str) -> None:
+    """The lower bound is below every point of a grid, and so near the upper one that both are the minimum."""
+    rng = np.random.default_rng(4)
+    for _ in range(25):
+        means = rng.random(2) * rng.choice([0.05, 1.0])
+        values = [samples(rng, kind, int(rng.integers(1, 800)), mean) for mean in np.clip(means, 0.01, 0.99)]
+        params, state = state_of(values)
+        for d in (0.0, -0.05, 0.1, -0.9):
+            low, high = tilt.ends(params, d)
+            lower, upper, m = tilt.minimum(
+                params, state, 0, 1, d, tilt.pooled(params, state, 0, 1), -math.inf
+            )
+            grid = min(tilt.evidence(params, state, 0, 1, x, d)[0] for x in np.linspace(low, high, 301))
+            assert lower <= grid + 1e-9
+            assert 0.0 <= upper - lower <= 1e-9 * max(1.0, abs(upper))
+            assert low <= m <= high
+            assert tilt.ceiling(params, state, 0, 1, d) >= lower - 1e-9
+
+
+@pytest.mark.parametrize("model", [UNIT, Gaussian(0.5), Gaussian((0.5, 0.9))], ids=str)
+def test_ends_of_intervals_agree_with_the_decision(model: Model) -> None:
+    """The lower end is above 0 exactly when the pair passes; there, Λ is the level, to 1e-6 of a nat."""
+    rng, passed = np.random.default_rng(5), 0
+    for _ in range(60):
+        shift = rng.choice([0.0, 0.1, 0.3])
+        values = [samples(rng, "coins", int(rng.integers(5, 400)), 0.4 + s) for s in (shift, 0.0)]
+        params, state = state_of(values, model)
+        level = 3.0
+        end = tilt.lower_end(params, state, 0, 1, level)
+        least, _, _ = tilt.minimum(params, state, 0, 1, 0.0, tilt.pooled(params, state, 0, 1), -math.inf)
+        assert (end > 0.0) == (least > level)
+        passed += least > level
+        if end > -1.0 or model is not UNIT:
+            at, _, _ = tilt.minimum(params, state, 0, 1, end, tilt.pooled(params, state, 0, 1), -math.inf)
+            assert level - 1e-9 <= at <= level + 1e-5
+        for tolerance in (0.02, 0.1):
+            inside, _, _ = tilt.minimum(params, state, 0, 1, -tolerance, 0.4, -math.inf)
+            assert inside >= least - 1e-9  # Λ falls in d
+    assert 5 < passed < 55
+
+
+def test_bounded_values_have_at_least_the_evidence_of_coins_and_these_of_sub_gaussian_ones() -> None:
+    """Pathwise, for every m: f of the values, of successes of the same mean, of sub-Gaussian values."""
+    rng = np.random.default_rng(6)
+    for _ in range(30):
+        values = [samples(rng, "between", int(rng.integers(2, 300)), mean) for mean in (0.6, 0.4)]
+        params, state = state_of(values)
+        coins = state.copy()
+        coins[tilt.TOP] = [v.sum() for v in values]
+        coins[tilt.BOTTOM] = state[PULLS] - coins[tilt.TOP]
+        coins[tilt.UP :] = 0.0
+        plain, normal = state_of(values, Gaussian(0.5))
+        for m in np.linspace(0.05, 0.95, 7):
+            own = tilt.evidence(params, state, 0, 1, m, 0.0)[0]
+            kl = tilt.evidence(params, coins, 0, 1, m, 0.0)[0]
+            scale = tilt.evidence(plain, normal, 0, 1, m / 0.5, 0.0)[0]
+            assert own >= kl - 1e-9 >= scale - 2e-9
+        seen = Tilt().evaluate(state[PULLS], [v.mean() for v in values], 0.05, model=UNIT)
+        least, _, _ = tilt.minimum(params, state, 0, 1, 0.0, 0.5, -math.inf)
+        assert seen.statistic <= least + 1e-9 or state[MEANS, 0] < state[MEANS, 1]
+
+
+def test_only_the_leader_can_be_declared() -> None:
+    """By Jensen's inequality an arm whose mean is not larger has no evidence for it."""
+    rng = np.random.default_rng(7)
+    for kind in ("coins", "between"):
+        for _ in range(40):
+            values = [
+                samples(rng, kind, int(rng.integers(1, 200)), mean) for mean in rng.uniform(0.05, 0.95, 2)
+            ]
+            params, state = state_of(values)
+            b, a = (0, 1) if values[0].mean() <= values[1].mean() else (1, 0)
+            least, _, _ = tilt.minimum(params, state, b, a, 0.0, tilt.pooled(params, state, b, a), -math.inf)
+            assert least <= 1e-9
+
+
+def test_no_strategy_errs_more_often_than_delta() -> None:
+    """Dynamic programming over all adaptive strategies: the largest P(arm 0 is declared) for equal coins.
+
+    Neither arm is worse, so this is the limit of errors. At a quarter of the level it is above delta: the
+    negative control.
+    """
+    delta, most = 0.05, 26
+    params = Tilt().parameters(UNIT, 2, delta)
+    level = Tilt().level(2, delta)
+
+    def worst(level: float) -> float:
+        declared = {}
+        for n, m in itertools.product(range(most + 1), repeat=2):
+            if n + m <= most:
+                for s, r in itertools.product(range(n + 1), range(m + 1)):
+                    _, state = empty
+                    state[PULLS], state[tilt.TOP], state[tilt.BOTTOM] = (n, m), (s, r), (n - s, m - r)
+                    state[MEANS] = 2.0 * s / max(n, 1), 2.0 * r / max(m, 1)
+                    passes = False
+                    if n and m and s * m > r * n and tilt.ceiling(params, state, 0, 1, 0.0) > level:
+                        passes = tilt.minimum(params, state, 0, 1, 0.0, 0.5, level)[0] > level
+                    declared[n, s, m, r] = passes
+        value: dict[tuple[int, int, int, int], float] = {}
+        for n, m in sorted(itertools.product(range(most + 1), repeat=2), key=sum, reverse=True):
+            if n + m > most:
+                continue
+            for s, r in itertools.product(range(n + 1), range(m + 1)):
+                if declared[n, s, m, r]:
+                    value[n, s, m, r] = 1.0
+                elif n + m == most:
+                    value[n, s, m, r] = 0.0
+                else:
+                    one = 0.5 * (value[n + 1, s, m, r] + value[n + 1, s + 1, m, r])
+                    two = 0.5 * (value[n, s, m + 1, r] + value[n, s, m + 1, r + 1])
+                    value[n, s, m, r] = max(one, two)
+        return value[0, 0, 0, 0]
+
+    empty = params, Tilt().blank(UNIT, 2)
+    assert 0.0 < worst(level) < 0.25 * delta
+    assert worst(0.25 * level) > delta
+
+
+def test_bad_input() -> None:
+    """A spacing that is none."""
+    with pytest.raises(
+        bestarm.InvalidInputError, match=r"spacing must lie between 0 and 0.1, got 0.5; 0 asks"
+    ):
+        Tilt(spacing=0.5)
