@@ -73,6 +73,11 @@ class Demands(Generic[Case]):
     def __init__(self) -> None:
         self._all: dict[str, tuple[str, Callable[[Case], str]]] = {}
 
+    def __add__(self, other: Demands[Case]) -> Demands[Case]:
+        both: Demands[Case] = Demands()
+        both._all = {**self._all, **other._all}
+        return both
+
     @property
     def names(self) -> tuple[str, ...]:
         """All of them."""
