@@ -194,6 +194,14 @@ def patient(self: Around, name: str, **_: Any) -> Iterator[Log]:
 
 
 @contextmanager
+def waits_for_itself(self: Around, name: str, **_: Any) -> Iterator[Log]:
+    """A writing block inside which the same thread may begin another, and waits for ever."""
+    self.inner._guard.held = False
+    with self.inner.writing(name, patience=-1) as log:
+        yield AroundLog(log)
+
+
+@contextmanager
 def never_ends(self: Around, name: str, **_: Any) -> Iterator[Log]:
     """A reading block whose log can be used for ever, also for changes."""
     with self.inner.reading(name) as log:
@@ -324,6 +332,11 @@ BROKEN: list[tuple[str, Callable[[], Any], str]] = [
         "waiting",
         with_store(writing=unguarded),
         "inside another block gave None; raise StoreError",
+    ),
+    (
+        "waiting",
+        with_store(writing=waits_for_itself),
+        "inside another one has not ended within 0.3 s; it must",
     ),
     ("waiting", with_store(writing=patient), "waited longer than its store.s patience got None"),
     ("use", with_store(reading=never_ends), "entries.. after the block gave None; set open = False"),

@@ -9,9 +9,11 @@ from functools import partial
 from ..errors import StoreError
 from ..experiment.store import Log
 from .demands import Demands, NotCheckedError, require
-from .places import FIRST, Beside, Opener, entered, raised, told
+from .places import FIRST, Beside, Opener, Place, entered, raised, told
 
 DEMANDS: Demands[Opener] = Demands()
+
+NESTED = "raise StoreError at once, since the thread would wait for itself"
 
 
 @DEMANDS.demand("readers", "a reader sees what was there, waits for nobody, and nobody for it")
@@ -86,25 +88,29 @@ def _waiting(case: Opener) -> str:
         at.create(other)
         patience, at.store.patience = at.store.patience, 0.2
         try:
-            with at.store.writing(at.name) as log:
-                log.append([told(1)])
-                calls: list[Callable[[], object]] = [
-                    entered(partial(at.store.writing, name)) for name in (at.name, other)
-                ]
-                calls.append(partial(at.store.create, f"third {at.token}", FIRST))
-                for call in calls:
-                    got = raised(call)
-                    advice = "raise StoreError at once, since the thread would wait for itself"
-                    found = f"a writing block or a create() inside another block gave {got!r}"
-                    require(isinstance(got, StoreError), found, advice)
+            Beside(partial(_nest, at, other)).finish("a writing block inside another one", at.wait)
             require(len(at.lines()) == 2, "the outer block lost its line", "let it go on")
-            require(at.names() == [at.name, other], "an experiment was created inside a block", advice)
+            require(at.names() == [at.name, other], "an experiment was created inside a block", NESTED)
             for chosen in (None, 0.1):
                 _too_long(at.store.writing, at.name, chosen, at.wait)
             require(at.add(told(3))[0].seq == 3, "after that a line is not number 3", "let go of the lock")
         finally:
             at.store.patience = patience
     return "3 nested calls, 2 impatient ones"
+
+
+def _nest(at: Place, other: str) -> None:
+    """Inside a block, begin another and create an experiment; in a thread, for a bad store waits for ever."""
+    with at.store.writing(at.name) as log:
+        log.append([told(1)])
+        calls: list[Callable[[], object]] = [
+            *(entered(partial(at.store.writing, name)) for name in (at.name, other)),
+            partial(at.store.create, f"third {at.token}", FIRST),
+        ]
+        for call in calls:
+            got = raised(call)
+            found = f"a writing block or a create() inside another block gave {got!r}"
+            require(isinstance(got, StoreError), found, NESTED)
 
 
 def _too_long(writing: Callable[..., object], name: str, patience: float | None, wait: float) -> None:
