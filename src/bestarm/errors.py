@@ -5,7 +5,8 @@ BestarmError                    the root: catch this to catch all of them
 ├── StoreError                  a store cannot be read or written; nothing is lost, the call may be repeated
 │   └── DamagedLogError         what is stored is not what was written
 ├── SuspendedError              a value violated the bounds, so the experiment asks for nothing more
-└── ArmError                    an arm failed, and the experiment was told to stop then
+├── ArmError                    an arm failed, and the experiment was told to stop then
+└── ContractError               a strategy or store fails a check of `bestarm.testing` (an AssertionError)
 """
 
 from __future__ import annotations
@@ -49,3 +50,17 @@ class SuspendedError(BestarmError):
 
 class ArmError(BestarmError):
     """An arm failed to give a value."""
+
+
+class ContractError(BestarmError, AssertionError):
+    """A strategy or a store breaks a demand of `bestarm.testing`.
+
+    demand  its name
+    """
+
+    def __init__(self, message: str, demand: str) -> None:
+        super().__init__(message)
+        self.demand = demand
+
+    def __reduce__(self) -> tuple[type[ContractError], tuple[str, str]]:
+        return type(self), (str(self), self.demand)  # for another process

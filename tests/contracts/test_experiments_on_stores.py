@@ -1,4 +1,4 @@
-"""One experiment on every store: the same course, and what happens when the store gives way under it."""
+"""Many workers on every store, and what happens when the store gives way under an experiment."""
 
 from __future__ import annotations
 
@@ -24,14 +24,6 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgresql":
         return str(request.getfixturevalue("postgres_url"))
     return "memory:" if request.param == "memory" else f"sqlite:///{tmp_path / 'x.db'}"
-
-
-def test_the_course_does_not_depend_on_the_store(url: str) -> None:
-    """Asks, evidence and decision are the same everywhere."""
-    store = open_store(url)
-    work(begin(store, "x"))
-    assert outcome(store, "x") == uninterrupted()
-    store.close()
 
 
 def test_many_workers_lose_and_double_nothing(url: str) -> None:

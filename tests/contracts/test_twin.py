@@ -1,4 +1,8 @@
-"""A simulated run, replayed through a live experiment: one source of decisions, two drivers."""
+"""What changes nothing in a live experiment, and what a replay of its log gives.
+
+That it pulls the arms of the simulated run, and goes on the same when it is opened again, are demands of
+`bestarm.testing` on every strategy, and tested in `test_strategies.py`.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +36,10 @@ class Rewards:
         return float(reward(self.family, self.means[arm], self.noise, self.streams[arm]))
 
 
-def drive(experiment: Experiment, rewards: Rewards, reopen: int = 0) -> list[int]:
-    """Ask and tell one by one; returns the arms asked. `reopen`: a new process every so many pulls."""
+def drive(experiment: Experiment, rewards: Rewards) -> list[int]:
+    """Ask and tell one by one; returns the arms asked."""
     arms = experiment.settings.arms
     asked: list[int] = []
-    strategy = experiment.settings.strategy
     while len(asked) < MOST:
         pulls = experiment.ask()
         if not pulls:
@@ -44,53 +47,7 @@ def drive(experiment: Experiment, rewards: Rewards, reopen: int = 0) -> list[int
         arm = arms.index(pulls[0].arm)
         asked.append(arm)
         experiment.tell(pulls[0], rewards.draw(arm))
-        if reopen and len(asked) % reopen == 0:
-            experiment = Experiment.open(experiment._store, experiment.name, strategy=strategy)
     return asked
-
-
-@pytest.mark.parametrize("stopping", ["mixture", "practical", "kaufmann-koolen"])
-@pytest.mark.parametrize("strategy", [*strategy_names(), at_random], ids=str)
-def test_a_replayed_run_is_the_simulated_one(strategy: str | Strategy, stopping: str) -> None:
-    """Same arms in the same order, same statistic to the last bit, same stop, same recommendation."""
-    means = [1.1, 0.5, 0.2, 0.1]
-    for seed in (1, 2, 3):
-        want = bestarm.trace(strategy, means, 0.1, seed=seed, stopping=stopping, max_samples=MOST)
-        experiment = Experiment.create(
-            "memory:",
-            "twin",
-            ["a", "b", "c", "d"],
-            0.1,
-            sigma=1.0,
-            strategy=strategy,
-            stopping=stopping,
-            seed=seed,
-        )
-        asked = drive(experiment, Rewards(means, seed))
-        assert asked == [0, 1, 2, 3, *want.arm[:-1].tolist()]
-        status = experiment.status()
-        assert status.samples == want.samples
-        assert status.statistic == want.statistic[-1]
-        assert status.threshold == want.threshold[-1]
-        decided = None if want.recommended is None else experiment.settings.arms[want.recommended]
-        assert status.decision == decided
-        assert list(status.pulls.values()) == want.pulls[-1].tolist()
-        np.testing.assert_allclose(np.array([*status.means.values()], float), want.means[-1], rtol=1e-14)
-
-
-@pytest.mark.parametrize("strategy", strategy_names())
-def test_restarts_change_nothing(strategy: str) -> None:
-    """An experiment that is taken up anew after every 7 pulls asks for the same arms and ends the same."""
-    means, seed = [1.3, 0.5, 0.2], 5
-    ends = []
-    for reopen in (0, 7):
-        experiment = Experiment.create(
-            "memory:", "twin", ["a", "b", "c"], 0.1, sigma=1.0, strategy=strategy, seed=seed
-        )
-        asked = drive(experiment, Rewards(means, seed), reopen)
-        again = Experiment.open(experiment._store, "twin")
-        ends.append((asked, again.status()))
-    assert ends[0] == ends[1]
 
 
 def test_scale_and_sign_change_nothing() -> None:

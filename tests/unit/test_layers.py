@@ -26,6 +26,7 @@ DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
     "strategies": ("theory",),
     "simulation": ("strategies",),
     "experiment": ("strategies",),
+    "testing": ("simulation", "experiment"),
     "paper": ("simulation",),
     "plots": ("paper",),
     "running": ("experiment", "plots"),
@@ -142,6 +143,8 @@ def test_no_module_reaches_into_another() -> None:
         ("paper/new.py", "from ..experiment.status import Status", "experiment"),
         ("theory/new.py", "def f(): from bestarm.strategies import EBS", "strategies"),
         ("kernels/new.py", "import bestarm.theory.stopping", "theory"),
+        ("running/new.py", "from ..testing import check_store", "testing"),
+        ("testing/new.py", "from ..running.run import Run", "running"),
         ("_text.py", "from .kernels import glr", "kernels"),
     ],
 )

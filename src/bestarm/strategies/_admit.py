@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -101,6 +102,18 @@ def kernel_of(strategy: Strategy) -> Select:
             )
         _ADMITTED[select] = admit(select, KERNEL, strategy.name)
     return _ADMITTED[select]
+
+
+def interpreted(strategy: Strategy) -> Select | None:
+    """The kernel as Python runs it, to compare with; what it calls stays compiled. None if nothing is."""
+    if not ENABLED:
+        return None
+    plain = cast(Any, kernel_of(strategy)).py_func
+    inner = plain.__globals__.get("inner")
+    if inner is None:  # one of ours
+        return cast(Select, plain)
+    called = FunctionType(plain.__code__, {**plain.__globals__, "inner": inner.py_func}, plain.__name__)
+    return _guarded(cast(Select, called), strategy.name)
 
 
 @contextlib.contextmanager

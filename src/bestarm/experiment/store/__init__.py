@@ -6,6 +6,9 @@
     postgresql://host/database  a server, for many machines; any URL that libpq understands
 
 A file's name is everything after `sqlite:///`, letter for letter: `%20` and `?` mean themselves.
+
+A store of your own is a subclass of `Store` whose blocks give a subclass of `Log`. `to_rows` makes the
+columns of lines, with their hashes, `checked_entries` the lines again; `bestarm.testing` checks the store.
 """
 
 from __future__ import annotations
@@ -14,9 +17,11 @@ import os
 
 from ..._text import quoted_store
 from ...errors import InvalidInputError
+from ..events import Entry
 from ._base import Log, Store
+from ._rows import checked_entries, to_rows
 
-__all__ = ["Log", "Store", "open_store"]
+__all__ = ["Entry", "Log", "Store", "checked_entries", "open_store", "to_rows"]
 
 
 def open_store(url: str | Store) -> Store:
