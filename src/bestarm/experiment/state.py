@@ -1,8 +1,8 @@
 """What follows from the log of an experiment, without I/O: what to sample next, and the decision.
 
-Two bodies of evidence are kept:
+Two collections of results are kept:
 
-    steering   all results, and the pulls that are still out; the strategy chooses from it
+    steering   all results, and the pulls that are still pending; the strategy chooses from it
     evidence   the results in the order of asking, up to the first pull that is not settled yet; the
                stopping rule sees this alone, so that fast results cannot get ahead of slow ones
 
@@ -54,7 +54,7 @@ CLOCK_STEP = 60.0  # seconds that a clock may be set back before a deadline coun
 
 
 class Open(NamedTuple):
-    """A pull without a value: out in the world, or waiting to be issued again."""
+    """A pull without a value: being evaluated, or waiting to be issued again."""
 
     arm: int
     check: bool
@@ -382,7 +382,7 @@ class State:
         )
 
     def enough(self) -> bool:
-        """Whether the results at hand would decide, if only the pulls before them were settled."""
+        """Whether the results so far would decide, if only the pulls before them were settled."""
         if not self.beyond or self.serial:
             return False
         z, beta = rules.verdict(self.params, self.steering)
@@ -390,7 +390,7 @@ class State:
 
     @property
     def told(self) -> Array:
-        """Values per arm, also those that wait."""
+        """Values per arm, including those that wait."""
         told: Array = self.steering[PULLS]
         return told
 
@@ -416,7 +416,7 @@ class State:
 
     @property
     def serial(self) -> bool:
-        """Whether only one pull may be out: a strategy that stops by itself must have seen everything."""
+        """Whether only one pull may be pending: a strategy that stops by itself must have seen everything."""
         return self.settings.strategy is not None and self.settings.strategy.stops_itself
 
     def choose(self) -> int | None:
@@ -427,8 +427,8 @@ class State:
         strategy = self.settings.strategy
         if strategy is None or self.select is None:
             raise InvalidInputError(
-                f"the experiment was made with the strategy {self.settings.strategy_name!r} of its maker's "
-                f"own; hand it in: Experiment.open(store, name, strategy=...)."
+                f"the experiment was created with a user's own strategy, {self.settings.strategy_name!r}; "
+                f"pass it: Experiment.open(store, name, strategy=...)."
             )
         if self.serial and self.open:
             return None
@@ -446,7 +446,7 @@ class State:
         return self.chosen if self.chosen < len(self.settings.arms) else None
 
     def seen(self) -> Array:
-        """What the strategy sees: all results, and the pulls that are out."""
+        """What the strategy sees: all results, and the pending pulls."""
         seen = self.steering.copy()
         seen[PULLS] = self.asked
         return seen
@@ -467,13 +467,13 @@ class State:
         K = len(self.settings.arms)
         if K <= action < 2 * K and not self.serial:
             raise InvalidInputError(
-                f"the strategy {name!r} answered with a stop, which only one that was made with "
-                f"stops_itself=True may do: the stopping rule decides here; make it so, or return an arm."
+                f"the strategy {name!r} returned a stop, which is allowed only with stops_itself=True, in "
+                f"place of the stopping rule; set that, or return an arm."
             )
         if not -K <= action < 2 * K:
             raise InvalidInputError(
                 f"the strategy {name!r} returned {action}; it must return an arm from 0 to {K - 1}, ~arm to "
-                f"skip the check for stopping, or {K} + arm to stop if it was made with stops_itself=True."
+                f"skip the check for stopping, or {K} + arm to stop if it has stops_itself=True."
             )
 
     def to_issue(self) -> list[int]:
@@ -481,7 +481,7 @@ class State:
         return sorted(pull for pull, item in self.open.items() if not item.out)
 
     def expired(self, now: float) -> list[int]:
-        """Pulls that are out for longer than their lease, or were asked when the clock was far ahead."""
+        """Pulls that are pending for longer than their lease, or were asked when the clock was far ahead."""
         lease = self.settings.lease or 0.0
         farthest = now + lease + max(lease, CLOCK_STEP)
         return [

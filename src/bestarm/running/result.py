@@ -52,7 +52,7 @@ class Result(Status):
             about = f" (uniform: about {rough(self.uniform)})" if self.uniform else ""
             text = super().__str__() + about
             if self.resumed >= self.samples:
-                text += "; decided before, nothing was run"
+                text += "; already decided, so nothing was run"
         return text + "".join(f"; note: {note}" for note in self.notes(self.best is not None))
 
     def table(self) -> tuple[list[str], list[list[str]]]:
