@@ -199,7 +199,7 @@ class Tail:
         return [line.strip() for line in text.splitlines() if line.strip()]
 
     def close(self) -> None:
-        """Let go of the pipe."""
+        """Close the pipe."""
         self.file.close()
 
 

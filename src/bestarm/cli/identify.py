@@ -67,7 +67,9 @@ KeptIn = Annotated[
     ),
 ]
 RunName = Annotated[str, typer.Option(help="The experiment's name in the store.")]
-MaxSamples = Annotated[str | None, typer.Option(metavar="INT", help="Give up after so many samples in all.")]
+MaxSamples = Annotated[
+    str | None, typer.Option(metavar="INT", help="Give up after so many samples in total.")
+]
 Timeout = Annotated[str | None, typer.Option(metavar="SECONDS", help="Give up after so many seconds.")]
 PullTimeout = Annotated[
     str | None,

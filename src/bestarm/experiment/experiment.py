@@ -112,7 +112,7 @@ class Experiment:
         count = _door.whole("n", n, 1, MOST_PULLS, "it is how many pulls to issue at once")
         most = 2**53
         if max_samples is not None:
-            most = _door.whole("max_samples", max_samples, 0, 2**53, "it is how many pulls to issue in all")
+            most = _door.whole("max_samples", max_samples, 0, 2**53, "it is how many pulls to issue in total")
         issued: list[Pull] = []
         more, spent = True, False
         while more and len(issued) < count:
@@ -267,7 +267,7 @@ class Experiment:
             return forecast(state)
 
     def uniform_samples(self) -> int | None:
-        """How many samples uniform sampling would take in all, if the estimated means are the true ones.
+        """How many samples uniform sampling would take in total, if the estimated means are the true ones.
 
         None before every arm has a result, where the leading arms are too close, and for two arms, where
         every strategy is uniform.

@@ -71,7 +71,7 @@ def forecast(state: State) -> Forecast:
 
 
 def uniform_samples(state: State) -> int | None:
-    """How many samples uniform sampling would take in all, if the estimated means are the true ones."""
+    """How many samples uniform sampling would take in total, if the estimated means are the true ones."""
     K = len(state.settings.arms)
     if state.evidence[PULLS].min() == 0.0:
         return None

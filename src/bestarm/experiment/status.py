@@ -68,7 +68,7 @@ class Status:
         return out
 
     def notes(self, beside_promise: bool) -> list[str]:
-        """The caveats in words; beside `assumes` without those that it gives as its reasons."""
+        """The caveats in words; beside `assumes`, without those that it already gives as its reasons."""
         return [c.sentence for c in self.caveats if not (beside_promise and c.effect == VOIDS)]
 
     def __str__(self) -> str:

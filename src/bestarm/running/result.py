@@ -19,7 +19,7 @@ class Result(Status):
     ended    "decided", "max_samples" or "timeout"
     seconds  how long this run took
     resumed  how many of the samples were there before this run
-    uniform  how many samples uniform sampling would take in all at the estimated means, None if unknown
+    uniform  how many samples uniform sampling would take in total at the estimated means, None if unknown
              and for two arms, where every strategy is uniform
     """
 

@@ -126,7 +126,7 @@ class FrozenSession(SqliteSession):
     """One look at a file beside which SQLite cannot make its `-shm`: it must not change in the meantime.
 
     So it is read as one that nobody writes (`immutable`), without locks and without its `-wal`, which must be
-    empty. Each block opens it anew, and what was read counts only if the file is as it was before.
+    empty. Each block opens it again, and what was read counts only if the file is as it was before.
     """
 
     def __init__(self, raw: sqlite3.Connection, path: str, patience: float) -> None:
