@@ -163,8 +163,8 @@ def tell(
     late = [str(row["pull"]) for row in rows if row["outcome"] == "late"]
     if late:
         say(
-            f"late and not counted: {', '.join(late[:10])}{' ...' if len(late) > 10 else ''}; they "
-            f"were already settled; to correct a clerical error, use retract."
+            f"late, so not counted (already settled): {', '.join(late[:10])}"
+            f"{' ...' if len(late) > 10 else ''}; to correct a clerical error, use retract."
         )
     if after.decision is not None and before is None:
         say(f"decided: {after}.")
@@ -206,7 +206,9 @@ def _pair(line: int, words: list[str]) -> tuple[int, float]:
 def fail(
     name: Name, pull: PullId, reason: Reason, store: StoreUrl = None, format: Listing = ListingFormat.table
 ) -> None:
-    """Report that a pull gave no value. It is never dropped, as that would bias: ask issues it again first.
+    """Report that a pull gave no value: ask will issue it again first.
+
+    It is never dropped, since that would bias the arm.
 
     Example: bestarm fail prompts 3 --reason "out of memory" --store sqlite:///runs.db
     """

@@ -44,7 +44,7 @@ def status(
     ] = False,
     format: Listing = ListingFormat.table,
 ) -> int:
-    """Show where an experiment stands: the decision, or which arm leads so far, which is only a guess.
+    """Show where an experiment stands: the decision, or which arm leads so far (a guess).
 
     Exits with code 0 if the experiment could be read; with --exit-code, with 3 while it is undecided.
 
@@ -219,7 +219,7 @@ def _print_document(name: str, settings: dict[str, Any], events: Iterator[dict[s
 
 
 def verify(name: Name, store: StoreUrl = None, format: Annotated[Format, FORMAT] = Format.table) -> int:
-    """Check the whole log: is every line as it was written, and does the decision follow from the log?
+    """Check the whole log: is every line intact, and does the decision follow from it?
 
     Exits with code 1 if anything is not intact. Every line carries a hash of itself and of all lines before
     it. This detects damage, but not forgery: anyone who can write to the store can also compute the hashes.
