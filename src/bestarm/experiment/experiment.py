@@ -60,18 +60,18 @@ class Experiment:
         For what is left out, a new experiment takes the defaults below, an existing one its stored settings.
         store     "memory:", "sqlite:///file.db", "postgresql://...", or a store
         arms      the names of the options
-        delta     the accepted probability of a wrong answer; 0.05
+        delta     the accepted probability of a wrong answer; default 0.05
         sigma     the known standard deviation (sub-Gaussian scale) of one value; or else
         bounds    (lo, hi) that every value respects
-        strategy  what to sample next, by name or as an object; "tas-c"
-        stopping  when to stop; "mixture", which is proven
-        minimize  whether the smallest mean is the best; False
+        strategy  how to choose the next arm, by name or as an object; default "tas-c"
+        stopping  when to stop; default "mixture", which is proven
+        minimize  whether the smallest mean is the best; default False
         order     "ask": results count in the order of asking; "arrival": as they come, if you know that
                   durations do not depend on values
-        seed      the same seed and results give the same asks; a new one
-        lease     seconds after which an unanswered pull is issued again, None or inf for never; 3600; an
-                  experiment that exists keeps its own
-        about     arm -> what it is (a command, a commit); kept, and refused if it differs later
+        seed      the same seed and results give the same asks; default a new seed
+        lease     seconds after which an unanswered pull is issued again, None or inf for never; default 3600;
+                  an existing experiment keeps its own
+        about     arm -> what it is (a command, a commit); stored, and refused if it differs later
         Raises    InvalidInputError, StoreError
         """
         check_name("the name of an experiment", name)
@@ -157,10 +157,10 @@ class Experiment:
     def tell(self, pull: Any, value: Any = None) -> str | list[str]:
         """Record the value of a pull; or a list of (pull, value), in one commit.
 
-        Returns  per pull: "told" if it counts, "repeated" if it was told before, "late" if it was settled
-                 before with another value, which is kept and not counted
+        Returns  per pull: "told" if it counts, "repeated" if it was told before, "late" if it was already
+                 settled with another value, which is logged but not counted
         Raises   SuspendedError for a value outside the bounds, after recording it (and all others);
-                 InvalidInputError for what is no finite number or no pull, with nothing stored
+                 InvalidInputError for what is not a finite number or not a pull, with nothing stored
         """
         single = value is not None or isinstance(pull, int | np.integer | Pull)
         pairs = [(pull, value)] if single else listed_pairs(pull)
@@ -192,7 +192,7 @@ class Experiment:
     def fail(self, pull: int | Pull, reason: str) -> str:
         """Report that a pull gave no value; it will be issued again first.
 
-        Returns  "failed", or "late" if the pull was settled before
+        Returns  "failed", or "late" if the pull was already settled
         """
         number, why = self._number(pull), check_reason(reason)
 

@@ -53,7 +53,7 @@ def identify(
 
     arms          name -> function that returns one value; a function with an argument `rng` gets a
                   generator of its own for every pull, one with an argument `pull` the `Pull` itself
-    delta         the accepted probability of a wrong answer; 0.05
+    delta         the accepted probability of a wrong answer; default 0.05
     sigma         the known standard deviation (sub-Gaussian scale) of one value; or else
     bounds        (lo, hi) that every value respects
     strategy, stopping, minimize, order   as in `Experiment.create`
