@@ -6,9 +6,9 @@ REPORT := report
 .PHONY: run test lint bench reproduce clean
 .DELETE_ON_ERROR:
 
-run: .venv/.installed          ## the demonstration, and the paper's table and figures from few runs
+run: .venv/.installed          ## the demonstration, and the paper's table and figures from a few runs
 	$(BIN)/bestarm demo
-	@echo; echo "The paper's table, figures and claims, made anew from few runs; the report is in:"
+	@echo; echo "The paper's table, figures and claims, reproduced from a few runs; the report is in:"
 	@$(BIN)/bestarm reproduce all --runs 100 --output $(REPORT)/few-runs
 
 test: .venv/.installed-dev     ## the whole test suite

@@ -41,7 +41,7 @@ def per_arm(name: str, value: npt.ArrayLike) -> Array:
     if array.ndim == 0 or array.shape[-1] < 2:
         arms = 1 if array.ndim == 0 else array.shape[-1]
         raise InvalidInputError(
-            f"{name} must hold at least two arms on the last axis, got {arms}; "
+            f"{name} must have at least two arms on the last axis, got {arms}; "
             f"with fewer there is nothing to choose between."
         )
     finite(name, array)
@@ -95,7 +95,7 @@ def box(lower: npt.ArrayLike, upper: npt.ArrayLike) -> tuple[Array, Array]:
     if inverted.any():
         raise InvalidInputError(
             f"every interval must have lower <= upper, got [{low[inverted][0]}, "
-            f"{high[inverted][0]}] at index {_first(inverted)}; exchange its ends."
+            f"{high[inverted][0]}] at index {_first(inverted)}; swap its ends."
         )
     with np.errstate(over="ignore"):
         if np.isinf(high.max(axis=-1) - low.min(axis=-1)).any():
@@ -217,7 +217,7 @@ def scalar(name: str, value: float) -> float:
 
 
 def choice(name: str, value: str, allowed: Sequence[str]) -> str:
-    """One of a few words; the refusal names the nearest."""
+    """One of a few words; the refusal names the closest."""
     if isinstance(value, str) and value in allowed:
         return value
     import difflib
@@ -229,7 +229,7 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> str:
 
 
 def known_arguments(caller: str, given: Iterable[str], allowed: Sequence[str]) -> None:
-    """Refuse a keyword that a function does not take, as Python would, but with the nearest one."""
+    """Refuse a keyword that a function does not take, as Python would, but suggest the closest one."""
     for name in given:
         if name not in allowed:
             import difflib

@@ -116,7 +116,7 @@ def test_a_leader_is_never_called_a_decision() -> None:
     run("tell", "x", "2", "0.75")
     ran = run("status", "x")
     assert ran.code == 0
-    assert ran.out.startswith("decision   none yet\nleader     long (a guess, no decision)\n")
+    assert ran.out.startswith("decision   none yet\nleader     long (a guess, not a decision)\n")
     assert run("status", "x", "--exit-code").code == 3
     decide()
     ran = run("status", "x", "--exit-code")
@@ -204,10 +204,10 @@ def test_a_retraction_reopens_a_decision() -> None:
     decided_on = rows("status", "x")["samples"]
     ran = run("retract", "x", str(decided_on), "--reason", "typed wrongly", "--value", "0")
     assert ran.code == 0
-    assert "the decision for long fell" in ran.err
+    assert "the experiment, which had found long best, was reopened" in ran.err
     assert "the promise is now: wrong with probability at most 10%: 5% for each of 2 readings" in ran.err
     assert kinds()[kinds().index("retracted") + 1] == "reopened"
-    assert "values taken back or corrected that the evidence held" in run("status", "x").out
+    assert "values taken back or corrected that the decision could use" in run("status", "x").out
     assert rows("status", "x")["promise"] == rows("list")[0]["promise"] == 0.1
 
 

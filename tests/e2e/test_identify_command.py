@@ -132,7 +132,7 @@ def test_without_a_budget_one_line_says_that_ties_never_stop() -> None:
     ran = run(*words())
     assert ran.code == 0
     assert ran.err.count("\n") == 1
-    assert "neither --max-samples nor --timeout is given: tied best arms never stop" in ran.err
+    assert "neither --max-samples nor --timeout is given: with tied best arms a run never ends" in ran.err
     assert run(*words("./good", "./bad", "--quiet")).err == ""
 
 
@@ -145,7 +145,7 @@ def test_a_budget_that_ran_out_is_code_3() -> None:
     ran = run(*words("sleep 50", "sleep 50", "--timeout", "0.2", "--store", STORE))
     assert ran.code == 3
     assert ran.out.startswith("no result yet (the time ran out)")
-    assert "the same command goes on" in ran.err
+    assert "the same command resumes the run" in ran.err
 
 
 # -- what it runs --------------------------------------------------------------------------------------
@@ -181,13 +181,13 @@ def test_a_command_has_no_input() -> None:
 @pytest.mark.parametrize(
     ("command", "part"),
     [
-        ("sh -c 'echo it broke >&2; exit 3'", "it ended with exit code 3; its stderr ends: it broke;"),
-        ("sh -c 'kill -9 $$'", "it was ended by SIGKILL"),
-        ("echo 0.5 seconds", "its last line must be a number and is '0.5 seconds'"),
+        ("sh -c 'echo it broke >&2; exit 3'", "it ended with exit code 3; its stderr ends with: it broke;"),
+        ("sh -c 'kill -9 $$'", "it was killed by SIGKILL"),
+        ("echo 0.5 seconds", "its last line must be a number, got '0.5 seconds'"),
         ("echo 1_0", "must be a number"),
         ("echo ٣", "must be a number"),
         ("true", "it printed nothing"),
-        ("echo nan", "it printed nan, which is no finite number"),
+        ("echo nan", "it printed nan, which is not a finite number"),
         ("echo -inf", "it printed -inf"),
         ("echo 1e300", "1e+300"),
         ("./gone", "it cannot be started: No such file or directory"),
@@ -218,7 +218,7 @@ def test_retry_repeats_the_same_pull() -> None:
     assert "gave no value" in found["caveats"][0]["sentence"]
     assert ran.err.count("the pull is repeated") == 3
     assert ran.err.count("\n") == 3
-    assert "counted and not shown" in ran.err
+    assert "counted but not shown" in ran.err
 
 
 def test_retry_gives_up_in_the_end() -> None:
@@ -236,7 +236,7 @@ def test_a_hanging_command_is_killed_with_all_that_it_started() -> None:
     """--pull-timeout ends the whole process group, also what ignores a polite request."""
     script(Path("hang"), "trap '' TERM; sleep 1000 & echo $$ $! > pids; echo waiting >&2; wait")
     ran = identify("--pull-timeout", "0.5", bad="./hang")
-    refused(ran, "no answer within 0.5 s, so it was ended; its stderr ends: waiting", code=1)
+    refused(ran, "no answer within 0.5 s, so it was stopped; its stderr ends with: waiting", code=1)
     pids = [int(word) for word in Path("pids").read_text().split()]
     wait_for(lambda: not any(map(alive, pids)))
 
@@ -387,7 +387,7 @@ def test_a_decided_run_is_answered_without_running_anything() -> None:
     assert again.code == 0
     kept = ("best", "samples", "means", "intervals", "promise", "caveats")
     assert [result(again)[key] for key in kept] == [result(first)[key] for key in kept]
-    assert "decided before and nothing was run; give another --name" in again.err
+    assert "was already decided, so nothing was run; give another --name" in again.err
     assert result(again)["resumed"] == result(first)["samples"]
 
 
@@ -396,7 +396,7 @@ def test_settings_that_are_left_out_are_those_of_the_stored_run() -> None:
     identify("--store", STORE)
     arms = ("--arm", "good=./good", "--arm", "bad=./bad", "--max-samples", "2000")
     again = run("identify", *arms, "--store", STORE)
-    assert (again.code, "decided before" in again.err) == (0, True)
+    assert (again.code, "already decided" in again.err) == (0, True)
     for more in (("--store", STORE, "--name", "new"), ()):
         ran = run("identify", *arms, *more)
         assert (ran.code, "give either --bounds" in ran.err) == (2, True)
@@ -416,7 +416,7 @@ def test_a_larger_budget_goes_on() -> None:
     assert run(*words("./good", "./bad", "--max-samples", "7", "--seed", "5", "--store", STORE)).code == 3
     ran = identify("--store", STORE, "--format", "json")
     halves = result(ran)
-    assert "taken up at 7 samples" in ran.err
+    assert "resumed at 7 samples" in ran.err
     assert halves.pop("resumed") == 7
     assert whole.pop("resumed") == 0
     halves["name"] = whole["name"]
@@ -448,7 +448,7 @@ def test_a_broken_off_run_resumes_to_the_same_result(signal_number: signal.Signa
         assert process.returncode == 130
         lines = err.splitlines()
         assert lines[-1] == "bestarm: interrupted"
-        assert lines[-2] == "bestarm: every result so far is kept; the same command goes on from there."
+        assert lines[-2] == "bestarm: every result so far is stored; the same command resumes the run."
     elif signal_number == signal.SIGTERM:
         assert process.returncode == 128 + signal.SIGTERM
     before = told("run")
@@ -470,7 +470,7 @@ def test_an_interrupt_leaves_no_command_running() -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "with --store sqlite:///runs.db the same command would go on" in err
+    assert "with --store sqlite:///runs.db the same command could resume the run" in err
     wait_for(lambda: not any(map(alive, pids)))
 
 
@@ -519,7 +519,7 @@ def test_the_guard_forgets_what_has_ended() -> None:
 def test_what_a_killed_command_had_started_is_killed_too() -> None:
     """The command dies of a signal, by whosever hand: its group goes with it."""
     script(Path("hang"), "sleep 1000 & echo $! > pids; kill -KILL $$")
-    refused(identify(bad="./hang"), "it was ended by SIGKILL", code=1)
+    refused(identify(bad="./hang"), "it was killed by SIGKILL", code=1)
     wait_for(lambda: not any(map(alive, numbers("pids"))), 20.0)
 
 

@@ -217,4 +217,4 @@ def test_demo_runs() -> None:
     assert (run.returncode, run.stderr) == (0, "")
     rows = {line.split()[0]: line.split() for line in run.stdout.splitlines() if line}
     assert rows["practical"][-1] == "stop"
-    assert rows["gk16"][-2:] == ["go", "on"]
+    assert rows["gk16"][-1] == "continue"

@@ -128,7 +128,7 @@ def test_tells_are_idempotent_and_a_second_value_is_late() -> None:
     assert after.means == before.means
     assert after.pulls == before.pulls
     assert kinds(experiment).count("late") == 1
-    assert after.caveats == (("late", "answers to a pull that was settled before, not counted: 1 (a 1)"),)
+    assert after.caveats == (("late", "answers for pulls that were already settled, not counted: 1 (a 1)"),)
 
 
 def test_a_list_of_tells_is_one_commit() -> None:
@@ -540,7 +540,7 @@ def test_a_strategy_of_ones_own_must_be_handed_in_again() -> None:
     experiment.tell([(p, 0.5) for p in experiment.ask(4)])
     blind = Experiment.open(store, "x")
     assert blind.status().samples == 4
-    with pytest.raises(InvalidInputError, match="hand it in"):
+    with pytest.raises(InvalidInputError, match=r"pass it: Experiment\.open"):
         blind.ask()
     assert blind.tell(Experiment.open(store, "x", strategy=mine).ask()[0], 0.5) == "told"
     with pytest.raises(InvalidInputError, match="'mine'"):
@@ -759,9 +759,9 @@ def test_caveats_count_every_kind_per_arm() -> None:
         ("failed", "pulls that gave no value: 1 (a 1)"),
         ("lapsed", "pulls that were not answered in time: 1 (b 1)"),
         ("retried", "pulls that were issued again: 2 (a 1, b 1)"),
-        ("late", "answers to a pull that was settled before, not counted: 1 (a 1)"),
+        ("late", "answers for pulls that were already settled, not counted: 1 (a 1)"),
         ("corrected", "values outside the bounds, taken back or corrected by hand: 1 (b 1)"),
-        ("observed", "values brought along, which must not have been chosen by value: 2 (c 2)"),
+        ("observed", "values from before the experiment, which must not have been chosen by value: 2 (c 2)"),
     )
 
 
@@ -850,7 +850,7 @@ def test_nothing_more_is_asked_when_what_waits_will_decide() -> None:
     experiment.tell([(p, float(p.arm == "c")) for p in pulls if p is not lost])
     assert experiment.status().decision is None
     assert "299" not in str(experiment.status().samples)
-    assert "more wait for an earlier pull" in str(experiment.status())
+    assert "more waiting for an earlier pull" in str(experiment.status())
     assert experiment.ask(10) == []
     assert str(experiment.forecast()) == "the decision waits for a pull that is not settled"
     store.time += 61.0

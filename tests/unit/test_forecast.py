@@ -101,7 +101,7 @@ def test_without_the_strategy_there_is_no_forecast() -> None:
     experiment = begun(mine, 300)
     found = Experiment.open(experiment._store, "x").forecast()
     assert found.samples is None
-    assert str(found) == "no forecast without the strategy 'mine', which is its maker's own"
+    assert str(found) == "no forecast: the user's own strategy 'mine' was not passed"
 
 
 def test_python_and_the_command_give_the_same_forecast(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_without_a_scale_there_is_no_promise() -> None:
 
 def test_without_a_budget_it_says_that_ties_never_stop() -> None:
     """Once, as a warning."""
-    with pytest.warns(UserWarning, match="tied best arms never stop"):
+    with pytest.warns(UserWarning, match="with tied best arms a run never ends"):
         identify(arms(), bounds=(0, 1), rng=1)
 
 

@@ -74,7 +74,9 @@ def test_everything_can_be_looked_at(path: Path) -> None:
     with unwritable(path.parent):
         assert looks(path) == before
         refused(run("ask", "x", "--store", f"sqlite:///{path}"), "cannot be written", code=1)
-        refused(run("observe", "x", "a", "1", "--store", f"sqlite:///{path}"), "writable for you", code=1)
+        refused(
+            run("observe", "x", "a", "1", "--store", f"sqlite:///{path}"), "that you may write to", code=1
+        )
     assert run("ask", "x", "--store", f"sqlite:///{path}").code == 0
 
 

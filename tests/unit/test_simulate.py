@@ -379,7 +379,7 @@ def test_more_runs_than_fit_into_the_memory_are_refused(
         raise MemoryError
 
     monkeypatch.setattr(np, "full", none_left)
-    with pytest.raises(bestarm.InvalidInputError, match="runs must fit into the memory, got 10, "):
+    with pytest.raises(bestarm.InvalidInputError, match="runs must fit into memory, got 10, "):
         bestarm.simulate("uniform", MEANS, 0.1, runs=10)
 
 

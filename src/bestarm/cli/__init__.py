@@ -1,4 +1,4 @@
-"""The `bestarm` command: one file per command, data on stdout, talk on stderr.
+"""The `bestarm` command: one file per command, data on stdout, remarks on stderr.
 
 Exit codes of every command: 0 done, 1 failure, 2 bad input, 3 undecided, 130 interrupted.
 """
@@ -62,7 +62,9 @@ def _explain(error: Exception) -> tuple[str, str, int]:
     from ..errors import BestarmError, InvalidInputError
 
     if hasattr(error, "format_message"):  # the parser's own complaint
-        return error.format_message().strip().rstrip("."), "; see 'bestarm --help'.", BAD_INPUT
+        text = error.format_message().strip().rstrip(".")
+        join = " See" if text.endswith("?") else "; see"
+        return text, f"{join} 'bestarm --help'.", BAD_INPUT
     if isinstance(error, InvalidInputError):
         return str(error), "", BAD_INPUT
     if isinstance(error, BestarmError | OSError):

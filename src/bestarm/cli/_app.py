@@ -25,7 +25,7 @@ class Command(NamedTuple):
 
 # Negative numbers look like options: what is no known option is handed on as a word.
 NUMBERS = "ignore_unknown_options"
-# Words too many are handed on: the command knows what the user forgot.
+# Unexpected arguments are passed on: the command knows what the user forgot.
 EXTRA = "allow_extra_args"
 
 

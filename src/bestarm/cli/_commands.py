@@ -158,9 +158,9 @@ class CommandArm:
             pause = 0.0005
             while not (ended := fate(process)) or selector.get_map():
                 if self._commands.over.is_set():
-                    return "the run is over, so it was ended"
+                    return "the run is over, so it was stopped"
                 if time.monotonic() >= deadline:
-                    return f"no answer within {self.timeout:g} s, so it was ended"
+                    return f"no answer within {self.timeout:g} s, so it was stopped"
                 patience = max(0.0, min(STEP, deadline - time.monotonic()))
                 if not selector.get_map():
                     time.sleep(min(pause, patience))
@@ -199,7 +199,7 @@ class Tail:
         return [line.strip() for line in text.splitlines() if line.strip()]
 
     def close(self) -> None:
-        """Let go of the pipe."""
+        """Close the pipe."""
         self.file.close()
 
 
@@ -207,7 +207,7 @@ def last_number(output: Tail) -> tuple[float, str]:
     """The number on the last line that is not empty, or why there is none."""
     lines = output.lines()
     if not lines:
-        return math.nan, "it printed nothing, and must print a number"
+        return math.nan, "it printed nothing, but must print a number"
     last = lines[-1]
     try:
         if not last.isascii() or "_" in last or (output.cut and len(lines) == 1):
@@ -215,8 +215,8 @@ def last_number(output: Tail) -> tuple[float, str]:
         number = float(last)
     except ValueError:
         shown = harmless(last if len(last) <= 60 else last[:57] + "...", strict=True)
-        return math.nan, f"its last line must be a number and is {shown!r}"
-    return number, "" if math.isfinite(number) else f"it printed {last[:20]}, which is no finite number"
+        return math.nan, f"its last line must be a number, got {shown!r}"
+    return number, "" if math.isfinite(number) else f"it printed {last[:20]}, which is not a finite number"
 
 
 def split(name: str, command: str) -> list[str]:
@@ -241,8 +241,8 @@ def _missing(program: str) -> str:
     if os.path.isfile(program) and "/" not in program:
         return f"cannot be found: {program!r}; for the file in this folder write './{program}'."
     if os.path.isfile(program):
-        return f"may not be executed: {program!r}; make it executable with chmod +x, or name what runs it."
-    return f"cannot be found: {program!r}; give a program, or --shell for a line of shell."
+        return f"may not be executed: {program!r}; run chmod +x on it, or name the program that runs it."
+    return f"cannot be found: {program!r}; name a program, or use --shell for shell code."
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -284,12 +284,12 @@ def _ending(code: int) -> str:
     if code >= 0:
         return f"it ended with exit code {code}" if code else ""
     try:
-        return f"it was ended by {signal.Signals(-code).name}"
+        return f"it was killed by {signal.Signals(-code).name}"
     except ValueError:
-        return f"it was ended by signal {-code}"
+        return f"it was killed by signal {-code}"
 
 
 def _last_words(errors: Tail) -> str:
     last = " | ".join(errors.lines()[-LINES:])
     shown = harmless(last if len(last) <= LETTERS else "..." + last[-LETTERS:], strict=True)
-    return f"; its stderr ends: {shown}" if shown else ""
+    return f"; its stderr ends with: {shown}" if shown else ""

@@ -31,23 +31,25 @@ StoreUrl = Annotated[
         help="sqlite:///FILE, or postgresql://HOST/DATABASE.",
     ),
 ]
-Listing = Annotated[ListingFormat, typer.Option("--format", help="How to print.")]
+Listing = Annotated[ListingFormat, typer.Option("--format", help="Output format.")]
 Delta = Annotated[
     str | None,
     typer.Option(metavar="FLOAT", help="Accepted probability of a wrong answer; default: 0.05."),
 ]
 Sigma = Annotated[
     str | None,
-    typer.Option(metavar="FLOAT", help="Or the known standard deviation (sub-Gaussian scale) of one value."),
+    typer.Option(
+        metavar="FLOAT", help="The known standard deviation (sub-Gaussian scale) of one value; or --bounds."
+    ),
 ]
 Bounds = Annotated[
-    str | None, typer.Option(metavar="LO,HI", help="Bounds that every value respects, like 0,1 (or --sigma).")
+    str | None, typer.Option(metavar="LO,HI", help="Bounds that every value respects, like 0,1; or --sigma.")
 ]
 StrategyName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help=f"What to sample next: {', '.join(STRATEGIES)}, or an installed one; "
+        help=f"How to choose the next arm: {', '.join(STRATEGIES)}, or an installed one; "
         f"default: {DEFAULT_STRATEGY}, see docs/guides/live.md.",
     ),
 ]
@@ -58,17 +60,20 @@ StoppingName = Annotated[
         help=f"When to stop: {', '.join(STOPPING_RULES)}; default: {DEFAULT_RULE}, which is proven.",
     ),
 ]
-Minimize = Annotated[bool, typer.Option("--minimize", help="The smallest mean is the best.")]
+Minimize = Annotated[
+    bool, typer.Option("--minimize", help="Look for the smallest mean instead of the largest.")
+]
 Order = Annotated[
     str | None,
     typer.Option(
         metavar="ORDER",
-        help="In which results count: ask (the default), or arrival if durations do not depend on values.",
+        help="Order in which results count: ask (the default), or arrival if durations do not depend on "
+        "values.",
     ),
 ]
 Seed = Annotated[
     str | None,
-    typer.Option(metavar="INT", help="The same seed and results give the same pulls; by default a new one."),
+    typer.Option(metavar="INT", help="The same seed and results give the same pulls; default: a new seed."),
 ]
 
 

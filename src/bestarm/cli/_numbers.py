@@ -68,7 +68,7 @@ EXAMPLES = {
 def to_number(word: str, what: str) -> float:
     """One number, or a refusal that quotes the word."""
     if word.startswith("--"):
-        raise InvalidInputError(f"there is no option {word!r}; 'bestarm --help' has help.")
+        raise InvalidInputError(f"there is no option {word!r}; see 'bestarm --help'.")
     try:
         if not word.isascii() or "_" in word:
             raise ValueError

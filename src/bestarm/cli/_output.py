@@ -41,8 +41,7 @@ def check_writable(file: str) -> None:
     target = Path(file)
     if target.is_dir() or not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
         raise InvalidInputError(
-            f"cannot write to {file!r}: it must be a file in a folder that exists and may be written to; "
-            f"choose another."
+            f"cannot write to {file!r}: it must be a file in an existing, writable folder; choose another."
         )
 
 
@@ -94,7 +93,7 @@ def _print_rich(console: Console, header: Sequence[str], rows: Sequence[Sequence
     console.print(table)
     if len(rows) > ROWS_ON_A_TERMINAL:
         hidden = len(rows) - ROWS_ON_A_TERMINAL
-        print(f"... and {hidden} more; a pipe or --format json has them all")
+        print(f"... and {hidden} more; a pipe or --format json shows them all")
 
 
 def number(value: SupportsFloat, digits: int = 6) -> str:

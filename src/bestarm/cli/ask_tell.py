@@ -35,7 +35,9 @@ from ._output import ListingFormat, print_json
 if TYPE_CHECKING:
     from ..experiment.experiment import Experiment
 
-PullId = Annotated[str, typer.Argument(metavar="PULL", help="The id that ask gave.", show_default=False)]
+PullId = Annotated[
+    str, typer.Argument(metavar="PULL", help="The pull's id, as printed by ask.", show_default=False)
+]
 Reason = Annotated[str, typer.Option(metavar="TEXT", help="What happened; it is kept in the log.")]
 
 
@@ -54,14 +56,15 @@ def create(
     lease: Annotated[
         str | None,
         typer.Option(
-            metavar="SECONDS", help="When an unanswered pull is issued again, or never; default: 3600."
+            metavar="SECONDS",
+            help="Time after which an unanswered pull is issued again, or never; default: 3600.",
         ),
     ] = None,
     format: Listing = ListingFormat.table,
 ) -> None:
-    """Begin an experiment in a store.
+    """Create an experiment in a store.
 
-    For one that exists this changes nothing, and settings that differ from its own are refused.
+    If it already exists, nothing changes, and settings that differ from its own are refused.
 
     Example: bestarm create prompts --store sqlite:///runs.db --arm short --arm long --bounds 0,1
     """
@@ -97,10 +100,10 @@ def _show_settings(name: str, experiment: Experiment, format: ListingFormat) -> 
 def ask(
     name: Name,
     store: StoreUrl = None,
-    n: Annotated[str, typer.Option("-n", metavar="INT", help="How many pulls at most.")] = "1",
+    n: Annotated[str, typer.Option("-n", metavar="INT", help="The largest number of pulls to issue.")] = "1",
     format: Listing = ListingFormat.table,
 ) -> None:
-    """The next pulls: which arm to sample, with which seed, until when.
+    """Get the next pulls: which arm to sample, with which seed, and by when.
 
     Prints an empty list once the experiment is decided.
 
@@ -121,28 +124,30 @@ def _say_why_nothing(experiment: Experiment) -> None:
         say(f"nothing more to ask: {status.decision} is best; {status.assumes}; {status.samples} samples.")
     elif status.waiting:
         say(
-            f"nothing to ask: {status.waiting} results wait for an earlier pull, and will decide when it is "
-            f"told; it is issued again when its lease ends."
+            f"nothing to ask for now: {status.waiting} results are waiting for an earlier pull, and will "
+            f"decide once its value is told; it is issued again when its lease ends."
         )
     else:
-        say("nothing to ask until a pull that is out is told: the strategy must see its result first.")
+        say("nothing to ask for now: the strategy must first see the value of the pending pull.")
 
 
 def tell(
     name: Name,
     pull: Annotated[
-        str | None, typer.Argument(metavar="PULL", help="The id that ask gave; - to read stdin.")
+        str | None,
+        typer.Argument(metavar="PULL", help="The pull's id, as printed by ask; - to read from stdin."),
     ] = None,
-    value: Annotated[str | None, typer.Argument(metavar="VALUE", help="What it gave.")] = None,
+    value: Annotated[str | None, typer.Argument(metavar="VALUE", help="Its value.")] = None,
     store: StoreUrl = None,
     file: Annotated[
-        str | None, typer.Option(help="Many at once, in one commit: lines 'pull,value'; - for stdin.")
+        str | None,
+        typer.Option(help="Read many from a file, in one commit: lines 'pull,value'; - for stdin."),
     ] = None,
     format: Listing = ListingFormat.table,
 ) -> None:
-    """What pulls gave. Repeating it does no harm: the first value of a pull counts.
+    """Record the values of pulls. Repeating it does no harm: the first value of a pull counts.
 
-    Prints per pull: told (it counts), repeated (known already), or late (another value counts already).
+    Prints for each pull: told (it counts), repeated (known already), or late (another value already counts).
 
     Example: bestarm tell prompts 1 0.73 --store sqlite:///runs.db
     """
@@ -158,8 +163,8 @@ def tell(
     late = [str(row["pull"]) for row in rows if row["outcome"] == "late"]
     if late:
         say(
-            f"late and not counted: {', '.join(late[:10])}{' ...' if len(late) > 10 else ''}; such a pull "
-            f"was settled before; a clerical error is corrected with retract."
+            f"late, so not counted (already settled): {', '.join(late[:10])}"
+            f"{' ...' if len(late) > 10 else ''}; to correct a clerical error, use retract."
         )
     if after.decision is not None and before is None:
         say(f"decided: {after}.")
@@ -171,7 +176,7 @@ def _pairs(pull: str | None, value: str | None, file: str | None) -> list[tuple[
     if file is None:
         if pull is None or value is None:
             raise InvalidInputError(
-                "tell needs a pull and its value, like: bestarm tell NAME 1 0.73; or many, with --file."
+                "tell needs a pull and its value, like: bestarm tell NAME 1 0.73; for many, use --file."
             )
         return [(pull_of(pull), to_number(value, "a value"))]
     if pull is not None:
@@ -201,7 +206,9 @@ def _pair(line: int, words: list[str]) -> tuple[int, float]:
 def fail(
     name: Name, pull: PullId, reason: Reason, store: StoreUrl = None, format: Listing = ListingFormat.table
 ) -> None:
-    """A pull gave no value; ask issues the same pull again first. It is never dropped: that would bias.
+    """Report that a pull gave no value: ask will issue it again first.
+
+    It is never dropped, since that would bias the arm.
 
     Example: bestarm fail prompts 3 --reason "out of memory" --store sqlite:///runs.db
     """
@@ -219,11 +226,12 @@ def retract(
     store: StoreUrl = None,
     format: Listing = ListingFormat.table,
 ) -> None:
-    """Take a value back, or correct it: for clerical errors, decided without regard to values and arms.
+    """Take back or correct a value: for clerical errors, decided without regard to values and arms.
 
     After a decision the experiment is reopened, and the rule decides again.
 
-    A value that the decision may already use costs: every such retraction adds delta to the promise.
+    If the decision may already use the value, this has a price: each such retraction adds delta to the
+    promised probability of a wrong answer.
 
     Example: bestarm retract prompts 3 --reason "a typing error" --value 0.37 --store sqlite:///runs.db
     """
@@ -234,8 +242,8 @@ def retract(
         after = experiment.status()
     show([{"pull": number, "value": new, "outcome": "retracted"}], ["pull", "value", "outcome"], format)
     if before.decision is not None:
-        now = "it is open again" if after.decision is None else f"now {after.decision} is best"
-        say(f"the decision for {before.decision} fell with this value; {now}.")
+        now = "it is undecided" if after.decision is None else f"{after.decision} is best"
+        say(f"the experiment, which had found {before.decision} best, was reopened; now {now}.")
     if after.promise != before.promise:
         say(f"the promise is now: {after.assumes}.")
 
@@ -244,13 +252,14 @@ def observe(
     name: Name,
     arm: Annotated[str, typer.Argument(metavar="ARM", help="The arm's name.", show_default=False)],
     values: Annotated[
-        list[str] | None, typer.Argument(metavar="[VALUE]...", help="What it gave; - for stdin.")
+        list[str] | None,
+        typer.Argument(metavar="[VALUE]...", help="Values of the arm; - to read from stdin."),
     ] = None,
     store: StoreUrl = None,
     file: Annotated[str | None, typer.Option(help="Read the values from a file, - for stdin.")] = None,
     format: Listing = ListingFormat.table,
 ) -> None:
-    """Values that existed before, in one commit; they must not have been chosen by value.
+    """Add values from before the experiment, in one commit; they must not have been chosen by value.
 
     Example: bestarm observe prompts long 0.7 0.9 0.4 --store sqlite:///runs.db
     """

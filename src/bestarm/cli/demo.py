@@ -16,7 +16,7 @@ MEANS = (0.9, 0.8, 0.6, 0.4, 0.4)
 
 
 def demo() -> None:
-    """Show on examples what bestarm does."""
+    """Show with examples what bestarm does."""
     _live()
     _study()
 
@@ -40,7 +40,10 @@ def _live() -> None:
     )
     print(result, end="\n\n")
     print_table(*result.table())
-    print("\nYour own: bestarm identify --arm old='./evaluate old' --arm new='./evaluate new' --bounds 0,1\n")
+    print(
+        "\nWith your own commands: "
+        "bestarm identify --arm old='./evaluate old' --arm new='./evaluate new' --bounds 0,1\n"
+    )
 
 
 def _study() -> None:
@@ -85,7 +88,7 @@ def _study() -> None:
                 "yes" if rule.proven else "no",
                 number(result.statistic, 4),
                 number(result.threshold, 4),
-                "stop" if result.decided else "go on",
+                "stop" if result.decided else "continue",
             ]
         )
     print_table(

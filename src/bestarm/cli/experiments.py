@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..experiment.status import Status
     from ..experiment.verification import Verification
 
-FORMAT = typer.Option("--format", help="How to print.")
+FORMAT = typer.Option("--format", help="Output format.")
 EVENT = ["seq", "time", "kind", "pull", "arm", "value", "data"]
 
 
@@ -40,13 +40,13 @@ def status(
     name: Name,
     store: StoreUrl = None,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="End with code 3 while there is no decision.")
+        bool, typer.Option("--exit-code", help="Exit with code 3 while there is no decision.")
     ] = False,
     format: Listing = ListingFormat.table,
 ) -> int:
-    """Where an experiment stands: the decision, or who leads so far, which is only a guess.
+    """Show where an experiment stands: the decision, or which arm leads so far (a guess).
 
-    Ends with code 0 when the question could be answered; with --exit-code, 3 while it is undecided.
+    Exits with code 0 if the experiment could be read; with --exit-code, with 3 while it is undecided.
 
     Example: bestarm status prompts --store sqlite:///runs.db
     """
@@ -63,8 +63,10 @@ def status(
 
 def _print_status(now: Status) -> None:
     decision = now.decision if now.decision is not None else "none yet"
-    leader = "none, there is no result yet" if now.leader is None else f"{now.leader} (a guess, no decision)"
-    why = "came after the decision" if now.decision is not None else "wait for earlier pulls"
+    leader = (
+        "none, there is no result yet" if now.leader is None else f"{now.leader} (a guess, not a decision)"
+    )
+    why = "came after the decision" if now.decision is not None else "waiting for earlier pulls"
     waiting = f"; {now.waiting} more {why}" if now.waiting else ""
     lines = [("decision", decision)]
     if now.decision is None:
@@ -92,7 +94,7 @@ def _arm_cells(row: dict[str, Any]) -> list[str]:
 
 
 def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat.table) -> None:
-    """How many more samples the decision needs, and of which arms, if the estimated means are true.
+    """Estimate how many more samples are needed, and of which arms, if the estimated means are true.
 
     Example: bestarm forecast prompts --store sqlite:///runs.db
     """
@@ -108,7 +110,7 @@ def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat
         print_csv(rows, ["arm", "samples"])
         return
     if decided:
-        print("no more samples: it is decided")
+        print("no more samples are needed: it is decided")
     elif found.reason:
         print(harmless(found.reason))
     else:
@@ -119,10 +121,10 @@ def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat
 def history(
     name: Name,
     store: StoreUrl = None,
-    after: Annotated[str, typer.Option(metavar="SEQ", help="Only what came after this line.")] = "0",
+    after: Annotated[str, typer.Option(metavar="SEQ", help="Show only what came after this line.")] = "0",
     format: Listing = ListingFormat.table,
 ) -> None:
-    """Everything that happened, line by line.
+    """Show everything that happened, line by line.
 
     Example: bestarm history prompts --after 100 --format json --store sqlite:///runs.db
     """
@@ -137,7 +139,7 @@ def _event(event: Event) -> dict[str, Any]:
 
 
 def list_experiments(store: StoreUrl = None, format: Listing = ListingFormat.table) -> None:
-    """The experiments of a store, with their decisions.
+    """List the experiments of a store, with their decisions.
 
     Example: bestarm list --store sqlite:///runs.db
     """
@@ -187,9 +189,9 @@ def export(
         ExportFormat, typer.Option(help="JSON lines, a table, one JSON document, or CSV.")
     ] = ExportFormat.jsonl,
 ) -> None:
-    """The whole history with the settings: everything that the store knows of an experiment.
+    """Write out the whole history with the settings: all that the store knows about an experiment.
 
-    The first line, of the kind created, holds the settings.
+    The first line, of kind 'created', contains the settings.
 
     Example: bestarm export prompts --store sqlite:///runs.db > prompts.jsonl
     """
@@ -217,11 +219,11 @@ def _print_document(name: str, settings: dict[str, Any], events: Iterator[dict[s
 
 
 def verify(name: Name, store: StoreUrl = None, format: Annotated[Format, FORMAT] = Format.table) -> int:
-    """Replay the whole log: is every line what was written, and does the decision follow from them?
+    """Check the whole log: is every line intact, and does the decision follow from it?
 
-    Ends with code 1 if anything is not intact. Every line carries a hash of itself and of all lines before
-    it. That finds damage, not a forger: who can write to the store can also compute the hashes. To notice
-    a forger, keep the hash of the last line (the head) elsewhere.
+    Exits with code 1 if anything is not intact. Every line carries a hash of itself and of all lines before
+    it. This detects damage, but not forgery: anyone who can write to the store can also compute the hashes.
+    To detect forgery, keep the hash of the last line (the head) elsewhere.
 
     Example: bestarm verify prompts --store sqlite:///runs.db
     """
@@ -243,9 +245,9 @@ def verify(name: Name, store: StoreUrl = None, format: Annotated[Format, FORMAT]
 
 
 def _print_verification(found: Verification) -> None:
-    unhashed = f", {found.unhashed} of them without a hash (of version 0.1)" if found.unhashed else ""
+    unhashed = f", {found.unhashed} of them without a hash (written by version 0.1)" if found.unhashed else ""
     follows = {True: "follows from the log", False: "does NOT follow from the log", None: "cannot be checked"}
-    decision = "none, as the log leads to none" if found.decision is None else found.decision
+    decision = "none, and the log leads to none" if found.decision is None else found.decision
     if found.decision is not None or not found.follows:
         decision = f"{found.decision or 'none'} ({follows[found.follows]})"
     lines = [

@@ -63,23 +63,25 @@ KeptIn = Annotated[
     typer.Option(
         envvar="BESTARM_STORE",
         metavar="URL",
-        help="Keep the run, so that the same command resumes it: sqlite:///FILE, or postgresql://...",
+        help="Store the run, so that the same command can resume it: sqlite:///FILE, or postgresql://...",
     ),
 ]
 RunName = Annotated[str, typer.Option(help="The experiment's name in the store.")]
-MaxSamples = Annotated[str | None, typer.Option(metavar="INT", help="Give up after so many samples in all.")]
+MaxSamples = Annotated[
+    str | None, typer.Option(metavar="INT", help="Give up after so many samples in total.")
+]
 Timeout = Annotated[str | None, typer.Option(metavar="SECONDS", help="Give up after so many seconds.")]
 PullTimeout = Annotated[
     str | None,
-    typer.Option(metavar="SECONDS", help="End a command that takes longer; it counts as failed."),
+    typer.Option(metavar="SECONDS", help="Stop a command that takes longer; the pull counts as failed."),
 ]
-Workers = Annotated[str, typer.Option(metavar="INT", help="How many commands at a time.")]
+Workers = Annotated[str, typer.Option(metavar="INT", help="How many commands to run at a time.")]
 Failing = Annotated[
-    OnError, typer.Option(help="When a command gives no number: stop, or repeat the same pull.")
+    OnError, typer.Option(help="What to do when a command gives no number: stop, or repeat the same pull.")
 ]
 Shell = Annotated[bool, typer.Option("--shell", help="Run the commands with sh.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "--no-progress", help="No live view, no remarks.")]
-Printed = Annotated[ListingFormat, typer.Option(help="How to print the result; csv has the arms.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "--no-progress", help="Show no live view and no remarks.")]
+Printed = Annotated[ListingFormat, typer.Option(help="Output format of the result; csv lists the arms.")]
 
 
 def identify(
@@ -108,11 +110,11 @@ def identify(
 
     A command prints its value as the last line of its output. It runs without a shell and without input.
 
-    It finds a seed of its own in the variable BESTARM_SEED, beside BESTARM_ARM and BESTARM_PULL; not
-    BESTARM_STORE, which may hold a password.
+    Every call gets its own seed in the variable BESTARM_SEED, along with BESTARM_ARM and BESTARM_PULL, but
+    not BESTARM_STORE, which may hold a password.
 
-    Ends with code 0 when decided, 3 when a budget ran out. With --store, the same command again resumes;
-    settings that are left out then, such as --bounds, are those of the stored run.
+    Exits with code 0 when decided, 3 when a budget ran out. With --store, running the same command again
+    resumes the run; settings that are then left out, such as --bounds, are those of the stored run.
 
     Example: bestarm identify --arm short='./evaluate short' --arm long='./evaluate long' --bounds 0,1 \
         --max-samples 5000
@@ -147,29 +149,31 @@ def identify(
 def _check_start(unread: list[str]) -> None:
     """Refuse a system on which commands cannot be controlled, and words that belong to no option."""
     if os.name != "posix":
-        raise BestarmError("commands can be run on Linux and macOS only; elsewhere use bestarm.identify.")
+        raise BestarmError(
+            "commands can be run on Linux and macOS only; elsewhere use bestarm.identify in Python."
+        )
     if unread:
         raise InvalidInputError(
-            f"there is a word too many: {unread[0][:60]!r}; a command of several words needs quotes, "
+            f"unexpected argument {unread[0][:60]!r}; a command of several words needs quotes, "
             f"like --arm short='./evaluate short'."
         )
 
 
 def _place(store: str | None, name: str, arms: dict[str, CommandArm]) -> dict[str, Any]:
-    """Where the run is kept, and what its arms are; nothing, if it is not kept."""
+    """Where the run is stored, and what its arms are; nothing, if it is not stored."""
     if store is not None:
         about = {arm.name: arm.command for arm in arms.values()}
         return {"store": store_url(store), "name": name, "about": about}
     if name != DEFAULT_NAME:
-        raise InvalidInputError(f"the name {name!r} needs a store; write --store sqlite:///runs.db with it.")
+        raise InvalidInputError(f"the name {name!r} needs a store; add --store sqlite:///runs.db.")
     return {}
 
 
 def _say_what_was_there(result: Result) -> None:
     if result.resumed >= result.samples and result.decision is not None:
-        say(f"{result.name!r} was decided before and nothing was run; give another --name for a new run.")
+        say(f"{result.name!r} was already decided, so nothing was run; give another --name for a new run.")
     else:
-        say(f"{result.name!r} was taken up at {result.resumed} samples.")
+        say(f"{result.name!r} was resumed at {result.resumed} samples.")
 
 
 def _is_stored(store: str, name: str) -> bool:
@@ -234,11 +238,11 @@ def _policy(on_error: OnError, quiet: bool) -> Callable[[Pull, BaseException], N
     def decide(pull: Pull, error: BaseException) -> None:
         what = f"arm {pull.arm!r} failed in pull {pull.id}: {error}"
         if on_error is OnError.stop:
-            raise ArmError(f"{what}; mend it, or give --on-error retry to repeat such a pull.")
+            raise ArmError(f"{what}; fix the command, or give --on-error retry to repeat such a pull.")
         failures[pull.arm] += 1
         if failures[pull.arm] <= SHOWN_FAILURES and not quiet:
             last = failures[pull.arm] == SHOWN_FAILURES
-            more = "; further failures of this arm are counted and not shown" if last else ""
+            more = "; further failures of this arm are counted but not shown" if last else ""
             say(f"{what}; the pull is repeated{more}.")
 
     return decide
@@ -277,14 +281,14 @@ def _ended_by_signals() -> Iterator[None]:
 
 @contextmanager
 def _resumable(stored: bool) -> Iterator[None]:
-    """After Ctrl-C, say what is kept."""
+    """After Ctrl-C, say what is stored."""
     try:
         yield
     except KeyboardInterrupt:
         if stored:
-            say("every result so far is kept; the same command goes on from there.")
+            say("every result so far is stored; the same command resumes the run.")
         else:
-            say("no result is kept; with --store sqlite:///runs.db the same command would go on.")
+            say("no result was stored; with --store sqlite:///runs.db the same command could resume the run.")
         raise
 
 
@@ -304,8 +308,8 @@ def _show(result: Result, format: ListingFormat) -> None:
 def _say_how_to_go_on(result: Result, stored: bool) -> None:
     budget = "--timeout" if result.ended == "timeout" else "--max-samples"
     if not stored:
-        say(f"give a larger {budget}; with --store sqlite:///runs.db a run could be taken up again.")
+        say(f"give a larger {budget}; with --store sqlite:///runs.db the run could be resumed.")
     elif result.ended == "timeout":
-        say("the same command goes on from here.")
+        say("the same command resumes the run.")
     else:
-        say(f"the same command with a larger {budget} goes on from here.")
+        say(f"the same command with a larger {budget} resumes the run.")

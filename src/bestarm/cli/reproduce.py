@@ -1,4 +1,4 @@
-"""`bestarm reproduce`: the paper's table and figures, made anew and compared."""
+"""`bestarm reproduce`: the paper's table and figures, reproduced and compared."""
 
 from __future__ import annotations
 
@@ -33,20 +33,25 @@ TARGETS = ("table1", *FIGURES, "stability", "claims", "all")
 
 
 def reproduce(
-    target: Annotated[str, typer.Argument(metavar="TARGET", help=f"What: {', '.join(TARGETS)}.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help=f"What to reproduce: {', '.join(TARGETS)}.")
+    ],
     runs: Annotated[
-        str | None, typer.Option(metavar="INT", help="Runs; default: as many as the paper.")
+        str | None, typer.Option(metavar="INT", help="Number of runs; default: as many as in the paper.")
     ] = None,
     seed: Annotated[str, typer.Option(metavar="INT", help="The same seed gives the same result.")] = "0",
     output: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Folder for pictures and data; an interrupted call resumes there."),
+        typer.Option(
+            metavar="DIR", help="Folder for pictures and data; an interrupted call resumes from there."
+        ),
     ] = None,
     format: Annotated[
-        ListingFormat, typer.Option(help="How to print the numbers; not for all, which writes them to files.")
+        ListingFormat,
+        typer.Option(help="Output format of the numbers; not for 'all', which writes them to files."),
     ] = ListingFormat.table,
 ) -> None:
-    """A table or figure of the paper: ours beside the published one.
+    """Reproduce a table or figure of the paper, beside what was published.
 
     Example: bestarm reproduce table1 --output report
     """
@@ -61,8 +66,8 @@ def reproduce(
         raise InvalidInputError(f"seed must be a whole number from 0 to 2**53, got {key}; any will do.")
     if target == "all" and format is not ListingFormat.table:
         raise InvalidInputError(
-            f"all writes the numbers of every part beside its report, as CSV and JSON, got --format "
-            f"{format.value}; leave it out."
+            f"the target all writes the numbers of every part beside its report, as CSV and JSON, got "
+            f"--format {format.value}; leave it out."
         )
     folder = None if output is None else _folder(output)
     if target in PRINTED:

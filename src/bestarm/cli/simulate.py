@@ -26,25 +26,33 @@ def simulate(
         str,
         typer.Option(
             metavar="S1,S2,...",
-            help=f"{', '.join(STRATEGIES)}, or an installed one.",
+            help=f"Strategies to compare: {', '.join(STRATEGIES)}, or an installed one.",
         ),
     ] = ",".join(COMPARED),
-    runs: Annotated[str, typer.Option(metavar="INT", help="Runs of each strategy.")] = "1000",
+    runs: Annotated[str, typer.Option(metavar="INT", help="Number of runs of each strategy.")] = "1000",
     seed: Annotated[str, typer.Option(metavar="INT", help="The same seed gives the same result.")] = "0",
-    rewards: Annotated[str, typer.Option(help="gaussian, bernoulli or uniform.")] = "gaussian",
+    rewards: Annotated[
+        str, typer.Option(help="Kind of rewards: gaussian, bernoulli or uniform.")
+    ] = "gaussian",
     noise: Annotated[
-        str, typer.Option(metavar="N1,N2,...", help="Standard deviation or half-width, one or one per arm.")
+        str,
+        typer.Option(
+            metavar="N1,N2,...", help="Standard deviation, or half-width if uniform; one or one per arm."
+        ),
     ] = "1",
     sigma: Annotated[
-        str | None, typer.Option(metavar="FLOAT", help="What strategies assume; default: the largest noise.")
+        str | None,
+        typer.Option(metavar="FLOAT", help="The scale that strategies assume; default: the largest noise."),
     ] = None,
-    stopping: Annotated[str, typer.Option(help=f"{', '.join(STOPPING_RULES)}.")] = "practical",
-    max_samples: Annotated[str | None, typer.Option(metavar="INT", help="Cut a run off there.")] = None,
-    threads: Annotated[str | None, typer.Option(metavar="INT", help="Default: one per core.")] = None,
-    format: Annotated[ListingFormat, typer.Option(help="How to print.")] = ListingFormat.table,
-    output: Annotated[str | None, typer.Option(help="Write the listing to a file, not to stdout.")] = None,
+    stopping: Annotated[str, typer.Option(help=f"When to stop: {', '.join(STOPPING_RULES)}.")] = "practical",
+    max_samples: Annotated[str | None, typer.Option(metavar="INT", help="Where to cut a run off.")] = None,
+    threads: Annotated[
+        str | None, typer.Option(metavar="INT", help="Threads; default: one per core.")
+    ] = None,
+    format: Annotated[ListingFormat, typer.Option(help="Output format.")] = ListingFormat.table,
+    output: Annotated[str | None, typer.Option(help="Write the output to a file instead of stdout.")] = None,
 ) -> int:
-    """Mean number of samples and error rate of strategies on one bandit.
+    """Compare strategies on one bandit: the mean number of samples and the error rate.
 
     Example: bestarm simulate --means 0.9,0.8,0.6,0.4,0.4 --delta 0.1,0.01 --strategy ebs-d,tas-d --seed 1
     """

@@ -23,12 +23,12 @@ def solve(
         str, typer.Option(metavar="FLOAT", help="Accepted probability of a wrong answer.")
     ] = "0.05",
     box: Annotated[
-        bool, typer.Option("--box", help="Intervals: give the exploration-biased weights.")
+        bool, typer.Option("--box", help="Take intervals, and compute the exploration-biased weights.")
     ] = False,
     file: Annotated[str | None, typer.Option(help="Read the numbers from a file, - for stdin.")] = None,
-    format: Annotated[Format, typer.Option(help="How to print.")] = Format.table,
+    format: Annotated[Format, typer.Option(help="Output format.")] = Format.table,
 ) -> None:
-    """Optimal weights w, characteristic time T and bounds of a bandit, from its means.
+    """Compute the optimal weights w, the characteristic time T and bounds of a bandit from its means.
 
     Example: bestarm solve 0.9 0.8 0.6 0.4 0.4 --delta 0.1
     """
@@ -134,7 +134,7 @@ def _solve_box(words: list[str], format: Format) -> None:
         [[str(a + 1), *map(number, row)] for a, row in enumerate(rows)],
     )
     if best < 0:
-        print("\nAll intervals have a common point: any arm may be the best, the weights are uniform.")
+        print("\nAll intervals have a common point: any arm may be the best, so the weights are uniform.")
     else:
         print(
             f"\nMost exploration is needed if arm {best + 1} is the best: the weights are optimal for that."

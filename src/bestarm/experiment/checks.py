@@ -52,7 +52,7 @@ def check_seed(given: int) -> int:
 
 
 def check_lease(given: float | None) -> float | None:
-    """Seconds; None for never, as which infinity is taken, too."""
+    """Seconds; None for never, as is infinity."""
     return None if given is None or given == math.inf else seconds("lease", given)
 
 

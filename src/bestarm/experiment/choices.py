@@ -28,20 +28,20 @@ class Chosen(NamedTuple):
         return self.strategy.name if self.strategy else str(self.record["custom"])
 
     def with_own(self, given: Strategy | None) -> Chosen:
-        """With the strategy that the user passes again; any other than the stored one is refused."""
+        """With the strategy that the user passes again; any but the stored one is refused."""
         if given is None:
             return self
         if "custom" in self.record:
             if given.name != self.record["custom"]:
                 raise InvalidInputError(
-                    f"the experiment was made with the strategy {self.record['custom']!r}, got "
+                    f"the experiment was created with the strategy {self.record['custom']!r}, got "
                     f"{given.name!r}; pass that one."
                 )
             return Chosen(given, self.record)
         if self.strategy != given:
             raise InvalidInputError(
-                f"the experiment was made with the strategy {self.name!r}, got {given.name!r}; leave the "
-                f"strategy out."
+                f"the experiment was created with the strategy {self.name!r}, got {given.name!r}; leave "
+                f"the strategy out."
             )
         return self
 
@@ -174,6 +174,6 @@ def recall_rule(record: dict[str, Any]) -> StoppingRule:
 def _unknown(what: str, name: str, parameters: dict[str, Any]) -> str:
     words = ", ".join(f"{key}={value}" for key, value in parameters.items())
     return (
-        f"the experiment was made with the {what} {name}{f', {words}' if words else ''}, which this bestarm "
-        f"does not know; resume it with the bestarm that made it, or a newer one"
+        f"the experiment was created with the {what} {name}{f', {words}' if words else ''}, which this "
+        f"bestarm does not know; resume it with the bestarm that created it, or a newer one"
     )

@@ -61,7 +61,7 @@ class Chooser:
         self.changed.update(range(self.asked.size))
 
     def forget(self) -> None:
-        """Begin anew, with what is known now."""
+        """Begin again, with what is known now."""
         self.memory[:], self.called, self.chosen = 0.0, False, None
 
     def choose(self, bodies: Bodies) -> int:
@@ -72,8 +72,8 @@ class Chooser:
         strategy = self.settings.strategy
         if strategy is None or self.select is None:
             raise InvalidInputError(
-                f"the experiment was made with the strategy {self.settings.strategy_name!r} of its maker's "
-                f"own; hand it in: Experiment.open(store, name, strategy=...)."
+                f"the experiment was created with a user's own strategy, {self.settings.strategy_name!r}; "
+                f"pass it: Experiment.open(store, name, strategy=...)."
             )
         if self.chosen is None:
             rarest = least_pulled(self.asked)
@@ -100,13 +100,13 @@ class Chooser:
         K = len(self.settings.arms)
         if K <= action < 2 * K and not stops_itself:
             raise InvalidInputError(
-                f"the strategy {name!r} answered with a stop, which only one that was made with "
-                f"stops_itself=True may do: the stopping rule decides here; make it so, or return an arm."
+                f"the strategy {name!r} returned a stop, which is allowed only with stops_itself=True, in "
+                f"place of the stopping rule; set that, or return an arm."
             )
         if not -K <= action < 2 * K:
             raise InvalidInputError(
                 f"the strategy {name!r} returned {action}; it must return an arm from 0 to {K - 1}, ~arm to "
-                f"skip the check for stopping, or {K} + arm to stop if it was made with stops_itself=True."
+                f"skip the check for stopping, or {K} + arm to stop if it has stops_itself=True."
             )
 
     # -- snapshots -------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 CREATED = "created"  # data: the settings
-ASKED = "asked"  # a pull is handed out, for the first time or again; data: deadline, ...
+ASKED = "asked"  # a pull is issued, for the first time or again; data: deadline, ...
 TOLD = "told"  # the first value of a pull: the one that counts
 FAILED = "failed"  # a pull gave no value; it will be issued again; data: reason
 LAPSED = "lapsed"  # nobody answered in time; the pull will be issued again

@@ -37,7 +37,7 @@ AT_ONCE = 0.05  # seconds of choosing after which what is chosen is committed, s
 
 
 class Experiment:
-    """A running identification. Make one with `create`, or take one up with `open`."""
+    """A running identification. Create one with `create`, or resume one with `open`."""
 
     def __init__(self, store: Store, name: str, settings: Settings) -> None:
         self.name, self.settings = name, settings
@@ -55,24 +55,24 @@ class Experiment:
         delta: float | None = None,
         **settings: Unpack[Given],
     ) -> Experiment:
-        """A new experiment; or the one of that name, if nothing is given that differs from its settings.
+        """A new experiment; or the existing one of that name, if nothing given differs from its settings.
 
-        What is left out, a new experiment takes from the defaults below, and one that exists from its store.
+        For what is left out, a new experiment takes the defaults below, an existing one its stored settings.
         store     "memory:", "sqlite:///file.db", "postgresql://...", or a store
         arms      the names of the options
-        delta     the accepted probability of a wrong answer; 0.05
+        delta     the accepted probability of a wrong answer; default 0.05
         sigma     the known standard deviation (sub-Gaussian scale) of one value; or else
         bounds    (lo, hi) that every value respects; or else
         model     what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm
-        strategy  what to sample next, by name or as an object; "tas-c"
-        stopping  when to stop; "mixture", which is proven
-        minimize  whether the smallest mean is the best; False
+        strategy  how to choose the next arm, by name or as an object; default "tas-c"
+        stopping  when to stop; default "mixture", which is proven
+        minimize  whether the smallest mean is the best; default False
         order     "ask": results count in the order of asking; "arrival": as they come, if you know that
                   durations do not depend on values
-        seed      the same seed and results give the same asks; a new one
-        lease     seconds after which an unanswered pull is issued again, None or inf for never; 3600; an
-                  experiment that exists keeps its own
-        about     arm -> what it is (a command, a commit); kept, and refused if it differs later
+        seed      the same seed and results give the same asks; default a new seed
+        lease     seconds after which an unanswered pull is issued again, None or inf for never; default 3600;
+                  an existing experiment keeps its own
+        about     arm -> what it is (a command, a commit); stored, and refused if it differs later
         Raises    InvalidInputError, StoreError
         """
         check_name("the name of an experiment", name)
@@ -86,7 +86,7 @@ class Experiment:
 
     @classmethod
     def open(cls, store: str | Store, name: str, *, strategy: Strategy | None = None) -> Experiment:
-        """An experiment that exists; a strategy of your own must be passed again.
+        """An existing experiment; a strategy of your own must be passed again.
 
         Raises  InvalidInputError if there is none, StoreError
         """
@@ -99,21 +99,21 @@ class Experiment:
     def ask(self, n: int = 1) -> list[Pull]:
         """The next pulls: first those that failed or lapsed, then what the strategy chooses.
 
-        Fewer than n, or none, when the experiment is decided, when the results at hand will decide as soon as
-        an earlier pull is settled, or when a strategy that stops by itself must see the result that is out.
+        Fewer than n, or none, when the experiment is decided, when the results so far will decide as soon as
+        an earlier pull is settled, or when a strategy that stops by itself must see a pending result first.
         Raises  SuspendedError after a value outside the bounds
         """
         return self.ask_within(n, None)[0]
 
     def ask_within(self, n: int, max_samples: int | None) -> tuple[list[Pull], bool]:
-        """`ask` under a budget: no pull beyond number max_samples is issued; None is no budget.
+        """`ask` under a budget: no pull beyond number max_samples is issued; None means no budget.
 
         Returns  the pulls, and whether the budget is spent: every pull is settled, and there is no decision
         """
-        count = _door.whole("n", n, 1, MOST_PULLS, "it is how many pulls to hand out at once")
+        count = _door.whole("n", n, 1, MOST_PULLS, "it is how many pulls to issue at once")
         most = 2**53
         if max_samples is not None:
-            most = _door.whole("max_samples", max_samples, 0, 2**53, "it is how many pulls to issue in all")
+            most = _door.whole("max_samples", max_samples, 0, 2**53, "it is how many pulls to issue in total")
         issued: list[Pull] = []
         more, spent = True, False
         while more and len(issued) < count:
@@ -156,12 +156,12 @@ class Experiment:
     @overload
     def tell(self, pull: Iterable[tuple[int | Pull, float]]) -> list[str]: ...
     def tell(self, pull: Any, value: Any = None) -> str | list[str]:
-        """What a pull gave; or a list of (pull, value), in one commit.
+        """Record the value of a pull; or a list of (pull, value), in one commit.
 
-        Returns  per pull: "told" if it counts, "repeated" if it was told before, "late" if it was settled
-                 before with another value, which is kept and not counted
+        Returns  per pull: "told" if it counts, "repeated" if it was told before, "late" if it was already
+                 settled with another value, which is logged but not counted
         Raises   SuspendedError for a value outside the bounds, after recording it (and all others);
-                 InvalidInputError for what is no finite number or no pull, with nothing stored
+                 InvalidInputError for what is not a finite number or not a pull, with nothing stored
         """
         single = value is not None or isinstance(pull, int | np.integer | Pull)
         pairs = [(pull, value)] if single else listed_pairs(pull)
@@ -173,7 +173,7 @@ class Experiment:
         return kinds[0] if single else kinds
 
     def observe(self, arm: str, value: float | Iterable[float]) -> None:
-        """Values of an arm that existed before, in one commit; they must not have been chosen by value.
+        """Add values of an arm that existed before, in one commit; they must not have been chosen by value.
 
         Raises  as `tell`
         """
@@ -191,9 +191,9 @@ class Experiment:
         self._refuse_violation(self._journal.transact(work, len(values) or 1))
 
     def fail(self, pull: int | Pull, reason: str) -> str:
-        """A pull gave no value; it will be issued again first.
+        """Report that a pull gave no value; it will be issued again first.
 
-        Returns  "failed", or "late" if the pull was settled before
+        Returns  "failed", or "late" if the pull was already settled
         """
         number, why = self._number(pull), check_reason(reason)
 
@@ -210,8 +210,8 @@ class Experiment:
         """Take a pull's value back, or put the right one in its place, for a clerical error.
 
         Whether to do so must be decided without regard to values and arms. After a decision the experiment is
-        reopened, and the rule decides again. If the evidence held the value, the data are read once more,
-        and every reading adds delta to the promise.
+        reopened, and the rule decides again. If the decision could already use the value, this begins another
+        reading of the data, and every reading adds delta to the promised probability of a wrong answer.
         """
         number, why = self._number(pull), check_reason(reason)
         new = None if value is None else check_value(value, self.settings)
@@ -233,7 +233,7 @@ class Experiment:
         self._journal.transact(work)
 
     def reclaim(self) -> int:
-        """Let every pull that is out lapse now, so that it is issued again first; returns how many.
+        """Let every pending pull lapse now, so that it is issued again first; returns how many.
 
         For a process that takes over from one that died. If the other one lives after all, a pull is
         evaluated twice, and the first value counts.
@@ -268,7 +268,7 @@ class Experiment:
             return forecast(state)
 
     def uniform_samples(self) -> int | None:
-        """How many samples uniform sampling would take in all, if the estimated means are the true ones.
+        """How many samples uniform sampling would take in total, if the estimated means are the true ones.
 
         None before every arm has a result, where the leading arms are too close, and for two arms, where
         every strategy is uniform.
@@ -277,11 +277,11 @@ class Experiment:
             return uniform_samples(state) if len(state.settings.arms) > 2 else None
 
     def history(self, after: int = 0) -> list[Event]:
-        """The log, from its first line or from behind line `after`."""
+        """The log, from its first line or from the one after line `after`."""
         return list(self.events(after))
 
     def events(self, after: int = 0) -> Iterator[Event]:
-        """`history` one by one, for a log that is too long to hold in memory."""
+        """`history` one event at a time, for a log that is too long to hold in memory."""
         line = _door.whole("after", after, 0, 2**53, "it is the seq of an event")
         arms = self.settings.arms
         for e in self._journal.lines(line):
@@ -289,11 +289,11 @@ class Experiment:
             yield Event(e.seq, e.time, e.kind, e.pull, arm, e.value, e.data)
 
     def verify(self) -> Verification:
-        """Read the whole log, check every line against its hash, and see whether the decision follows."""
+        """Read the whole log, check every line against its hash, and check whether the decision follows."""
         return verify(self._store, self.name, self.settings.strategy)
 
     def close(self) -> None:
-        """Let go of the store's connections."""
+        """Close the store's connections."""
         self._store.close()
 
     def __enter__(self) -> Experiment:
@@ -331,7 +331,7 @@ class Experiment:
         if not 1 <= pull < turn.state.next_pull:
             raise InvalidInputError(
                 f"there is no pull {pull} in experiment {self.name!r}, which has issued "
-                f"{turn.state.next_pull - 1}; tell the id of a pull that ask gave."
+                f"{turn.state.next_pull - 1}; give the id of a pull that ask issued."
             )
         return next(entry.arm for entry in turn.entries(pull) if entry.arm is not None)
 
@@ -339,10 +339,10 @@ class Experiment:
         if isinstance(pull, Pull):
             if pull.seed != pull_seed(self.settings.seed, pull.id):
                 raise InvalidInputError(
-                    f"pull {pull.id} belongs to another experiment than {self.name!r}; tell it there."
+                    f"pull {pull.id} belongs to another experiment, not to {self.name!r}; tell it there."
                 )
             return pull.id
-        return _door.whole("a pull", pull, 1, 2**53, "give the id of a pull that ask gave")
+        return _door.whole("a pull", pull, 1, 2**53, "give the id of a pull that ask issued")
 
     def _arm(self, arm: str) -> int:
         if not isinstance(arm, str) or arm not in self._index:

@@ -1,6 +1,6 @@
-"""How long it will take: the strategy goes on as if every value equalled its arm's estimated mean.
+"""How long it will take: the strategy continues as if every value equalled its arm's estimated mean.
 
-Its steps grow with the pulls, so that a thousand or two lead to the end of most runs: few enough to be quick
+The steps grow with the pulls, so that a thousand or two reach the end of most runs: few enough to be quick
 uncompiled, as the commands run. Compiled or not, the answer is the same.
 """
 
@@ -47,7 +47,7 @@ class Forecast:
 
 
 def forecast(state: State) -> Forecast:
-    """Let the strategy go on as if every value equalled its arm's estimated mean, until the rule decides."""
+    """Let the strategy continue as if every value equalled its arm's mean so far, until the rule decides."""
     arms = state.settings.arms
     nothing = dict.fromkeys(arms, 0)
     if state.decision is not None:
@@ -62,7 +62,7 @@ def forecast(state: State) -> Forecast:
     strategy = state.settings.strategy
     if strategy is None:
         name = state.settings.strategy_name
-        return Forecast(None, nothing, f"no forecast without the strategy {name!r}, which is its maker's own")
+        return Forecast(None, nothing, f"no forecast: the user's own strategy {name!r} was not passed")
     later = _pulls_at_decision(state, strategy)
     if later is None:
         return Forecast(None, nothing, "no forecast: the leading arms are too close")
@@ -71,7 +71,7 @@ def forecast(state: State) -> Forecast:
 
 
 def uniform_samples(state: State) -> int | None:
-    """How many samples uniform sampling would take in all, if the estimated means are the true ones."""
+    """How many samples uniform sampling would take in total, if the estimated means are the true ones."""
     K = len(state.settings.arms)
     if state.bodies.evidence[PULLS].min() == 0.0:
         return None

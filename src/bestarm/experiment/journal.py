@@ -1,8 +1,8 @@
 """The log of one experiment as one process follows it, and how a change gets into it.
 
-A change is worked out on what was read, while nobody waits, and committed if nothing was appended meanwhile;
-otherwise again. Only a change that is quick to work out, or that has lost three times, is worked out where
-others wait: inside the writing block, on the new lines alone.
+A change is computed from what was read, while nobody waits, and committed if nothing was appended meanwhile;
+otherwise it is computed again. Only a change that is quick to compute, or that has lost three times, is
+computed where others wait: inside the writing block, on the new lines alone.
 
 A decision is not taken from what this process remembers, let alone from a snapshot: before it is appended,
 the log is replayed from its first line and must give the same.
@@ -165,7 +165,7 @@ class Journal:
         if self._bad == self._saved:
             raise StoreError(
                 f"experiment {self.name!r} is decided by its state but not by its log, and nothing was "
-                f"stored; this is a mistake of bestarm's, please report it."
+                f"stored; this is a bug in bestarm, please report it."
             )
         self._state, self._proof, self._bad = None, None, self._saved  # the snapshot led astray
         return False

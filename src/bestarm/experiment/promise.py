@@ -1,4 +1,4 @@
-"""What is proven of an experiment: a number, and everything that removes it, weakens it or should be known.
+"""What is proven of an experiment: a number, and everything that voids it, weakens it or should be known.
 
 `TABLE` is the only place that says what counts for what; every text about the promise is made here. The
 proofs are in docs/errata.md, "A proven stopping rule" and "Several readings of the data".
@@ -85,18 +85,21 @@ TABLE = {
     "suspended": Kind(VOIDS, _suspended),
     "outside-bounds": Kind(VOIDS, _outside),
     "too-many-readings": Kind(VOIDS, _exhausted),
-    "readings": Kind(WEAKENS, _counted("reread", "values taken back or corrected that the evidence held")),
+    "readings": Kind(
+        WEAKENS, _counted("reread", "values taken back or corrected that the decision could use")
+    ),
     "failed": Kind(INFORMS, _counted("failed", "pulls that gave no value")),
     "lapsed": Kind(INFORMS, _counted("lapsed", "pulls that were not answered in time")),
     "reclaimed": Kind(INFORMS, _counted("reclaimed", "pulls that were interrupted")),
     "retried": Kind(INFORMS, _counted("retried", "pulls that were issued again")),
-    "retracted": Kind(INFORMS, _counted("retracted", "retractions that left the evidence as it was")),
-    "late": Kind(INFORMS, _counted("late", "answers to a pull that was settled before, not counted")),
+    "retracted": Kind(INFORMS, _counted("retracted", "retractions that left the evidence unchanged")),
+    "late": Kind(INFORMS, _counted("late", "answers for pulls that were already settled, not counted")),
     "corrected": Kind(
         INFORMS, _counted("corrected", "values outside the bounds, taken back or corrected by hand")
     ),
     "observed": Kind(
-        INFORMS, _counted("observed", "values brought along, which must not have been chosen by value")
+        INFORMS,
+        _counted("observed", "values from before the experiment, which must not have been chosen by value"),
     ),
 }
 

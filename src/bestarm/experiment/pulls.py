@@ -1,4 +1,4 @@
-"""What `ask` hands out: one sample to take, with a seed of its own."""
+"""What `ask` issues: one sample to take, with a seed of its own."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What an experiment is: fixed when it is created, stored with it, compared when it is resumed.
 
 A setting is declared once, as a field of `Settings`: how it is checked, what a new experiment takes when it
-is not given, how it is stored, and what a log means that was written before there was such a setting. The
-type of its argument stands beside it, in `Shared`, for `Experiment.create`, `identify` and `aidentify`.
+is not given, how it is stored, and what a log without it means, written before there was such a setting. The
+type of its argument is declared in `Shared`, for `Experiment.create`, `identify` and `aidentify`.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ READ = (1, 2)  # 1 is that of version 0.1; what differs between them asks `Setti
 
 
 class Shared(TypedDict, total=False):
-    """What `Experiment.create`, `identify` and `aidentify` take beside the arms and delta.
+    """What `Experiment.create`, `identify` and `aidentify` take besides the arms and delta.
 
-    What is left out, or None, is not given: a new experiment takes its default, one that exists its own.
+    What is left out, or None, is not given: a new experiment takes the default, an existing one its own.
     """
 
     sigma: float | None
@@ -61,7 +61,7 @@ class Shared(TypedDict, total=False):
 
 
 class Given(Shared, total=False):
-    """What `Experiment.create` takes; a lease of None is one: never."""
+    """What `Experiment.create` takes; here a lease of None is a value: never."""
 
     seed: int | None
     lease: float | None
@@ -81,7 +81,7 @@ class Setting:
     write      what is kept, for JSON; a tuple, where there are several keys
     read       the inverse, of the values of all keys
     older      key -> the stored value that a log without this key stands for
-    fixed      whether another value than the experiment's own is refused; otherwise it is passed over
+    fixed      whether any value but the experiment's own is refused; otherwise it is ignored
     per_arm    whether the check needs the arms, too
     nullable   whether None is a value, and does not mean "not given"
     """
@@ -102,7 +102,7 @@ class Setting:
         return self.check(*values, arms) if self.per_arm else self.check(*values)
 
     def usual(self, arms: tuple[str, ...]) -> Any:
-        """What a new experiment takes; where it must be told, the refusal of the check."""
+        """What a new experiment takes; if it must be given, the refusal of the check."""
         if self.default is REQUIRED:
             return self.take([None] * len(self.arguments), arms)
         return self.take([self.default() if callable(self.default) else self.default], arms)
@@ -116,8 +116,8 @@ def setting(*arguments: str, check: Callable[..., Any], **how: Any) -> dict[str,
 def _readable(version: Any) -> int:
     if version not in READ:
         raise StoreError(
-            f"the experiment was made with rules of version {version}, and this bestarm has "
-            f"{' and '.join(map(str, READ))}; resume it with the bestarm that made it, or a newer one"
+            f"the experiment was created with version {version} of the rules, and this bestarm knows "
+            f"{' and '.join(map(str, READ))}; resume it with the bestarm that created it, or a newer one"
         )
     return int(version)
 
@@ -177,7 +177,7 @@ class Settings:
 
     @property
     def strategy(self) -> Strategy | None:
-        """None where the stored one is the user's own and was not passed: then nothing is chosen."""
+        """None if the stored one is the user's own and was not passed: then nothing is chosen."""
         return self.chosen.strategy
 
     @property
@@ -230,7 +230,7 @@ class Request:
 
     @property
     def enough(self) -> bool:
-        """Whether it says all that a new experiment must be told."""
+        """Whether it says everything that a new experiment needs."""
         return all(name in self.kept or how.default is not REQUIRED for name, how in DECLARED.items())
 
     def complete(self) -> Settings:
@@ -240,7 +240,7 @@ class Request:
         return Settings(**self.kept, **{name: how.usual(arms) for name, how in rest.items()})
 
     def resumed(self, name: str, record: dict[str, Any]) -> Settings:
-        """The settings of the stored experiment of that name; refused if others than its own are given."""
+        """The settings of the stored experiment of that name; given ones that differ are refused."""
         own = read_settings(record)
         given, stored = written(self.kept), own.to_record()
         for how in map(DECLARED.__getitem__, self.kept):
@@ -248,7 +248,7 @@ class Request:
                 if how.fixed and given[key] != stored[key]:
                     raise InvalidInputError(
                         f"experiment {name!r} exists with {key} {_shown(stored[key])}, got "
-                        f"{_shown(given[key])}; resume it without naming its settings, or give a new "
+                        f"{_shown(given[key])}; resume it without giving its settings, or give a new "
                         f"experiment another name."
                     )
         chosen: Chosen | None = self.kept.get("chosen")
@@ -263,7 +263,7 @@ def new_settings(arms: Iterable[str], delta: float | None = None, **given: Unpac
 def read_settings(record: dict[str, Any], strategy: Strategy | None = None) -> Settings:
     """Settings as they were stored; a strategy of the user's own must be passed.
 
-    Keys that this bestarm does not know are passed over: what changes a decision raises DECISIONS.
+    Keys that this bestarm does not know are ignored: what changes a decision raises DECISIONS.
     """
     kept = {}
     for name, how in DECLARED.items():

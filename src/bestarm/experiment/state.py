@@ -42,7 +42,7 @@ CLOCK_STEP = 60.0  # seconds that a clock may be set back before a deadline coun
 
 
 class Open(NamedTuple):
-    """A pull without a value: out in the world, or waiting to be issued again."""
+    """A pull without a value: being evaluated, or waiting to be issued again."""
 
     arm: int
     check: bool
@@ -278,7 +278,7 @@ class State:
         return self.bodies.findings(arm)
 
     def enough(self) -> bool:
-        """Whether the results at hand would decide, if only the pulls before them were settled."""
+        """Whether the results so far would decide, if only the pulls before them were settled."""
         if not self.beyond or self.serial:
             return False
         return self.bodies.decides(self.bodies.steering)
@@ -297,7 +297,7 @@ class State:
 
     @property
     def serial(self) -> bool:
-        """Whether only one pull may be out: a strategy that stops by itself must have seen everything."""
+        """Whether only one pull may be pending: a strategy that stops by itself must have seen everything."""
         return self.settings.strategy is not None and self.settings.strategy.stops_itself
 
     def choose(self) -> int | None:
@@ -320,7 +320,7 @@ class State:
         return sorted(pull for pull, item in self.open.items() if not item.out)
 
     def expired(self, now: float) -> list[int]:
-        """Pulls that are out for longer than their lease, or were asked when the clock was far ahead."""
+        """Pulls that are pending for longer than their lease, or were asked when the clock was far ahead."""
         lease = self.settings.lease or 0.0
         farthest = now + lease + max(lease, CLOCK_STEP)
         return [

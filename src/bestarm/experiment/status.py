@@ -25,7 +25,7 @@ class Status:
                  exactly when all of them are above 0
     statistic, threshold   the rule decides when the first exceeds the second; None while an arm has no pulls
                  (racing decides by itself, arm by arm)
-    pending      pulls per arm that are out or must be issued again; they never count in the decision
+    pending      pulls per arm without a value yet; they never count in the decision
     waiting      results that wait for an earlier pull to be settled before they count
     suspended    why nothing more is asked, or ""
     promise      what is proven: the decision is, or would be, wrong with at most this probability; None if
@@ -68,7 +68,7 @@ class Status:
         return out
 
     def notes(self, beside_promise: bool) -> list[str]:
-        """The caveats in words; beside `assumes` without those that it gives as its reasons."""
+        """The caveats in words; beside `assumes`, without those that it already gives as its reasons."""
         return [c.sentence for c in self.caveats if not (beside_promise and c.effect == VOIDS)]
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class Status:
         if self.leader is None and not self.waiting:
             return "no result yet"
         guess = f"; {self.leader} leads" if self.leader is not None else ""
-        hole = f"; {self.waiting} more wait for an earlier pull" if self.waiting else ""
+        hole = f"; {self.waiting} more waiting for an earlier pull" if self.waiting else ""
         return f"undecided after {plural(self.samples, 'sample')}{guess}{hole}"
 
 

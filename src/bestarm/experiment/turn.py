@@ -47,7 +47,7 @@ class Turn:
         self.state.seq, self.state.mark, self.state.head = last.seq, last.time, last.chain
 
     def entries(self, pull: int) -> list[Entry]:
-        """All lines of a pull, also those of this turn."""
+        """All lines of a pull, including those of this turn."""
         if pull not in self._of_pull:
             mine = [entry for entry in self.new if entry.pull == pull]
             stored = [entry for entry in self._lines_of(pull) if entry.seq <= self._base]

@@ -11,7 +11,7 @@ nothing. That is what lets the same source run in a simulation loop, live, and u
     rules         stopping rules: the statistic of a pair, thresholds
     decision      a value arrives: the model takes it in, the rule decides
     steps         one run: begin, then step by step
-    noiseless     how a run would go on if every reward equalled its arm's mean
+    noiseless     how a run would continue if every reward equalled its arm's mean
     weights       the optimal weights (Algorithm 4)
     exploration   the exploration-biased weights (Algorithm 1)
     glr           the generalised likelihood ratio, in batches

@@ -1,7 +1,7 @@
 """Compile a kernel with Numba, and keep the machine code where no change can make it stale.
 
 Numba's own cache looks only at the file of the function it compiles. When a *callee* in another file
-changes, it goes on using the old machine code. So the cache folder here carries a hash of all kernel
+changes, it keeps using the old machine code. So the cache folder here carries a hash of all kernel
 sources in its name: any change leads to a new folder.
 
 BESTARM_JIT=0 runs the same source uncompiled (slow, but without the start-up cost of Numba).

@@ -1,4 +1,4 @@
-"""What a strategy of your own may call: compiled functions that work inside `@bestarm.strategy`.
+"""What your own strategy may call: compiled functions that work inside `@bestarm.strategy`.
 
     uniform(random), normal(random)            the next draw from the strategy's stream
     first_largest(x)                           the lowest index among the largest entries of x

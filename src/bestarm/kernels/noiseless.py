@@ -1,4 +1,4 @@
-"""How a run would go on if every reward equalled its arm's mean: what a forecast is made of."""
+"""How a run would continue if every reward equalled its arm's mean: what a forecast is made of."""
 
 from __future__ import annotations
 

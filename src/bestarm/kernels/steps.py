@@ -140,7 +140,7 @@ def step(
     arms: Indices,
     ended: Array,
 ) -> tuple[int, int, int, float]:
-    """`decide`, note which levels end, and pull the arm that was chosen if the run goes on.
+    """`decide`, note which levels end, and pull the arm that was chosen if the run continues.
 
     samples, arms, ended  (levels,), (levels,), (levels, K): when each level ended, with which recommendation
                           and pulls

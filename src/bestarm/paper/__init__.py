@@ -1,4 +1,4 @@
-"""The paper's table and figures, made anew: settings, published numbers, comparison. One file each.
+"""The paper's table and figures, reproduced: settings, published numbers, comparison. One file each.
 
 published   what the paper prints, with its place
 table1      the expected number of draws, 6 rows and 6 strategies
@@ -6,6 +6,6 @@ figures     the data of Figures 1 to 5
 stability   how much the target weights move, over many runs
 claims      every numbered statement: how it was checked, whether it holds
 checks      the checks of these, on random instances
-ledger      long work in parts, so that an interrupted call goes on where it was
+ledger      long work in parts, so that an interrupted call resumes
 report      all of it on one page
 """

@@ -68,7 +68,7 @@ _STATEMENTS: tuple[tuple[str, str, str, Check | None, str], ...] = (
         checks.proposition_1,
         "Only candidates on the Pareto front of (upper, max(lower, min upper)) need a solve. As "
         "printed, a degenerate "
-        "top interval leaves no candidate; upper >= max lower mends it.",
+        "top interval leaves no candidate; upper >= max lower fixes it.",
     ),
     (
         "Lemma 2",
@@ -187,7 +187,7 @@ _STATEMENTS: tuple[tuple[str, str, str, Check | None, str], ...] = (
         checks.lemma_26,
         "Where x > 0.",
     ),
-    ("Lemma 27", "A deviation bound on the event.", OPEN, None, "Hoeffding's inequality and a union."),
+    ("Lemma 27", "A deviation bound on the event.", OPEN, None, "Hoeffding's inequality and a union bound."),
     (
         "Lemma 28",
         "w_min >= Δ_min/(2K).",

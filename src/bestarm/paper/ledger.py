@@ -1,4 +1,4 @@
-"""Long work in parts: each is written down when finished, and an interrupted call goes on from there."""
+"""Long work in parts: each is recorded when finished, and an interrupted call resumes from there."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ MOST_WORKERS = 10_000
 
 
 class Options(Shared, total=False):
-    """What `identify` and `aidentify` take beside the arms, delta and workers; `identify` explains it."""
+    """What `identify` and `aidentify` take besides the arms, delta and workers; see `identify`."""
 
     max_samples: int | None
     timeout: float | None
@@ -51,14 +51,14 @@ def identify(
 ) -> Result:
     """Find the best of several noisy options, wrong with probability at most delta.
 
-    arms          name -> function that returns one value; a function with an argument `rng` is given a
+    arms          name -> function that returns one value; a function with an argument `rng` gets a
                   generator of its own for every pull, one with an argument `pull` the `Pull` itself
-    delta         the accepted probability of a wrong answer; 0.05
+    delta         the accepted probability of a wrong answer; default 0.05
     sigma         the known standard deviation (sub-Gaussian scale) of one value; or else
     bounds        (lo, hi) that every value respects; or else
     model         what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm
     strategy, stopping, minimize, order   as in `Experiment.create`
-    max_samples   give up after so many samples, in all
+    max_samples   give up after so many samples in total
     timeout       give up after so many seconds
     pull_timeout  seconds after which one pull counts as failed
     workers       how many pulls at a time, each in a thread; or an executor of concurrent.futures
@@ -66,7 +66,7 @@ def identify(
     on_error      when an arm raises or returns no finite number: "raise" stops, "retry" repeats the same
                   pull, a function of (pull, error) may return a value, or None to repeat the pull
     store, name   where to keep the run; the same call with the same store and name resumes it, and settings
-                  that are left out then (delta to order, about) are those of the stored run
+                  that are then left out (delta to order, about) are those of the stored run
     about         arm -> what it is, kept with the run: another text for an arm is refused later
     callbacks     functions of the `Status`, called when results are in: after each one, with one worker
     progress      show the live view; by default on a terminal and in a notebook

@@ -19,7 +19,7 @@ class Result(Status):
     ended    "decided", "max_samples" or "timeout"
     seconds  how long this run took
     resumed  how many of the samples were there before this run
-    uniform  how many samples uniform sampling would take in all at the estimated means, None if unknown
+    uniform  how many samples uniform sampling would take in total at the estimated means, None if unknown
              and for two arms, where every strategy is uniform
     """
 
@@ -52,7 +52,7 @@ class Result(Status):
             about = f" (uniform: about {rough(self.uniform)})" if self.uniform else ""
             text = super().__str__() + about
             if self.resumed >= self.samples:
-                text += "; decided before, nothing was run"
+                text += "; already decided, so nothing was run"
         return text + "".join(f"; note: {note}" for note in self.notes(self.best is not None))
 
     def table(self) -> tuple[list[str], list[list[str]]]:

@@ -197,19 +197,19 @@ class Run:
                 return check_value(value, self.experiment.settings)
         if self.on_error == "raise":
             raise ArmError(
-                f"arm {pull.arm!r} failed in pull {pull.id} ({reason}); mend it, or give on_error='retry' to "
+                f"arm {pull.arm!r} failed in pull {pull.id} ({reason}); fix it, or give on_error='retry' to "
                 f"repeat such a pull."
             ) from error
         if self.tries[pull.id] >= MOST_TRIES:
             raise ArmError(
                 f"arm {pull.arm!r} failed {MOST_TRIES} times in pull {pull.id} ({reason}); dropping such a "
-                f"pull would bias the arm, so mend the arm and run again."
+                f"pull would bias the arm, so fix the arm and run again."
             ) from error
         return None
 
 
 def _functions(arms: Mapping[str, Arm] | Sequence[Arm]) -> dict[str, Arm]:
-    """Name -> function; functions in a list go by their own names."""
+    """Name -> function; functions in a list keep their own names."""
     if not isinstance(arms, Mapping):
         try:
             listed = list(arms)
@@ -250,8 +250,8 @@ def _accepts(arm: str, function: Arm, asynchronous: bool) -> frozenset[str]:
 def _warn_of_ties(experiment: Experiment) -> None:
     strategy, K = experiment.settings.strategy, len(experiment.settings.arms)
     stalls = strategy is not None and strategy.evidence_left(K, experiment.settings.delta) is not None
-    stall = f", and {strategy.name} may leave an arm alone for good" if strategy and stalls else ""
+    stall = f", and {strategy.name} may stop pulling an arm for good" if strategy and stalls else ""
     warnings.warn(
-        f"neither max_samples nor timeout is given: tied best arms never stop{stall}; give one.",
+        f"neither max_samples nor timeout is given: with tied best arms a run never ends{stall}; give one.",
         stacklevel=4,
     )

@@ -28,7 +28,7 @@ def room_for(runs: int, cells: int) -> Iterator[None]:
 
 
 def total_memory() -> float:
-    """Bytes that the machine, or the container, has in all; inf where that is not known."""
+    """Bytes that the machine, or the container, has in total; inf where that is not known."""
     sizes = [float("inf")]
     with suppress(AttributeError, ValueError, OSError):
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
@@ -39,6 +39,7 @@ def total_memory() -> float:
 
 def _too_many(runs: int, cells: int) -> InvalidInputError:
     return InvalidInputError(
-        f"runs must fit into the memory, got {runs}, which for {cells} strategies and risks take "
-        f"{runs * cells * PER_RUN / 2**30:.1f} GiB; give fewer: the error falls only with their root."
+        f"runs must fit into memory, got {runs}, which for {cells} strategies and risks take "
+        f"{runs * cells * PER_RUN / 2**30:.1f} GiB; give fewer: the error "
+        f"falls only with the square root of their number."
     )

@@ -1,4 +1,4 @@
-"""What is simulated: the arms and their rewards, the risks and the stopping rule, checked at the door."""
+"""What is simulated: the arms and their rewards, the risks and the stopping rule, checked on entry."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def make_problem(
     near = int((mu >= mu.max() - TIE * unit).sum())
     if near > 1 and not np.isfinite(limit):
         raise InvalidInputError(
-            f"the largest mean must be unique, got {mu.max()} for {near} arms (within 1e-9 sigma), so that "
-            f"a run would never end; give max_samples."
+            f"the largest mean must be unique, got {mu.max()} for {near} arms (within 1e-9 sigma), with "
+            f"which a run would never end; give max_samples."
         )
     deltas = tuple(_door.delta(x) for x in np.atleast_1d(_door.numbers("delta", delta)).ravel())
     if not deltas or len(set(deltas)) != len(deltas):
@@ -116,14 +116,14 @@ def _model(model: Model | None, sigma: float | None, family: str, spread: Array)
             )
         if not isinstance(model, Model):
             raise InvalidInputError(
-                f"model must be a model of values, got {_door.short(model)}; such as bestarm.Gaussian(2.0)."
+                f"model must be a model of values, got {_door.short(model)}; give bestarm.Gaussian(2.0), say."
             )
         return model
     if sigma is None:
         sigma = 0.5 if family == "bernoulli" else float(spread.max())
         if sigma == 0.0:
             raise InvalidInputError(
-                "noise must be positive for some arm, got 0 for all; or give the sigma to assume."
+                "noise must be positive for some arm, got 0 for all; raise it, or give the sigma to assume."
             )
     return Gaussian(sigma)
 

@@ -153,7 +153,7 @@ class Simulation:
         return [cell.to_dict() for cell in self.cells]
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Comma-separated values, one line per cell; also into a file, whole or not at all."""
+        """Comma-separated values, one line per cell; optionally into a file, whole or not at all."""
         text = csv_text([_flat(row) for row in self.to_dict()])
         if path is not None:
             write_whole(path, text)
@@ -203,9 +203,7 @@ class Simulation:
             if cell.censored
         ]
         if not self.complete:
-            notes.append(
-                "Interrupted: only the first runs, as many as were complete without a gap, are counted."
-            )
+            notes.append("Interrupted: only the runs before the first incomplete one are counted.")
         return notes
 
 

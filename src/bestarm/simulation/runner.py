@@ -231,11 +231,11 @@ def _jobs(strategy: Strategy, problem: Problem, runs: int, seed: int) -> list[Jo
 
 
 def bad_action(strategy: Strategy, action: int, run: int, num_arms: int) -> InvalidInputError:
-    """The refusal of an action that is none, or a stop that was not announced."""
+    """The refusal of an invalid action, or of a stop without stops_itself."""
     if num_arms <= action < 2 * num_arms:
         return InvalidInputError(
-            f"the strategy {strategy.name!r} stopped in run {run}, which only one that was made with "
-            f"stops_itself=True may do: the stopping rule decides here; make it so, or return an arm."
+            f"the strategy {strategy.name!r} stopped in run {run}, which is allowed only with "
+            f"stops_itself=True, in place of the stopping rule; set that, or return an arm."
         )
     return InvalidInputError(
         f"the strategy {strategy.name!r} returned {action} in run {run}; it must return an arm from 0 to "
@@ -251,9 +251,9 @@ def refuse_stalling(strategy: Strategy, problem: Problem) -> None:
         return
     if not problem.rule.met_for_long(evidence, problem.num_arms, largest):
         raise InvalidInputError(
-            f"{strategy.name} can leave an arm alone for good while the threshold of "
-            f"{problem.rule.name} goes "
-            f"on growing, so at delta {largest:g} a run may never end; give max_samples."
+            f"{strategy.name} may stop pulling an arm for good while the threshold of "
+            f"{problem.rule.name} keeps growing, so at delta {largest:g} a run may never end; give "
+            f"max_samples."
         )
 
 

@@ -1,4 +1,4 @@
-"""Work in threads that Ctrl-C can interrupt, and a word when it seems to get nowhere."""
+"""Work in threads that Ctrl-C can interrupt, and a warning when it seems to get nowhere."""
 
 from __future__ import annotations
 

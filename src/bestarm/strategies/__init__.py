@@ -43,7 +43,7 @@ def strategy_names() -> list[str]:
 
 
 def find_strategy(given: str | Strategy) -> Strategy:
-    """A strategy by its name; a strategy itself is handed back."""
+    """A strategy by its name; a strategy itself is returned as it is."""
     if isinstance(given, Strategy):
         return given
     if isinstance(given, str) and given in STRATEGIES:
@@ -51,9 +51,8 @@ def find_strategy(given: str | Strategy) -> Strategy:
         return made
     if not isinstance(given, str):
         raise InvalidInputError(
-            f"a strategy must be a name or a Strategy, got {given!r:.60}; construct a class, and "
-            f"make one of your "
-            f"own function with @bestarm.strategy."
+            f"a strategy must be a name or a Strategy, got {given!r:.60}; construct one, or "
+            f"turn your own function into one with @bestarm.strategy."
         )
     name = _door.choice("strategy", given, strategy_names())
     try:

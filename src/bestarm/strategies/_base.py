@@ -7,7 +7,7 @@ The kernel is called before every pull, once each arm has been pulled once:
     t        number of samples so far
     last     the arm pulled last; -1 at the first call of a run, and in a live experiment whenever other
              arms changed too, so that everything that was derived from pulls and means must be renewed
-    leader   the arm of largest mean, the lowest index among ties
+    leader   the arm with the largest mean; among ties the lowest index
     state    (rows, K): pulls, means in units, variances, and what else `kernels.layout` names; read-only
     params   what `kernels.layout` names; from `OWN` on `Strategy.parameters`; read-only
     memory   (rows, K): zero at the first call of a run, then the strategy's to write; all that it remembers
@@ -15,7 +15,7 @@ The kernel is called before every pull, once each arm has been pulled once:
 
 and answers with an arm to pull; with ~arm to pull that arm and not to check for stopping after it; or
 with K + arm to stop and recommend that arm, if it says `stops_itself`. (Few arrays, because each costs two
-nanoseconds a call.) A kernel outside of this package is compiled anew for these arguments and inspected,
+nanoseconds a call.) A kernel outside of this package is compiled again for these arguments and inspected,
 see `_admit`: it must be able to change nothing but its memory and its stream.
 """
 

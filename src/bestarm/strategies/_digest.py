@@ -49,7 +49,7 @@ def _processor() -> tuple[str, str]:
 def fresh_helpers(function: Any) -> bool:
     """Whether all helpers of a function will be, or were, compiled from the values that they refer to now.
 
-    Numba goes on using a helper as it was compiled first, whatever has become of the globals it refers to.
+    Numba keeps using a helper as it was first compiled, whatever has become of the globals it refers to.
     """
     return all(not one.overloads or _MADE_OF.get(one) == digest(one) for one in helpers(function))
 

@@ -24,7 +24,7 @@ class Fault(NamedTuple):
     advice: str
 
 
-_FROM_STREAM = "draw from the stream it gets: bestarm.kernels.random.uniform(random) or normal(random)"
+_FROM_STREAM = "draw from the stream that it gets: bestarm.kernels.random.uniform(random) or normal(random)"
 _COPY = "give it a copy, such as means.copy()"
 
 # Numba lets these change a read-only array, or gives it back as a writable one.

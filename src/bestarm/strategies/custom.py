@@ -40,24 +40,24 @@ def strategy(
     uses_delta: bool = False,
     stops_itself: bool = False,
 ) -> Any:
-    """Make a strategy of a plain function; use it as a decorator, with or without brackets.
+    """Turn a plain function into a strategy; use it as a decorator, with or without brackets.
 
-    The function is called before every pull, once each arm has been pulled once. It takes those of these that
+    Once each arm has been pulled once, the function is called before every pull. It takes whichever of these
     it needs, in any order:
 
         t          number of samples so far, a float
         last       the arm pulled last; -1 at the first call of a run, and in a live experiment whenever
                    results of other arms came in too
-        leader     the arm of largest mean, the lowest index among ties
+        leader     the arm with the largest mean; among ties the lowest index
         pulls      (K,) how often each arm was pulled, floats; read-only
         means      (K,) empirical means in units of sigma; read-only
-        variances  (K,) of one value, in squared units: 1 unless scales differ between arms; read-only
-        delta      the accepted probability of a wrong answer; one that takes it has runs of its own for each
+        variances  (K,) the variance of one value, in squared units: 1 unless scales differ; read-only
+        delta      the accepted probability of a wrong answer; a function that takes it is run for each delta
         params     the numbers given to the decorator; read-only
         memory     (rows, K) zero at the first call of a run, then the function's to use; all its state
         random     a stream for `uniform(random)` and `normal(random)` of `bestarm.kernels.api`
         state, model  (rows, K), (n,): for `cost` and `weights` of `bestarm.kernels.api`, which ask the model
-                   of values; the model knows delta, so that one that takes it has runs of its own for each
+                   of values; the model knows delta, so a function that takes it is run for each delta
 
     and returns the arm to pull, 0 to K-1; ~arm to pull an arm and not to check for stopping after it; or
     K + arm to stop and recommend that arm. It is compiled by Numba, so it is limited to what Numba can
@@ -66,10 +66,10 @@ def strategy(
     name        shown in tables; the function's own by default
     rows        names of the rows of memory; "target", "lower" and "upper" appear in a trace
     params      numbers to pass to the function
-    uses_delta  True gives every delta runs of its own, even if the function does not take delta
-    stops_itself  say True if the function decides when to stop, in place of the stopping rule
+    uses_delta  True gives every delta its own runs, even if the function does not take delta
+    stops_itself  True if the function decides when to stop, in place of the stopping rule
     Raises      InvalidInputError if it takes anything else, if it does not compile, if it writes to what
-                is read-only, or if it draws from another generator than `random`
+                is read-only, or if it draws from any generator but `random`
     """
     numbers, words = _lists(params, rows)
 

@@ -1,4 +1,4 @@
-"""The paper's quantities for people: NumPy in, small frozen dataclasses out, checked at the door.
+"""The paper's quantities for people: NumPy in, small frozen dataclasses out, arguments checked on entry.
 
 complexity    w(μ), T(μ), the lower bound, the bounds of Proposition 10
 exploration   exploration-biased weights and their candidates (Algorithm 1)

@@ -1,4 +1,4 @@
-"""Exploration-biased weights (Algorithm 1): sample as the box of plausible means demands at most."""
+"""Exploration-biased weights (Algorithm 1): those of the most demanding bandit in a box of intervals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ExplorationBiasedWeights:
     """Target weights of Exploration-Biased Sampling, and the bandit they are optimal for.
 
     weights   w(μ~), (..., K)
-    bandit    μ~, (..., K): in the box, its smallest weight the largest in the box
+    bandit    μ~, (..., K): the bandit in the box whose smallest weight is largest
     best      (...): the best arm of μ~, -1 where all intervals have a common point and w is uniform
     """
 

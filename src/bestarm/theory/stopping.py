@@ -117,7 +117,7 @@ class StoppingRule(ABC):
         return params
 
     def threshold(self, time: npt.ArrayLike, num_arms: int, delta: float) -> Array:
-        """The threshold after `time` samples in all (any shape, at least 1)."""
+        """The threshold after `time` samples in total (any shape, at least 1)."""
         t = _door.pulls(time, "time")
         if (t < 1).any():
             raise InvalidInputError(f"time must be at least 1, got {t.min()}; it counts all samples so far.")
@@ -135,7 +135,7 @@ class StoppingRule(ABC):
         *,
         model: Model | None = None,
     ) -> Stopping:
-        """Decide or not, from counts and empirical means.
+        """Decide whether to stop, from counts and empirical means.
 
         pulls    (..., K), counts
         means    (..., K), the empirical means
@@ -309,7 +309,7 @@ class Mixture(StoppingRule):
         if not 0.0 < c < np.inf:
             raise InvalidInputError(
                 f"c must be positive and finite, got {c}; it is the number of pulls that the prior "
-                f"is worth, 20 is a good choice."
+                f"is worth; 20 is a good choice."
             )
         object.__setattr__(self, "c", c)
 
@@ -339,7 +339,7 @@ RULES: Mapping[str, StoppingRule] = Made(STOPPING_RULES)
 
 
 def stopping_rule(rule: str | StoppingRule) -> StoppingRule:
-    """A rule by its name, a key of `STOPPING_RULES`; a rule itself is handed back."""
+    """A rule by its name, a key of `STOPPING_RULES`; a rule itself is returned as it is."""
     if isinstance(rule, StoppingRule):
         return rule
     return RULES[_door.choice("stopping", rule, tuple(RULES))]

@@ -25,9 +25,9 @@ __all__ = ["Entry", "Log", "Store", "checked_entries", "open_store", "to_rows"]
 
 
 def open_store(url: str | Store) -> Store:
-    """The store at a URL; a store itself is handed back.
+    """The store at a URL; a store itself is returned as it is.
 
-    A SQLite file is made when the first experiment is created, not before.
+    A SQLite file is created with the first experiment, not before.
     Raises  InvalidInputError if that is no such URL, StoreError if the store cannot be opened
     """
     if isinstance(url, Store):

@@ -123,7 +123,7 @@ class Store(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of connections; the store opens them again if it is used again."""
+        """Close the connections; the store opens them again if it is used again."""
 
     def problem(self) -> str:
         """What is wrong with the place itself, apart from the lines, as far as it can tell; "" if nothing."""
@@ -155,5 +155,5 @@ def no_such_experiment(name: str, place: str, names: Sequence[str]) -> InvalidIn
     some = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
     there = f"it has {some}" if names else "it has none yet"
     return InvalidInputError(
-        f"there is no experiment {name!r} in {place}; {there}: create it first, or give another name"
+        f"there is no experiment {name!r} in {place}; {there}; create it first, or give another name"
     )

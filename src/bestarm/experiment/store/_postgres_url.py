@@ -21,7 +21,7 @@ REASONS = {
     "unexpected spaces found": "there is a space",
     "end of string reached": "the [ of an IPv6 address has no ]",
     "IPv6 host address may not be empty": "an IPv6 address is empty",
-    "unexpected character": "a character is where none may be",
+    "unexpected character": "there is a character where none is allowed",
     "invalid URI query parameter": "a parameter after the ? is unknown",
     "missing key/value separator": "a parameter after the ? has no =",
     "extra key/value separator": "a parameter after the ? has more than one =",
@@ -62,7 +62,7 @@ def _ambiguity(url: str, found: dict[str, str]) -> str:
     _, _, rest = url.partition("://")
     path = rest.partition("/")[2].partition("?")[0]
     if url.count("@") > 1 or "@" in path or "=" in path:
-        return "there is an @ or = where none may be"
+        return "there is an @ or = where none is allowed"
     if not re.fullmatch(r"[0-9,]*", found.get("port", "")):
         return "the port is not a number"
     return ""

@@ -1,9 +1,9 @@
 """A line of a log as plain columns, the same in every store: what goes in comes out, bit for bit.
 
 Every line carries a hash of itself and of the hash before it. So a changed bit anywhere in the log breaks
-the chain at that line, and is found when the line is read. This finds damage, not a forger: who can write
-to the store can also compute the hashes. Lines that version 0.1 wrote have none, and the first line behind
-them begins a new chain.
+the chain at that line, and is found when the line is read. This detects damage, not forgery: anyone who can
+write to the store can also compute the hashes. Lines written by version 0.1 have none, and the first line
+after them begins a new chain.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def to_entry(row: Sequence[Any]) -> Entry:
 
 
 def checked_entry(row: Sequence[Any], previous: str) -> Entry:
-    """The line back from its columns, if its hash fits to them and to the chain before it."""
+    """The line back from its columns, if its hash matches them and the chain before it."""
     if row[CHAIN] and row[CHAIN] != link(previous, row):
-        raise DamagedLogError(row[SEQ], "it does not fit to its hash")
+        raise DamagedLogError(row[SEQ], "it does not match its hash")
     return to_entry(row)
 
 

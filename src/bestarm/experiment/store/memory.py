@@ -124,7 +124,7 @@ class MemoryStore(Store):
             log.end(keep=True)
 
     def close(self) -> None:
-        """Nothing to let go of; the logs stay as long as the store."""
+        """Nothing to close; the logs stay as long as the store."""
 
     def _book(self, name: str) -> _Book:
         try:

@@ -35,10 +35,10 @@ RETRY = 0.0005  # seconds between two attempts to be the writer
 ADVICE = {
     sqlite3.SQLITE_NOTADB: "is not a SQLite database; give another file name, or move that file away",
     sqlite3.SQLITE_CORRUPT: "is damaged; restore a backup, or save what is left with `sqlite3 FILE .recover`",
-    sqlite3.SQLITE_READONLY: "cannot be written; make the file and its folder writable for you",
-    sqlite3.SQLITE_PERM: "may not be used by you; make the file and its folder writable for you",
+    sqlite3.SQLITE_READONLY: "cannot be written; make sure that you may write to the file and its folder",
+    sqlite3.SQLITE_PERM: "cannot be accessed; make sure that you may write to the file and its folder",
     sqlite3.SQLITE_FULL: "has no room to grow, so nothing was stored; free some space and repeat the call",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that its folder exists and is writable for you",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that its folder exists and that you may write to it",
     sqlite3.SQLITE_IOERR: "could not be read or written by the operating system; check the disk, then repeat",
     sqlite3.SQLITE_BUSY: "is locked by another program; let that end, then repeat the call",
     sqlite3.SQLITE_PROTOCOL: "cannot be locked; use a file on a local disk",
@@ -126,7 +126,7 @@ class FrozenSession(SqliteSession):
     """One look at a file beside which SQLite cannot make its `-shm`: it must not change in the meantime.
 
     So it is read as one that nobody writes (`immutable`), without locks and without its `-wal`, which must be
-    empty. Each block opens it anew, and what was read counts only if the file is as it was before.
+    empty. Each block opens it again, and what was read counts only if the file is as it was before.
     """
 
     def __init__(self, raw: sqlite3.Connection, path: str, patience: float) -> None:
@@ -142,7 +142,7 @@ class FrozenSession(SqliteSession):
         if steps_from(version_of(self), self.place):
             raise StoreError(
                 f"{self.place} has no tables of this version of bestarm and cannot be written; copy it to a"
-                " folder that you may write to, where they are made"
+                " folder that you may write to, where they can be created"
             )
         self.rows("PRAGMA cell_size_check = ON")
 
@@ -156,7 +156,7 @@ class FrozenSession(SqliteSession):
 
 
 class SqliteStore(SqlStore):
-    """Logs in one file, made when the first experiment is created."""
+    """Logs in one file, which is created with the first experiment."""
 
     def __init__(self, url: str) -> None:
         try:
