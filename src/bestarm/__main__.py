@@ -1,6 +1,6 @@
 """The command `bestarm`, which is also `python -m bestarm`.
 
-Nothing is loaded here before Ctrl-C can be handled: it is one line and code 130 from the first moment on.
+Nothing is loaded here before Ctrl-C can be handled: it is one line and code 130 as soon as Python runs this.
 """
 
 import os

@@ -200,3 +200,20 @@ def test_models_are_checked() -> None:
     assert Gaussian([2.0, 2.0]) == Gaussian(2.0)  # type: ignore[arg-type]
     assert Gaussian(np.array([1.0, 2.0])).sigma == (1.0, 2.0)  # type: ignore[arg-type]
     assert math.isclose(bestarm.Bounded(0, 3).unit, 1.5)
+
+
+def test_scales_that_differ_too_much_are_refused() -> None:
+    """Ties and rounding are in units of the largest scale, and must not matter to the smallest."""
+    with pytest.raises(bestarm.InvalidInputError, match=r"factor of 10000 at most, got 1e-10 to 1; take"):
+        Gaussian((1.0, 1e-10, 1e-10))
+    experiment = Experiment.create("memory:", "x", ["a", "b"], model=Gaussian((1.0, 1e-3)))
+    pull = experiment.ask()[0]
+    with pytest.raises(
+        bestarm.InvalidInputError, match=r"within 2\*\*43 sigma \(8.8e\+09\) of 0, got 1e\+10"
+    ):
+        experiment.tell(pull, 1e10)
+    means, scales = [-10.0, 0.0, 2e-5], (1.0, 1e-4, 1e-4)
+    found = bestarm.simulate(
+        "uniform", means, 0.05, runs=50, noise=scales, model=Gaussian(scales), stopping="mixture"
+    )
+    assert found.cells[0].errors <= 3

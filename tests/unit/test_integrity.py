@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import bestarm
 from bestarm import Experiment
 from bestarm.errors import BestarmError, DamagedLogError
 from bestarm.experiment import journal
@@ -237,6 +238,45 @@ def test_a_changed_bit_in_a_snapshot_costs_a_replay(path: Path) -> None:
     assert found.snapshot == "the snapshot is damaged, and will not be used"
     with Experiment.open(experiment._store, "x")._journal.reading() as state:
         assert state.to_dict() == right
+
+
+def test_a_damaged_snapshot_is_found_wherever_it_is(path: Path, tmp_path: Path) -> None:
+    """Of a strategy that is not there, of a line that the log does not have, of another experiment."""
+    experiment, save = decisive(path)
+    with experiment._journal.reading() as state:
+        right = state.to_dict()
+    save({**right, "head": "0" * 32})
+    assert experiment.verify().snapshot == "the snapshot is not what the log leads to"
+    save(right)
+    sqlite_change(path, "UPDATE snapshots SET seq = seq + 65536")
+    assert experiment.verify().snapshot == "the snapshot is damaged, and will not be used"
+    url = f"sqlite:///{tmp_path}/own.db"
+    made = bestarm.strategy(lambda leader, t, pulls: int(t) % pulls.size, name="mine")
+    with Experiment.create(url, "own", ["a", "b"], 1e-9, sigma=1.0, strategy=made, seed=1) as other:
+        for _ in range(150):
+            other.tell(other.ask()[0], 0.5)
+    store = open_store(url)
+    assert verify(store, "own").sound
+    sqlite_change(
+        tmp_path / "own.db", "UPDATE snapshots SET text = substr(text, 1, 50) || '~' || substr(text, 52)"
+    )
+    assert verify(store, "own").snapshot == "the snapshot is damaged, and will not be used"
+
+
+def test_a_snapshot_of_the_decision_is_looked_at(tmp_path: Path) -> None:
+    """Its last line is the decision itself."""
+    with Experiment.create(
+        f"sqlite:///{tmp_path}/x.db", "x", ["a", "b"], bounds=(0, 1), seed=1
+    ) as experiment:
+        while pulls := experiment.ask(62):
+            experiment.tell([(pull, 0.73 if pull.arm == "b" else 0.27) for pull in pulls])
+        with experiment._journal.reading() as state:
+            data = state.to_dict()
+        for changed, sound in ((data, True), ({**data, "first": 1}, False)):
+            text = json.dumps(changed)
+            with experiment._store.writing("x") as log:
+                log.save_snapshot(changed["seq"], f"{journal._digest(text)} {text}")
+            assert experiment.verify().sound is sound
 
 
 def test_a_made_up_decision_does_not_follow(store: Store) -> None:

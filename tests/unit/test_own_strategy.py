@@ -267,6 +267,18 @@ for line in ("np.random.rand()", "r = np.random; r.rand()", "python_random.rando
     except bestarm.InvalidInputError as error:
         print(error)
 next(refusals("np.sqrt(bestarm.kernels.random.uniform(random))"))
+
+generator, own = np.random.default_rng(), python_random.Random()
+def enclosed(hidden):
+    return lambda leader: int(hidden.random() * 0) + leader
+def importing(leader):
+    import random
+    return int(random.random() * 0) + leader
+for hidden in (enclosed(generator), enclosed(own), importing):
+    try:
+        bestarm.strategy(hidden)
+    except bestarm.InvalidInputError as error:
+        print(error)
 """
 
 
@@ -276,7 +288,8 @@ def test_uncompiled_strategies_are_refused_too() -> None:
     want = "the strategy 'mine' writes to pulls, means or params, which it may only read; write to a copy"
     assert [line.startswith(want) for line in said[:8]] == [True] * 8
     uses = [line.split("uses ")[1].split(", ")[0] for line in said[8:]]
-    assert uses == ["np.random", "np.random", "random", "np.random"]
+    hidden = ["a Generator", "a Random", "random"]
+    assert uses == ["np.random", "np.random", "random", "np.random", *hidden]
 
 
 # -- runs that do not end ------------------------------------------------------------------------------

@@ -270,3 +270,40 @@ def test_the_guide_has_the_table() -> None:
     """Every code with its effect, in the order of the table, and nothing else."""
     rows = re.findall(r"^\| `([a-z-]+)` \| (voids|weakens|informs) \|", GUIDE, re.MULTILINE)
     assert rows == [(code, kind.effect) for code, kind in TABLE.items()]
+
+
+@bestarm.strategy(name="mine")
+def in_turn(pulls):  # type: ignore[no-untyped-def]
+    """Leaves the decision to the rule."""
+    return int(pulls.argmin())
+
+
+@bestarm.strategy(name="mine", stops_itself=True)
+def in_turn_to_six(t, pulls, leader):  # type: ignore[no-untyped-def]
+    """The same, and stops after six samples."""
+    return pulls.size + leader if t >= 6 else int(pulls.argmin())
+
+
+@pytest.mark.parametrize(("first", "later"), [(in_turn, in_turn_to_six), (in_turn_to_six, in_turn)])
+def test_a_strategy_that_has_begun_to_stop_by_itself_is_refused(
+    first: bestarm.Strategy, later: bestarm.Strategy
+) -> None:
+    """Under the same name it would decide, and the promise would be that of the rule; or the reverse."""
+    experiment = make(strategy=first)
+    with pytest.raises(bestarm.InvalidInputError, match=r"'mine' does.* stop by itself, and the one that"):
+        Experiment.open(experiment._store, "x", strategy=later)
+    assert Experiment.open(experiment._store, "x", strategy=first).ask()
+
+
+def test_a_stop_is_heard_although_another_client_told_the_results() -> None:
+    """One without the strategy lets no rule decide in its place; the next ask with it records the stop."""
+    experiment = make(strategy=in_turn_to_six, delta=0.2)
+    other = Experiment.open(experiment._store, "x")
+    for _ in range(6):
+        pull = experiment.ask()[0]
+        other.tell(pull, float(pull.arm == "b"))
+        assert other.status().decision is None
+    assert experiment.ask() == []
+    status = experiment.status()
+    assert (status.decision, status.samples, status.promise) == ("b", 6, None)
+    assert experiment.verify().sound

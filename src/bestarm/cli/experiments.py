@@ -73,7 +73,9 @@ def _print_status(now: Status) -> None:
         lines.append(("leader", leader))
     lines.append(("samples", f"{now.samples}{waiting}"))
     if now.statistic is not None and now.threshold is not None:
-        verb = "exceeded" if now.decision is not None else "decides above"
+        verb = "exceeded" if now.statistic > now.threshold else "decides above"
+        if now.decision is not None and now.statistic <= now.threshold:  # it dropped the others one by one
+            verb = f"{now.strategy} stopped by itself; the rule would need"
         lines.append(("statistic", f"{number(now.statistic, 4)} ({verb} {number(now.threshold, 4)})"))
     lines.append(("promise", now.assumes))
     if now.suspended:

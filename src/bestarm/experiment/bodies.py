@@ -22,7 +22,7 @@ from ..kernels.tracking import leading_arm
 from .findings import Findings
 from .settings import Settings
 
-_FAR = 2.0**20  # units: a mean farther from the offset than that may lack bits
+_FAR = 2.0**20  # of the finest scale: a mean farther from the offset than that may lack bits
 
 
 class Bodies:
@@ -36,6 +36,7 @@ class Bodies:
         self.settings, K = settings, len(settings.arms)
         self.steering = settings.stopping.blank(settings.model, K)
         self.evidence = self.steering.copy()
+        self._far = _FAR * settings.model.finest / settings.model.unit
         self.offset: float | None = None
         if settings.model.limits is not None:
             self.offset = round_offset(self.signed(sum(settings.model.limits) / 2), settings.model.unit)
@@ -63,7 +64,7 @@ class Bodies:
         if self.offset is None:
             self._set_offset(round_offset(value, self.settings.model.unit))
         decision.take(self.params, body, arm, count, value)
-        if _FAR < abs(body[MEANS, arm]) < math.inf and abs(self._best()) > _FAR:
+        if self._far < abs(body[MEANS, arm]) < math.inf and abs(self._best()) > self._far:
             return self.choose_offset()
         return False
 
@@ -87,12 +88,13 @@ class Bodies:
     @property
     def far(self) -> bool:
         """Whether some mean is so far from the offset that the next value may move it."""
-        return bool((abs(self.steering[MEANS, self.told > 0.0]) > _FAR).any())
+        return bool((abs(self.steering[MEANS, self.told > 0.0]) > self._far).any())
 
     def is_far(self, raw: float) -> bool:
         """Whether a value may move the offset."""
         return (
-            self.offset is not None and abs(self.signed(raw) - self.offset) > _FAR * self.settings.model.unit
+            self.offset is not None
+            and abs(self.signed(raw) - self.offset) > _FAR * self.settings.model.finest
         )
 
     def _set_offset(self, offset: float) -> None:

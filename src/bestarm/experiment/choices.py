@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from .. import _door
 from .._catalogue import MODELS, STRATEGIES
-from ..errors import InvalidInputError, StoreError
+from ..errors import BestarmError, InvalidInputError, StoreError
 from ..strategies import Strategy, find_strategy
 from ..theory.models import Bounded, Gaussian, Model, refuse_distant
 from ..theory.stopping import RULES, StoppingRule, stopping_rule
@@ -27,6 +27,12 @@ class Chosen(NamedTuple):
         """What tables call it."""
         return self.strategy.name if self.strategy else str(self.record["custom"])
 
+    @property
+    def stops_itself(self) -> bool:
+        """Whether it decides when to stop: as it was when the experiment was created."""
+        own = self.strategy is not None and self.strategy.stops_itself
+        return bool(self.record.get("stops_itself", own))
+
     def with_own(self, given: Strategy | None) -> Chosen:
         """With the strategy that the user passes again; any but the stored one is refused."""
         if given is None:
@@ -37,6 +43,7 @@ class Chosen(NamedTuple):
                     f"the experiment was created with the strategy {self.record['custom']!r}, got "
                     f"{given.name!r}; pass that one."
                 )
+            self._refuse_other_stop(given, InvalidInputError)
             return Chosen(given, self.record)
         if self.strategy != given:
             raise InvalidInputError(
@@ -44,6 +51,15 @@ class Chosen(NamedTuple):
                 f"the strategy out."
             )
         return self
+
+    def _refuse_other_stop(self, given: Strategy, error: type[BestarmError]) -> None:
+        """Refuse one that decides when to stop where the stored one did not, or the other way round."""
+        if given.stops_itself != self.record.get("stops_itself", given.stops_itself):
+            words = ("does", "did not") if given.stops_itself else ("does not", "did")
+            raise error(
+                f"the strategy {given.name!r} {words[0]} stop by itself, and the one that the experiment was "
+                f"created with {words[1]}; use the strategy as it was then, or create another experiment"
+            )
 
 
 def choose_strategy(given: str | Strategy) -> Chosen:
@@ -61,7 +77,10 @@ def recall_strategy(record: dict[str, Any]) -> Chosen:
     if "custom" in record:
         return Chosen(None, record)
     if "installed" in record:
-        return Chosen(find_strategy(record["installed"]), record)
+        found = Chosen(find_strategy(record["installed"]), record)
+        assert found.strategy is not None
+        found._refuse_other_stop(found.strategy, StoreError)
+        return found
     kind, parameters = record["class"], record["parameters"]
     try:
         return Chosen(_made(_own_strategy(kind), parameters), record)

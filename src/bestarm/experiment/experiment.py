@@ -125,6 +125,7 @@ class Experiment:
     def _ask(self, turn: Turn, count: int, most: int) -> tuple[list[Pull], bool, bool]:
         """Some of the pulls, whether there may be more of them, and whether there will never be."""
         state = turn.state
+        turn.decide()  # a strategy that stops by itself may hear of results from a client without it
         if state.decision is not None:
             return [], False, False
         if state.suspended:

@@ -290,10 +290,15 @@ def packed(state: State) -> str:
 
 def unpacked(settings: Settings, snapshot: str) -> State:
     """The state back; ValueError or KeyError if it is damaged, or of another version."""
-    digest, _, text = snapshot.partition(" ")
-    if digest != _digest(text):
+    if not is_whole(snapshot):
         raise ValueError("a damaged snapshot")
-    return State.from_dict(settings, json.loads(text))
+    return State.from_dict(settings, json.loads(snapshot.partition(" ")[2]))
+
+
+def is_whole(snapshot: str) -> bool:
+    """Whether a snapshot is as it was saved, by its own hash."""
+    digest, _, text = snapshot.partition(" ")
+    return digest == _digest(text)
 
 
 def _digest(text: str) -> str:
@@ -307,9 +312,8 @@ def _continues(state: State, new: list[Entry]) -> bool:
 
 def _size(state: State) -> int:
     """About how many bytes a snapshot takes."""
-    return 40 * (len(state.open) + len(state.beyond)) + 20 * (
-        state.chooser.memory.size + 7 * state.chooser.asked.size
-    )
+    held = 2 * state.bodies.evidence.size + state.chooser.memory.size
+    return 40 * (len(state.open) + len(state.beyond)) + 20 * held
 
 
 def _spacing(state: State) -> int:

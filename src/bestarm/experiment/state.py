@@ -298,7 +298,7 @@ class State:
     @property
     def serial(self) -> bool:
         """Whether only one pull may be pending: a strategy that stops by itself must have seen everything."""
-        return self.settings.strategy is not None and self.settings.strategy.stops_itself
+        return self.settings.chosen.stops_itself
 
     def choose(self) -> int | None:
         """The strategy's next action: an arm, or ~arm for a pull without a check; None to wait."""
@@ -310,6 +310,8 @@ class State:
     def _ask_self_stopper(self) -> None:
         """Let a strategy that stops by itself say so as soon as it can."""
         if not self.serial or self.open or self.beyond or self.decision or self.crossed:
+            return
+        if self.settings.strategy is None:  # then who has it will hear it
             return
         action, K = self.chooser.choose(self.bodies), len(self.settings.arms)
         if action >= K:

@@ -31,12 +31,13 @@ class Turn:
         self.new.append(entry)
         if entry.pull in self._of_pull:
             self._of_pull[entry.pull].append(entry)
-        if self.state.crossed is not None:
-            self._decide()
+        self.decide()
 
-    def _decide(self) -> None:
+    def decide(self) -> None:
+        """Record the decision that is due, if there is one."""
         found = self.state.crossed
-        assert found is not None
+        if found is None:
+            return
         decided = Entry(events.DECIDED, arm=found.arm, data=found.to_record(self.state.settings.arms))
         self.state.apply(decided)
         self.new.append(decided)

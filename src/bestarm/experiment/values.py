@@ -30,7 +30,7 @@ def check_value(value: float, settings: Settings) -> float:
             f"gave none, say so with fail; nothing was stored."
         )
     if settings.model.limits is None:
-        refuse_distant("a value", number, settings.model.unit)
+        refuse_distant("a value", number, settings.model.finest)
     return number
 
 

@@ -10,12 +10,24 @@ from ..errors import DamagedLogError, StoreError
 from ..strategies import Strategy
 from .events import CREATED, DECIDED, Entry
 from .findings import same_decision
-from .journal import stored_chunks, unpacked
+from .journal import is_whole, stored_chunks, unpacked
 from .settings import read_settings
 from .state import State
 from .store._base import Store
 
-_OF_THE_LOG = ("evidence", "first", "beyond", "open", "violated", "decision", "counts", "next_pull", "offset")
+_DAMAGED = "the snapshot is damaged, and will not be used"
+_OF_THE_LOG = (
+    "head",
+    "evidence",
+    "first",
+    "beyond",
+    "open",
+    "violated",
+    "decision",
+    "counts",
+    "next_pull",
+    "offset",
+)
 
 
 @dataclass(frozen=True)
@@ -79,6 +91,8 @@ def verify(store: Store, name: str, strategy: Strategy | None = None) -> Verific
             audit.saved = log.snapshot()
         for chunk in _intact_chunks(store, name, lines):
             audit.take(chunk)
+        if audit.saved is not None and audit.saved[0] > lines:
+            audit.snapshot = _DAMAGED  # of a line that the log does not have
     except DamagedLogError as error:
         problem = problem or f"line {error.line} is not intact: {error.problem}"
     except StoreError as error:
@@ -141,10 +155,11 @@ class _Audit:
                 self._replay(entries[begin:i])
                 self._decided(entry)
                 begin = i
-            elif self.saved is not None and entry.seq == self.saved[0]:
+            if self.saved is not None and entry.seq == self.saved[0]:
                 self._replay(entries[begin : i + 1])
                 begin = i + 1
                 self._look_at_snapshot(self.saved[1])
+                self.saved = None
         self._replay(entries[begin:])
 
     def _replay(self, entries: list[Entry]) -> None:
@@ -177,13 +192,16 @@ class _Audit:
 
     def _look_at_snapshot(self, text: str) -> None:
         assert self.state is not None
+        if not is_whole(text):
+            self.snapshot = _DAMAGED
+            return
         if self.state.settings.strategy is None:
             return  # without the strategy it cannot be read
         try:
             saved = unpacked(self.state.settings, text).to_dict()
         except (KeyError, ValueError) as error:
             if "another version" not in str(error):
-                self.snapshot = "the snapshot is damaged, and will not be used"
+                self.snapshot = _DAMAGED
             return
         own = self.state.to_dict()
         if any(saved[key] != own[key] for key in _OF_THE_LOG):

@@ -7,6 +7,7 @@ ways around that are refused here, and so are hidden random numbers; in the func
 from __future__ import annotations
 
 import dis
+import random as python_random
 from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._references import helpers
+from ._references import helpers, references
 
 
 class Fault(NamedTuple):
@@ -24,6 +25,7 @@ class Fault(NamedTuple):
     advice: str
 
 
+_GENERATORS = {"random": "random", "numpy.random": "np.random", "secrets": "secrets"}  # modules
 _FROM_STREAM = "draw from the stream that it gets: bestarm.kernels.random.uniform(random) or normal(random)"
 _COPY = "give it a copy, such as means.copy()"
 
@@ -41,7 +43,12 @@ def find_draw(function: Any) -> Fault | None:
     for caller in [function, *helpers(function)]:
         plain = getattr(caller, "py_func", caller)
         value: object = None
+        for _, known in references(plain):
+            if name := _generator_name(known) or _random_name(known):
+                return _draws(name)
         for step in dis.get_instructions(plain):
+            if step.opname == "IMPORT_NAME" and step.argval in _GENERATORS:
+                return _draws(_GENERATORS[step.argval])
             if step.opname == "LOAD_GLOBAL":
                 value = plain.__globals__.get(step.argval)
             elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
@@ -145,6 +152,12 @@ def _draws(name: str) -> Fault:
 
 def _writes(through: str) -> Fault:
     return Fault(f"passes what it may only read to {through}, through which it could be changed", _COPY)
+
+
+def _generator_name(value: Any) -> str | None:
+    """The name of a generator that was made elsewhere, and keeps its state."""
+    kinds = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, python_random.Random)
+    return f"a {type(value).__name__}" if isinstance(value, kinds) else None
 
 
 def _random_name(value: Any) -> str | None:

@@ -22,6 +22,8 @@ from ..kernels import families
 from ..kernels.exact import FARTHEST
 from ..kernels.layout import MEANS, ROWS, VARIANCES
 
+MOST_UNEQUAL = 1e4  # scales: means are compared, and tie, in units of the largest
+
 
 class Model(ABC):
     """What is assumed of a value."""
@@ -35,6 +37,11 @@ class Model(ABC):
     @abstractmethod
     def unit(self) -> float:
         """What means are measured in: the (largest) scale of a value."""
+
+    @property
+    def finest(self) -> float:
+        """The smallest scale of a value."""
+        return self.unit
 
     @property
     @abstractmethod
@@ -82,6 +89,11 @@ class Gaussian(Model):
                 raise InvalidInputError(
                     f"sigma must be one number or one per arm, got {list(scales)}; give one for all arms."
                 )
+            if max(scales) > MOST_UNEQUAL * min(scales):
+                raise InvalidInputError(
+                    f"the sigmas of arms may differ by a factor of {MOST_UNEQUAL:g} at most, got "
+                    f"{min(scales):g} to {max(scales):g}; take a larger one for the arm of the smallest."
+                )
             object.__setattr__(self, "sigma", scales[0] if len(set(scales)) == 1 else scales)
         else:
             object.__setattr__(self, "sigma", _door.sigma(given))
@@ -93,6 +105,10 @@ class Gaussian(Model):
     @property
     def unit(self) -> float:
         return max(self.sigma) if isinstance(self.sigma, tuple) else self.sigma
+
+    @property
+    def finest(self) -> float:
+        return min(self.sigma) if isinstance(self.sigma, tuple) else self.sigma
 
     @property
     def words(self) -> str:
