@@ -136,7 +136,7 @@ BROKEN = [
     ("form", Own("matrix", any_arm, lambda _: np.zeros((2, 2))), "return a row of numbers"),
     ("form", Own("overwriting", overwriting), "writes to state, which it may only read"),
     ("arms", no_such_arm, "returned -5 in run 0; it must return an arm from 0 to 3"),
-    ("arms", stopping, "only one that was made with stops_itself=True may do"),
+    ("arms", stopping, "allowed only with stops_itself=True"),
     ("arms", out_of_memory, "an index out of range often means that rows="),
     ("runs", leaking, "and when repeated"),
     ("trace", leaking, "traced and simulated gave"),
@@ -203,7 +203,7 @@ def test_the_report_is_a_table() -> None:
     ("given", "words"),
     [
         ({"strategy": "ebs"}, "strategy must be one of"),
-        ({"strategy": lambda leader: leader}, "make one of your own function with @bestarm.strategy"),
+        ({"strategy": lambda leader: leader}, "turn your own function into one with @bestarm.strategy"),
         ({"means": [0.5, 0.5], "max_samples": 1}, "max_samples"),
         ({"means": [1e6, 0.0]}, "means must be near 0"),
         ({"delta": 2.0}, "delta"),
