@@ -116,7 +116,9 @@ def test_a_leader_is_never_called_a_decision() -> None:
     run("tell", "x", "2", "0.75")
     ran = run("status", "x")
     assert ran.code == 0
-    assert ran.out.startswith("decision   none yet\nleader     long (a guess, not a decision)\n")
+    assert ran.out.startswith(
+        "decision   none yet\nleader     long (a guess, not a decision); at most 1 below the best\n"
+    )
     assert run("status", "x", "--exit-code").code == 3
     decide()
     ran = run("status", "x", "--exit-code")

@@ -217,3 +217,22 @@ def test_scales_that_differ_too_much_are_refused() -> None:
         "uniform", means, 0.05, runs=50, noise=scales, model=Gaussian(scales), stopping="mixture"
     )
     assert found.cells[0].errors <= 3
+
+
+def test_a_scale_per_arm_is_said_by_name() -> None:
+    """In a live experiment arm -> sigma, in a simulation a list; resumed with the same, in any order."""
+    store = MemoryStore()
+    experiment = Experiment.create(store, "x", ["old", "new"], sigma={"new": 2.5, "old": 1.0})
+    assert experiment.settings.model == Gaussian((1.0, 2.5))
+    assert (
+        Experiment.create(store, "x", ["old", "new"], sigma={"old": 1, "new": 2.5}).settings.model.unit == 2.5
+    )
+    for given in ({"old": 1.0}, {"old": 1.0, "new": 2.0, "other": 3.0}, {}):
+        with pytest.raises(
+            bestarm.InvalidInputError, match=r"a number for each arm, got .* for the arms old, new"
+        ):
+            Experiment.create("memory:", "y", ["old", "new"], sigma=given)
+    scales = [1.0, 0.5]
+    one = bestarm.simulate("tas-d", [1.0, 0.0], 0.1, runs=20, noise=scales, sigma=scales)
+    two = bestarm.simulate("tas-d", [1.0, 0.0], 0.1, runs=20, noise=scales, model=Gaussian((1.0, 0.5)))
+    np.testing.assert_array_equal(one.cells[0].samples, two.cells[0].samples)

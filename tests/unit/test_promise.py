@@ -10,6 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -307,3 +308,46 @@ def test_a_stop_is_heard_although_another_client_told_the_results() -> None:
     status = experiment.status()
     assert (status.decision, status.samples, status.promise) == ("b", 6, None)
     assert experiment.verify().sound
+
+
+def test_how_far_the_leader_can_be_from_the_best() -> None:
+    """Always, decided or not: at most what the intervals allow; and who may still be the best."""
+    for minimize, word in ((False, "below"), (True, "above")):
+        experiment = Experiment.create(
+            "memory:", "x", ["a", "b", "c"], bounds=(0, 1), strategy="uniform", seed=1, minimize=minimize
+        )
+        before = experiment.status()
+        assert (before.shortfall, before.in_the_race) == (None, ("a", "b", "c"))
+        values = {"a": 0.9, "b": 0.85, "c": 0.0}
+        for _ in range(30):
+            for pull in experiment.ask(3):
+                experiment.tell(pull, 1.0 - values[pull.arm] if minimize else values[pull.arm])
+        status = experiment.status()
+        assert status.in_the_race == ("a", "b")
+        assert status.shortfall == -status.intervals["b"][0] > 0.0
+        shown = float(re.findall(rf"a leads and is at most (\S+) {word} the best", str(status))[0])
+        assert status.shortfall <= shown <= 1.01 * status.shortfall  # never rounded down
+        assert status.to_dict()["in_the_race"] == ["a", "b"]
+    finished = decided().status()
+    assert (finished.shortfall, finished.in_the_race) == (0.0, ("b",))
+    unproven = begun(stopping="practical").status()
+    assert (unproven.shortfall, unproven.in_the_race) == (None, None)
+    assert str(unproven).endswith("leads")
+
+
+def test_the_best_is_as_near_as_it_says() -> None:
+    """Over 200 runs of equal means but one: the leader is never farther from the best than the shortfall.
+
+    False alarm: each run errs with probability at most 0.05; more than 20 of 200 has probability below 1e-3.
+    """
+    misses = 0
+    for seed in range(200):
+        experiment = Experiment.create("memory:", "x", ["a", "b"], sigma=1.0, strategy="uniform", seed=seed)
+        rng, means = np.random.default_rng(seed), {"a": 0.0, "b": 0.4}
+        for _ in range(8):
+            experiment.tell([(pull, float(rng.normal(means[pull.arm]))) for pull in experiment.ask(10)])
+        status = experiment.status()
+        assert status.leader is not None
+        assert status.shortfall is not None
+        misses += 0.4 - means[status.leader] > status.shortfall
+    assert misses <= 20

@@ -39,7 +39,9 @@ Delta = Annotated[
 Sigma = Annotated[
     str | None,
     typer.Option(
-        metavar="FLOAT", help="The known standard deviation (sub-Gaussian scale) of one value; or --bounds."
+        metavar="FLOAT",
+        help="The known standard deviation (sub-Gaussian scale) of one value, or one for each arm like "
+        "old=1,new=2.5; or --bounds.",
     ),
 ]
 Bounds = Annotated[
@@ -139,12 +141,25 @@ def settings_of(
     if delta is not None:
         found["delta"] = to_number(delta, "delta")
     if sigma is not None:
-        found["sigma"] = to_number(sigma, "sigma")
+        found["sigma"] = _sigma(sigma)
     if bounds is not None:
         found["bounds"] = tuple(to_number(word, "bounds") for word in cut(bounds))
     if minimize:
         found["minimize"] = True
     return found
+
+
+def _sigma(given: str) -> float | dict[str, float]:
+    """One number, or one for each arm: old=1,new=2.5."""
+    if "=" not in given:
+        return to_number(given, "sigma")
+    each: dict[str, float] = {}
+    for word in cut(given):
+        arm, _, number = word.rpartition("=")
+        if arm in each:
+            raise InvalidInputError(f"--sigma has the arm {arm!r} twice, got {given!r}; name each arm once.")
+        each[arm] = to_number(number, "sigma")
+    return each
 
 
 def require_scale(settings: dict[str, Any], known: Callable[[], bool]) -> None:

@@ -63,9 +63,9 @@ def status(
 
 def _print_status(now: Status) -> None:
     decision = now.decision if now.decision is not None else "none yet"
-    leader = (
-        "none, there is no result yet" if now.leader is None else f"{now.leader} (a guess, not a decision)"
-    )
+    leader = "none, there is no result yet"
+    if now.leader is not None:
+        leader = f"{now.leader} (a guess, not a decision)" + (f"; {now.at_most}" if now.at_most else "")
     why = "came after the decision" if now.decision is not None else "waiting for earlier pulls"
     waiting = f"; {now.waiting} more {why}" if now.waiting else ""
     lines = [("decision", decision)]
@@ -77,6 +77,8 @@ def _print_status(now: Status) -> None:
         if now.decision is not None and now.statistic <= now.threshold:  # it dropped the others one by one
             verb = f"{now.strategy} stopped by itself; the rule would need"
         lines.append(("statistic", f"{number(now.statistic, 4)} ({verb} {number(now.threshold, 4)})"))
+    if now.decision is None and now.in_the_race is not None:
+        lines.append(("in the race", ", ".join(now.in_the_race)))
     lines.append(("promise", now.assumes))
     if now.suspended:
         lines.append(("SUSPENDED", now.suspended))

@@ -42,7 +42,9 @@ def simulate(
     ] = "1",
     sigma: Annotated[
         str | None,
-        typer.Option(metavar="FLOAT", help="The scale that strategies assume; default: the largest noise."),
+        typer.Option(
+            metavar="S1,S2,...", help="The scale to assume, one or one per arm; default: the largest noise."
+        ),
     ] = None,
     stopping: Annotated[str, typer.Option(help=f"When to stop: {', '.join(STOPPING_RULES)}.")] = "practical",
     max_samples: Annotated[str | None, typer.Option(metavar="INT", help="Where to cut a run off.")] = None,
@@ -61,6 +63,7 @@ def simulate(
     from ..simulation.runner import simulate as run
 
     spread = _numbers(noise, "noise")
+    assumed = None if sigma is None else _numbers(sigma, "sigma")
     with remarks():
         result = run(
             cut(strategy),
@@ -70,7 +73,7 @@ def simulate(
             seed=to_whole(seed, "seed"),
             rewards=rewards,
             noise=spread if len(spread) > 1 else spread[0],
-            sigma=None if sigma is None else to_number(sigma, "sigma"),
+            sigma=None if assumed is None else assumed if len(assumed) > 1 else assumed[0],
             stopping=stopping,
             max_samples=None if max_samples is None else to_whole(max_samples, "max-samples"),
             threads=None if threads is None else to_whole(threads, "threads"),

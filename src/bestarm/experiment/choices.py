@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -94,9 +94,7 @@ def _own_strategy(kind: str) -> Any:
     return None if entry is None else entry.load()
 
 
-def choose_model(
-    bounds: Ends | None, sigma: float | None, model: Model | None, arms: tuple[str, ...]
-) -> Model:
+def choose_model(bounds: Any, sigma: Any, model: Model | None, arms: tuple[str, ...]) -> Model:
     """What is assumed of a value; a sub-Gaussian scale and bounds are short for models."""
     given = [
         name for name, one in (("sigma", sigma), ("bounds", bounds), ("model", model)) if one is not None
@@ -108,7 +106,7 @@ def choose_model(
             f"without a scale nothing can be promised."
         )
     if sigma is not None:
-        model = Gaussian(_door.sigma(sigma))
+        model = Gaussian(_per_arm(sigma, arms) if isinstance(sigma, Mapping) else _door.sigma(sigma))
     elif model is None:
         model = _bounded(bounds)
     elif type(model).__name__ not in MODELS or type(model) is not MODELS[type(model).__name__].load():
@@ -120,6 +118,15 @@ def choose_model(
     if model.limits is not None:
         refuse_distant("bounds", max(map(abs, model.limits)), model.unit)
     return model
+
+
+def _per_arm(sigma: Mapping[str, float], arms: tuple[str, ...]) -> tuple[float, ...]:
+    if set(sigma) != set(arms):
+        raise InvalidInputError(
+            f"sigma must have a number for each arm, got {', '.join(map(str, sigma)) or 'none'} for the arms "
+            f"{', '.join(arms)}; name every arm once, or give one number for all."
+        )
+    return tuple(sigma[arm] for arm in arms)
 
 
 def _bounded(bounds: Any) -> Bounded:

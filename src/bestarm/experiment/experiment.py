@@ -61,7 +61,7 @@ class Experiment:
         store     "memory:", "sqlite:///file.db", "postgresql://...", or a store
         arms      the names of the options
         delta     the accepted probability of a wrong answer; default 0.05
-        sigma     the known standard deviation (sub-Gaussian scale) of one value; or else
+        sigma     the known standard deviation (sub-Gaussian scale) of one value, or arm -> sigma; or else
         bounds    (lo, hi) that every value respects; or else
         model     what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm
         strategy  how to choose the next arm, by name or as an object; default "tas-c"

@@ -50,7 +50,7 @@ class Shared(TypedDict, total=False):
     What is left out, or None, is not given: a new experiment takes the default, an existing one its own.
     """
 
-    sigma: float | None
+    sigma: float | Mapping[str, float] | None
     bounds: tuple[float, float] | None
     model: Model | None
     strategy: str | Strategy | None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
+from .findings import Findings
 from .promise import VOIDS, Caveat, assumption, caveats, promise
 from .state import State
 
@@ -32,6 +34,9 @@ class Status:
                  nothing is, and `caveats` say why
     assumes      the promise in words, with the assumption under which it holds; without a percentage if
                  there is none
+    shortfall    how far below the best the leader can be, in the values' units: at most this, with the
+                 probability of the promise; 0 after a decision, None if nothing is proven
+    in_the_race  the arms that may still be the best, in the same sense; None if nothing is proven
     caveats      what voids the promise, weakens it, or should be known: pairs of a code and a sentence, each
                  with its `effect`; docs/guides/live.md lists the codes
     """
@@ -56,11 +61,14 @@ class Status:
     promise: float | None
     assumes: str
     caveats: tuple[Caveat, ...]
+    shortfall: float | None = None
+    in_the_race: tuple[str, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON can hold them; an infinite end of an interval is None."""
         out = {field.name: getattr(self, field.name) for field in fields(self)}
         out["arms"] = list(self.arms)
+        out["in_the_race"] = None if self.in_the_race is None else list(self.in_the_race)
         out["caveats"] = [{"code": c.code, "effect": c.effect, "sentence": c.sentence} for c in self.caveats]
         out["intervals"] = {
             arm: [x if math.isfinite(x) else None for x in ends] for arm, ends in self.intervals.items()
@@ -78,9 +86,22 @@ class Status:
             return f"suspended: {self.suspended}"
         if self.leader is None and not self.waiting:
             return "no result yet"
-        guess = f"; {self.leader} leads" if self.leader is not None else ""
+        near = f" and is {self.at_most}" if self.at_most else ""
+        guess = "" if self.leader is None else f"; {self.leader} leads{near}"
         hole = f"; {self.waiting} more waiting for an earlier pull" if self.waiting else ""
         return f"undecided after {plural(self.samples, 'sample')}{guess}{hole}"
+
+    @property
+    def at_most(self) -> str:
+        """How far the leader can be from the best, in words; "" if that is not known."""
+        if self.shortfall is None:
+            return ""
+        return f"at most {rounded_up(self.shortfall)} {'above' if self.minimize else 'below'} the best"
+
+
+def rounded_up(number: float) -> str:
+    """To three digits, never rounded down."""
+    return f"{float(Decimal(number).normalize(Context(prec=3, rounding=ROUND_CEILING))):g}"
 
 
 def plural(number: int, thing: str) -> str:
@@ -98,6 +119,8 @@ def status_of(name: str, state: State) -> Status:
     for item in state.open.values():
         pending[item.arm] += 1
     ends = zip(arms, seen.lower, seen.upper, strict=True)
+    proven = promise(state)
+    shortfall, race = (None, None) if proven is None else _race(state, seen)
     return Status(
         name=name,
         arms=arms,
@@ -116,10 +139,25 @@ def status_of(name: str, state: State) -> Status:
         pending=dict(zip(arms, pending, strict=True)),
         waiting=sum(value is not None for _, _, value in state.beyond.values()),
         suspended=suspension(state),
-        promise=promise(state),
+        promise=proven,
         assumes=assumption(state),
         caveats=caveats(state),
+        shortfall=shortfall,
+        in_the_race=race,
     )
+
+
+def _race(state: State, seen: Findings) -> tuple[float | None, tuple[str, ...]]:
+    """How far below the best the leader can be, and the arms that may still be the best."""
+    arms = state.settings.arms
+    if state.decision is not None:
+        return 0.0, (arms[seen.arm],)
+    if seen.arm < 0:
+        return None, arms
+    behind = [0.0 if a == seen.arm else -low for a, low in enumerate(seen.lower)]
+    race = tuple(arm for a, arm in enumerate(arms) if a == seen.arm or behind[a] >= 0.0)
+    most = max(0.0, *behind)
+    return (most if math.isfinite(most) else None), race
 
 
 def suspension(state: State) -> str:

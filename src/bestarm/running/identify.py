@@ -54,7 +54,7 @@ def identify(
     arms          name -> function that returns one value; a function with an argument `rng` gets a
                   generator of its own for every pull, one with an argument `pull` the `Pull` itself
     delta         the accepted probability of a wrong answer; default 0.05
-    sigma         the known standard deviation (sub-Gaussian scale) of one value; or else
+    sigma         the known standard deviation (sub-Gaussian scale) of one value, or arm -> sigma; or else
     bounds        (lo, hi) that every value respects; or else
     model         what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm
     strategy, stopping, minimize, order   as in `Experiment.create`

@@ -58,7 +58,7 @@ def make_problem(
     delta: float | Sequence[float],
     rewards: str,
     noise: npt.ArrayLike,
-    sigma: float | None,
+    sigma: float | Sequence[float] | None,
     model: Model | None,
     stopping: str | StoppingRule,
     max_samples: int | None,
@@ -106,7 +106,7 @@ def make_problem(
     return Problem(offset, mu - offset, spread, family, assumed, deltas, rule, limit, best)
 
 
-def _model(model: Model | None, sigma: float | None, family: str, spread: Array) -> Model:
+def _model(model: Model | None, sigma: float | Sequence[float] | None, family: str, spread: Array) -> Model:
     """What is assumed: given, or normal values of the largest noise."""
     if model is not None:
         if sigma is not None:
@@ -125,7 +125,7 @@ def _model(model: Model | None, sigma: float | None, family: str, spread: Array)
             raise InvalidInputError(
                 "noise must be positive for some arm, got 0 for all; raise it, or give the sigma to assume."
             )
-    return Gaussian(sigma)
+    return Gaussian(sigma)  # type: ignore[arg-type]
 
 
 def _noise(value: npt.ArrayLike, num_arms: int) -> Array:

@@ -53,7 +53,7 @@ def simulate(
     seed: int = 0,
     rewards: str = "gaussian",
     noise: npt.ArrayLike = 1.0,
-    sigma: float | None = None,
+    sigma: float | Sequence[float] | None = None,
     model: Model | None = None,
     stopping: str | StoppingRule = "practical",
     max_samples: int | None = None,
@@ -69,7 +69,8 @@ def simulate(
     rewards      "gaussian", "bernoulli" (noise is not used), or "uniform" (mean ± noise)
     noise        standard deviation or half-width of the rewards, one number or one per arm
     model        what strategies and stopping rule assume of a reward, such as Gaussian(sigma)
-    sigma        short for model=Gaussian(sigma); by default the largest noise, 1/2 for Bernoulli
+    sigma        short for model=Gaussian(sigma), one number or one per arm; by default the largest noise, 1/2
+                 for Bernoulli
     stopping     name of a stopping rule, or a rule
     max_samples  cut a run off there; it then counts at max_samples, and the mean is a lower bound
     threads      by default one per available core; the result does not depend on it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,7 +62,7 @@ def trace(
     seed: int = 0,
     rewards: str = "gaussian",
     noise: npt.ArrayLike = 1.0,
-    sigma: float | None = None,
+    sigma: float | Sequence[float] | None = None,
     model: Model | None = None,
     stopping: str | StoppingRule = "practical",
     max_samples: int | None = None,
