@@ -170,6 +170,17 @@ def sigma(value: float) -> float:
     return number
 
 
+def tolerance(value: float) -> float:
+    """How far below the best a declared arm may be."""
+    number = scalar("tolerance", value)
+    if not 0.0 <= number < np.inf:
+        raise InvalidInputError(
+            f"tolerance must be at least 0 and finite, got {number:g}; it is how far below the best the "
+            f"answer may be, in the units of the values."
+        )
+    return number
+
+
 def scale(sigma: float) -> float:
     """A scale far enough from the ends of double precision that no reward overflows or loses bits."""
     if not 1e-150 < sigma < 1e150:

@@ -39,6 +39,11 @@ class Found:
     minimize: bool = False
     sentence: str = field(default="undecided after 300 samples; no arm is certain")
 
+    @property
+    def verdict(self) -> str:
+        """What is said of the leader."""
+        return "leads" if self.decision is None else "is best"
+
     def __str__(self) -> str:
         return self.sentence
 

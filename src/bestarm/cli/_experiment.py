@@ -65,6 +65,10 @@ StoppingName = Annotated[
 Minimize = Annotated[
     bool, typer.Option("--minimize", help="Look for the smallest mean instead of the largest.")
 ]
+Tolerance = Annotated[
+    str | None,
+    typer.Option(metavar="FLOAT", help="How far below the best the answer may be; default: 0."),
+]
 Order = Annotated[
     str | None,
     typer.Option(
@@ -132,6 +136,7 @@ def settings_of(
     stopping: str | None,
     minimize: bool,
     order: str | None,
+    tolerance: str | None,
 ) -> dict[str, Any]:
     """What `Experiment.create` and `identify` are given, from the words of the command line."""
     if sigma is not None and bounds is not None:
@@ -144,6 +149,8 @@ def settings_of(
         found["sigma"] = _sigma(sigma)
     if bounds is not None:
         found["bounds"] = tuple(to_number(word, "bounds") for word in cut(bounds))
+    if tolerance is not None:
+        found["tolerance"] = to_number(tolerance, "tolerance")
     if minimize:
         found["minimize"] = True
     return found

@@ -20,6 +20,7 @@ from ._experiment import (
     StoppingName,
     StoreUrl,
     StrategyName,
+    Tolerance,
     opened,
     pull_of,
     require_scale,
@@ -52,6 +53,7 @@ def create(
     stopping: StoppingName = None,
     minimize: Minimize = False,
     order: Order = None,
+    tolerance: Tolerance = None,
     seed: Seed = None,
     lease: Annotated[
         str | None,
@@ -69,7 +71,7 @@ def create(
     Example: bestarm create prompts --store sqlite:///runs.db --arm short --arm long --bounds 0,1
     """
     url = store_url(store)
-    settings = settings_of(delta, sigma, bounds, strategy, stopping, minimize, order)
+    settings = settings_of(delta, sigma, bounds, strategy, stopping, minimize, order, tolerance)
     if lease is not None:
         settings["lease"] = None if lease == "never" else to_seconds(lease, "lease", "write never")
     key = seed_of(seed)
@@ -121,7 +123,10 @@ def ask(
 def _say_why_nothing(experiment: Experiment) -> None:
     status = experiment.status()
     if status.decision is not None:
-        say(f"nothing more to ask: {status.decision} is best; {status.assumes}; {status.samples} samples.")
+        say(
+            f"nothing more to ask: {status.decision} {status.verdict}; {status.assumes}; "
+            f"{status.samples} samples."
+        )
     elif status.waiting:
         say(
             f"nothing to ask for now: {status.waiting} results are waiting for an earlier pull, and will "
@@ -242,7 +247,7 @@ def retract(
         after = experiment.status()
     show([{"pull": number, "value": new, "outcome": "retracted"}], ["pull", "value", "outcome"], format)
     if before.decision is not None:
-        now = "it is undecided" if after.decision is None else f"{after.decision} is best"
+        now = "it is undecided" if after.decision is None else f"{after.decision} {after.verdict}"
         say(f"the experiment, which had found {before.decision} best, was reopened; now {now}.")
     if after.promise != before.promise:
         say(f"the promise is now: {after.assumes}.")

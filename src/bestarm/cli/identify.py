@@ -26,6 +26,7 @@ from ._experiment import (
     Sigma,
     StoppingName,
     StrategyName,
+    Tolerance,
     remarks,
     require_scale,
     seed_of,
@@ -96,6 +97,7 @@ def identify(
     stopping: StoppingName = None,
     minimize: Minimize = False,
     order: Order = None,
+    tolerance: Tolerance = None,
     seed: Seed = None,
     max_samples: MaxSamples = None,
     timeout: Timeout = None,
@@ -126,7 +128,7 @@ def identify(
     patience = None if pull_timeout is None else to_seconds(pull_timeout, "pull-timeout")
     arms = _arms(arm, commands, shell, patience)
     width = _width(workers)
-    options = settings_of(delta, sigma, bounds, strategy, stopping, minimize, order)
+    options = settings_of(delta, sigma, bounds, strategy, stopping, minimize, order, tolerance)
     require_scale(options, lambda: store is not None and _is_stored(store, name))
     options |= {
         "rng": seed_of(seed),

@@ -47,6 +47,9 @@ def simulate(
         ),
     ] = None,
     stopping: Annotated[str, typer.Option(help=f"When to stop: {', '.join(STOPPING_RULES)}.")] = "practical",
+    tolerance: Annotated[
+        str, typer.Option(metavar="FLOAT", help="How far below the best an answer may be and be right.")
+    ] = "0",
     max_samples: Annotated[str | None, typer.Option(metavar="INT", help="Where to cut a run off.")] = None,
     threads: Annotated[
         str | None, typer.Option(metavar="INT", help="Threads; default: one per core.")
@@ -75,6 +78,7 @@ def simulate(
             noise=spread if len(spread) > 1 else spread[0],
             sigma=None if assumed is None else assumed if len(assumed) > 1 else assumed[0],
             stopping=stopping,
+            tolerance=to_number(tolerance, "tolerance"),
             max_samples=None if max_samples is None else to_whole(max_samples, "max-samples"),
             threads=None if threads is None else to_whole(threads, "threads"),
         )

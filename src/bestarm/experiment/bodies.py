@@ -104,7 +104,7 @@ class Bodies:
         """For values as they are summed, less the offset; a strategy's places among them move along."""
         settings, K = self.settings, len(self.settings.arms)
         model = settings.model.placed(0.0, self.signed(1.0))
-        head = settings.stopping.parameters(model, K, settings.delta, offset=offset)
+        head = settings.stopping.parameters(model, K, settings.delta, settings.tolerance, offset)
         if settings.strategy is None:
             return head
         placed = settings.strategy.placed(offset, self.signed(1.0))

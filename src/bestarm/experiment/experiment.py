@@ -66,6 +66,7 @@ class Experiment:
         model     what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm
         strategy  how to choose the next arm, by name or as an object; default "tas-c"
         stopping  when to stop; default "mixture", which is proven
+        tolerance how far below the best the answer may be, in the values' units; default 0
         minimize  whether the smallest mean is the best; default False
         order     "ask": results count in the order of asking; "arrival": as they come, if you know that
                   durations do not depend on values

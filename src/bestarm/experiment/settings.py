@@ -55,6 +55,7 @@ class Shared(TypedDict, total=False):
     model: Model | None
     strategy: str | Strategy | None
     stopping: str | StoppingRule | None
+    tolerance: float | None
     minimize: bool | None
     order: str | None
     about: Mapping[str, str] | None
@@ -129,6 +130,7 @@ class Settings:
     decisions    the version of the code by which results are judged: an experiment keeps its own
     model        what is assumed of a value; stored as bounds and sigma, if these say it all
     chosen       the strategy
+    tolerance    how far below the best a declared arm may be, in the values' units
     minimize     whether the smallest mean is the best
     order        in which results count: "ask", or "arrival" if durations do not depend on values
     seed         of the pulls' seeds and of the strategy's own draws
@@ -164,6 +166,9 @@ class Settings:
         metadata=setting(
             "stopping", check=choose_rule, default=DEFAULT_RULE, write=rule_record, read=recall_rule
         )
+    )
+    tolerance: float = field(
+        metadata=setting("tolerance", check=_door.tolerance, default=0.0, older={"tolerance": 0.0})
     )
     minimize: bool = field(metadata=setting("minimize", check=check_minimize, default=False))
     order: str = field(metadata=setting("order", check=check_order, default="ask"))

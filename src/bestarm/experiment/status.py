@@ -37,6 +37,7 @@ class Status:
     shortfall    how far below the best the leader can be, in the values' units: at most this, with the
                  probability of the promise; 0 after a decision, None if nothing is proven
     in_the_race  the arms that may still be the best, in the same sense; None if nothing is proven
+    tolerance    how far below the best the decision may be
     caveats      what voids the promise, weakens it, or should be known: pairs of a code and a sentence, each
                  with its `effect`; docs/guides/live.md lists the codes
     """
@@ -63,6 +64,7 @@ class Status:
     caveats: tuple[Caveat, ...]
     shortfall: float | None = None
     in_the_race: tuple[str, ...] | None = None
+    tolerance: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON can hold them; an infinite end of an interval is None."""
@@ -81,7 +83,7 @@ class Status:
 
     def __str__(self) -> str:
         if self.decision is not None:
-            return f"{self.decision} is best; {self.assumes}; {plural(self.samples, 'sample')}"
+            return f"{self.decision} {self.verdict}; {self.assumes}; {plural(self.samples, 'sample')}"
         if self.suspended:
             return f"suspended: {self.suspended}"
         if self.leader is None and not self.waiting:
@@ -90,6 +92,13 @@ class Status:
         guess = "" if self.leader is None else f"; {self.leader} leads{near}"
         hole = f"; {self.waiting} more waiting for an earlier pull" if self.waiting else ""
         return f"undecided after {plural(self.samples, 'sample')}{guess}{hole}"
+
+    @property
+    def verdict(self) -> str:
+        """What a decision says of its arm, what can be said of the leader without one."""
+        if self.decision is None:
+            return "leads"
+        return f"is within {self.tolerance:g} of the best" if self.tolerance else "is best"
 
     @property
     def at_most(self) -> str:
@@ -144,19 +153,23 @@ def status_of(name: str, state: State) -> Status:
         caveats=caveats(state),
         shortfall=shortfall,
         in_the_race=race,
+        tolerance=settings.tolerance,
     )
 
 
 def _race(state: State, seen: Findings) -> tuple[float | None, tuple[str, ...]]:
     """How far below the best the leader can be, and the arms that may still be the best."""
     arms = state.settings.arms
-    if state.decision is not None:
+    tolerance = state.settings.tolerance
+    if state.decision is not None and tolerance == 0.0:
         return 0.0, (arms[seen.arm],)
     if seen.arm < 0:
         return None, arms
     behind = [0.0 if a == seen.arm else -low for a, low in enumerate(seen.lower)]
     race = tuple(arm for a, arm in enumerate(arms) if a == seen.arm or behind[a] >= 0.0)
     most = max(0.0, *behind)
+    if state.decision is not None:
+        most = min(most, tolerance)
     return (most if math.isfinite(most) else None), race
 
 

@@ -71,13 +71,21 @@ def pair_cost(v_b: float, v_a: float, difference: float) -> float:
     return 0.5 * (v_b / (v_b + v_a) * v_a * difference) * difference
 
 
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
-def cost(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float) -> float:
-    """The least v_b d(mean b, x) + v_a d(mean a, y) over x <= y; v are pulls, or weights."""
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)")
+def cost_beyond(
+    params: Array, state: Array, b: int, a: int, v_b: float, v_a: float, tolerance: float
+) -> float:
+    """`cost`, with another tolerance than that of the parameters."""
     if params[MODEL] == UNEQUAL:
         v_b /= state[VARIANCES, b]
         v_a /= state[VARIANCES, a]
-    return pair_cost(v_b, v_a, gap(params, state, b, a))
+    return pair_cost(v_b, v_a, state[MEANS, b] - state[MEANS, a] + tolerance)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
+def cost(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float) -> float:
+    """The least v_b d(mean b, x) + v_a d(mean a, y) over x <= y; v are pulls, or weights."""
+    return cost_beyond(params, state, b, a, v_b, v_a, params[TOLERANCE])
 
 
 @kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)")

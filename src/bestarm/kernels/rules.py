@@ -11,7 +11,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array, Indices
-from .families import BOUNDED, cost, exceeds
+from .families import BOUNDED, cost, cost_beyond, exceeds
 from .families import half_width as cost_half_width
 from .layout import LEVEL, MEANS, MODEL, PENALTY, PULLS, ROWS, RULE, TOLERANCE, TUNING
 from .tilt import ceiling, count_tilts, lower_end, minimum, pooled
@@ -71,10 +71,10 @@ def grow(params: Array, state: Array, arm: int, pulls: float) -> None:
         state[PENALTY, arm] = charge(params, pulls)
 
 
-@kernel("f8(const(f8[::1]))")
-def excluded(params: Array) -> float:
+@kernel("f8(const(f8[::1]), f8)")
+def excluded(params: Array, tolerance: float) -> float:
     """For TILT: the difference against which a pair is tested, less than 0 by the tolerance."""
-    return -float(params[TOLERANCE]) * (0.5 if params[MODEL] == BOUNDED else 1.0)
+    return -tolerance * (0.5 if params[MODEL] == BOUNDED else 1.0)
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
@@ -84,18 +84,21 @@ def pair_statistic(params: Array, state: Array, b: int, a: int) -> float:
     if params[RULE] == TILT:
         if n_b == 0.0 or n_a == 0.0:
             return 0.0
-        least, _, _ = minimum(params, state, b, a, excluded(params), pooled(params, state, b, a), -math.inf)
+        d = excluded(params, params[TOLERANCE])
+        least, _, _ = minimum(params, state, b, a, d, pooled(params, state, b, a), -math.inf)
         return least
     likelihood = cost(params, state, b, a, counted(params, n_b), counted(params, n_a))
     return likelihood - (charge(params, n_b) + charge(params, n_a))
 
 
-@kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
-def pair_exceeds(params: Array, state: Array, b: int, a: int, bound: float) -> bool:
+@kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
+def pair_exceeds(params: Array, state: Array, b: int, a: int, tolerance: float, bound: float) -> bool:
     """Whether the statistic of one pair is above a bound; for TILT usually at the price of one evaluation."""
     if params[RULE] != TILT:
-        return pair_statistic(params, state, b, a) > bound
-    d = excluded(params)
+        n_b, n_a = state[PULLS, b], state[PULLS, a]
+        likelihood = cost_beyond(params, state, b, a, counted(params, n_b), counted(params, n_a), tolerance)
+        return likelihood - (charge(params, n_b) + charge(params, n_a)) > bound
+    d = excluded(params, tolerance)
     if ceiling(params, state, b, a, d) <= bound:
         return False
     least, _, _ = minimum(params, state, b, a, d, pooled(params, state, b, a), bound)
@@ -145,15 +148,15 @@ def tilts_exceed(params: Array, state: Array, b: int, bound: float, t: float) ->
     hardest, least = -1, math.inf
     for a in range(state.shape[1]):
         if a != b:
-            most = ceiling(params, state, b, a, excluded(params))
+            most = ceiling(params, state, b, a, excluded(params, params[TOLERANCE]))
             if most <= bound:
                 return False
             if most < least:
                 hardest, least = a, most
-    if not pair_exceeds(params, state, b, hardest, bound):
+    if not pair_exceeds(params, state, b, hardest, params[TOLERANCE], bound):
         return False
     for a in range(state.shape[1]):
-        if a != b and a != hardest and not pair_exceeds(params, state, b, a, bound):
+        if a != b and a != hardest and not pair_exceeds(params, state, b, a, params[TOLERANCE], bound):
             return False
     return True
 

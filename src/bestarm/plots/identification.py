@@ -34,6 +34,8 @@ class Identification(Protocol):
     def intervals(self) -> dict[str, tuple[float, float]]: ...
     @property
     def minimize(self) -> bool: ...
+    @property
+    def verdict(self) -> str: ...
 
 
 def draw(result: Identification) -> Any:
@@ -82,7 +84,7 @@ def _draw_leads(axes: Any, result: Identification, arms: list[str]) -> None:
     axes.axvline(0.0, color="black", lw=0.8)
     for y, arm in enumerate(arms):
         if arm == result.leader:
-            words = "is best" if result.decision is not None else "leads"
+            words = result.verdict
             axes.annotate(words, (0.0, y), (6, 0), textcoords="offset points", va="center", weight="bold")
             continue
         low, high = result.intervals.get(arm, (-math.inf, math.inf))

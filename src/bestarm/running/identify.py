@@ -57,7 +57,7 @@ def identify(
     sigma         the known standard deviation (sub-Gaussian scale) of one value, or arm -> sigma; or else
     bounds        (lo, hi) that every value respects; or else
     model         what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm
-    strategy, stopping, minimize, order   as in `Experiment.create`
+    strategy, stopping, tolerance, minimize, order   as in `Experiment.create`
     max_samples   give up after so many samples in total
     timeout       give up after so many seconds
     pull_timeout  seconds after which one pull counts as failed

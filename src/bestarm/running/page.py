@@ -42,7 +42,7 @@ def bar(part: float, width: int = 80) -> str:
 def _interval(status: Status, arm: str, axis: Interval) -> str:
     """A small drawing: a line from end to end, the estimate, and a thin line at 0."""
     if arm == status.leader:
-        return "is best" if status.decision is not None else "leads"
+        return status.verdict
     low, high = status.intervals.get(arm, UNKNOWN)
 
     def x(value: float) -> float:

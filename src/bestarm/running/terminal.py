@@ -36,7 +36,7 @@ def arm_lines(status: Status, width: int, most: int, ascii_only: bool) -> Iterat
         line = Text(space.join(row) + space, no_wrap=True, overflow="crop")
         if arm == status.leader:
             line.stylize("bold")
-            line.append("is best" if status.decision is not None else "leads")
+            line.append(status.verdict)
         elif bar >= LEAST_BAR:
             interval = status.intervals.get(arm, UNKNOWN)
             drawn = _interval_bar(interval, difference(status, arm), axis, bar, marks)

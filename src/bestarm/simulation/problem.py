@@ -28,7 +28,7 @@ class Problem:
     means, noise   (K,), the means less the offset
     model          what is assumed of a reward
     deltas         in the order given
-    best           the arms whose recommendation is right
+    best           the arms whose recommendation is right: within the tolerance of the largest mean
     max_samples    where a run is cut off, inf for never
     """
 
@@ -39,6 +39,7 @@ class Problem:
     model: Model
     deltas: tuple[float, ...]
     rule: StoppingRule
+    tolerance: float
     max_samples: float
     best: frozenset[int]
 
@@ -62,6 +63,7 @@ def make_problem(
     model: Model | None,
     stopping: str | StoppingRule,
     max_samples: int | None,
+    tolerance: float = 0.0,
 ) -> Problem:
     """Check everything that `simulate` and `trace` are given about the bandit."""
     mu = _door.per_arm("means", means)
@@ -88,9 +90,10 @@ def make_problem(
         )
     _door.scale(unit)
     limit = np.inf if max_samples is None else _limit(max_samples, mu.size)
-    best = frozenset(np.flatnonzero(mu == mu.max()).tolist())
+    allowed = _door.tolerance(tolerance)
+    best = frozenset(np.flatnonzero(mu >= mu.max() - allowed).tolist())
     near = int((mu >= mu.max() - TIE * unit).sum())
-    if near > 1 and not np.isfinite(limit):
+    if near > 1 and allowed == 0.0 and not np.isfinite(limit):
         raise InvalidInputError(
             f"the largest mean must be unique, got {mu.max()} for {near} arms (within 1e-9 sigma), with "
             f"which a run would never end; give max_samples."
@@ -103,7 +106,7 @@ def make_problem(
     rule = stopping_rule(stopping)
     rule = rule.simulated() if isinstance(stopping, str) else rule
     offset = 0.0 if family == "bernoulli" else round_offset(float(mu.max()), unit)
-    return Problem(offset, mu - offset, spread, family, assumed, deltas, rule, limit, best)
+    return Problem(offset, mu - offset, spread, family, assumed, deltas, rule, allowed, limit, best)
 
 
 def _model(model: Model | None, sigma: float | Sequence[float] | None, family: str, spread: Array) -> Model:

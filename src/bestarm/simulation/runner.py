@@ -56,6 +56,7 @@ def simulate(
     sigma: float | Sequence[float] | None = None,
     model: Model | None = None,
     stopping: str | StoppingRule = "practical",
+    tolerance: float = 0.0,
     max_samples: int | None = None,
     threads: int | None = None,
     progress: bool | Progress | None = None,
@@ -72,13 +73,14 @@ def simulate(
     sigma        short for model=Gaussian(sigma), one number or one per arm; by default the largest noise, 1/2
                  for Bernoulli
     stopping     name of a stopping rule, or a rule
+    tolerance    how far below the best a recommendation may be: then it is right, and a run may stop sooner
     max_samples  cut a run off there; it then counts at max_samples, and the mean is a lower bound
     threads      by default one per available core; the result does not depend on it
     progress     True or False, or a function of (done, total); by default a bar if stderr is a terminal
     Returns      Simulation; after Ctrl-C with the runs up to the first incomplete one, marked incomplete
     Raises       InvalidInputError
     """
-    problem = make_problem(means, delta, rewards, noise, sigma, model, stopping, max_samples)
+    problem = make_problem(means, delta, rewards, noise, sigma, model, stopping, max_samples, tolerance)
     chosen = _strategies(strategies)
     for one in chosen:
         refuse_stalling(one, problem)
@@ -115,7 +117,7 @@ class Job:
         self.deltas = tuple(sorted(self.deltas, reverse=True))
         self.levels = np.array([rule.level(K, delta) for delta in self.deltas])
         model = self.problem.model.placed(self.problem.offset)
-        head = rule.parameters(model, K, self.deltas[0])
+        head = rule.parameters(model, K, self.deltas[0], self.problem.tolerance)
         placed = self.strategy.placed(self.problem.offset)
         self.params = np.concatenate([head, placed.parameters(K, model.unit)])
         self.blank = rule.blank(model, K)

@@ -65,6 +65,7 @@ def trace(
     sigma: float | Sequence[float] | None = None,
     model: Model | None = None,
     stopping: str | StoppingRule = "practical",
+    tolerance: float = 0.0,
     max_samples: int | None = None,
 ) -> Trace:
     """Run number `run` of a simulation, step by step; the same run as `simulate` counts.
@@ -73,7 +74,7 @@ def trace(
     Returns  Trace
     Raises   InvalidInputError
     """
-    problem = make_problem(means, [delta], rewards, noise, sigma, model, stopping, max_samples)
+    problem = make_problem(means, [delta], rewards, noise, sigma, model, stopping, max_samples, tolerance)
     chosen = find_strategy(strategy)
     refuse_stalling(chosen, problem)
     number = _door.whole("run", run, 0, 2**40, "runs are counted from 0")

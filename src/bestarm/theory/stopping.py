@@ -134,6 +134,7 @@ class StoppingRule(ABC):
         sigma: float = 1.0,
         *,
         model: Model | None = None,
+        tolerance: float = 0.0,
     ) -> Stopping:
         """Decide whether to stop, from counts and empirical means.
 
@@ -142,19 +143,21 @@ class StoppingRule(ABC):
         delta    the accepted probability of a wrong answer
         sigma    standard deviation (sub-Gaussian scale) of one sample, short for model=Gaussian(sigma)
         model    what a sample is
+        tolerance  how far below the best a declared arm may be
         Returns  Stopping(statistic, threshold, leader, decided), each (...)
         Raises   InvalidInputError
         """
-        seen, _, _ = self._evaluate(pulls, means, _door.delta(delta), model or Gaussian(sigma))
+        allowed = _door.tolerance(tolerance)
+        seen, _, _ = self._evaluate(pulls, means, _door.delta(delta), model or Gaussian(sigma), allowed)
         return seen
 
     def _evaluate(
-        self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, model: Model
+        self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, model: Model, tolerance: float = 0.0
     ) -> tuple[Stopping, Array, Array]:
         """Also the parameters and the states, which are flat."""
         count, flat, origin = states(pulls, means, model, self.blank(model, np.shape(pulls)[-1]))
         shape, num_arms = count.shape[:-1], count.shape[-1]
-        params = self.parameters(model, num_arms, delta, offset=origin)
+        params = self.parameters(model, num_arms, delta, tolerance, origin)
         self.summarise(model, flat)
         statistic, leader = np.empty(flat.shape[0]), np.empty(flat.shape[0], dtype=np.int64)
         with np.errstate(all="ignore"):
