@@ -126,7 +126,7 @@ def test_equal_gaps_and_two_arms_are_closed_forms() -> None:
 
 def test_constants_of_the_thresholds() -> None:
     """log R of GK16 for K = 2, 5, 10 and three α, with δ for one; C_G of Kaufmann & Koolen."""
-    from bestarm.theory.stopping import calibration
+    from bestarm.theory.constants import calibration
 
     published = {1.1: (26.1, 67.4, 143.9), 1.2: (22.3, 59.1, 128.5), float(np.e / 2): (19.4, 52.9, 117.1)}
     for alpha, values in published.items():

@@ -78,7 +78,7 @@ def _print_status(now: Status) -> None:
             verb = f"{now.strategy} stopped by itself; the rule would need"
         lines.append(("statistic", f"{number(now.statistic, 4)} ({verb} {number(now.threshold, 4)})"))
     if now.decision is None and now.in_the_race is not None:
-        lines.append(("in the race", ", ".join(now.in_the_race)))
+        lines.append(("candidates", ", ".join(now.in_the_race)))
     lines.append(("promise", now.assumes))
     if now.suspended:
         lines.append(("SUSPENDED", now.suspended))

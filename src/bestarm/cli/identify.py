@@ -127,7 +127,6 @@ def identify(
     commands = Commands()
     patience = None if pull_timeout is None else to_seconds(pull_timeout, "pull-timeout")
     arms = _arms(arm, commands, shell, patience)
-    width = _width(workers)
     options = settings_of(delta, sigma, bounds, strategy, stopping, minimize, order, tolerance)
     require_scale(options, lambda: store is not None and _is_stored(store, name))
     options |= {
@@ -138,14 +137,20 @@ def identify(
         "progress": False if quiet else None,
     }
     options |= _place(store, name, arms)
-    with _resumable(store is not None), _workers(commands, width) as pool, remarks(quiet):
+    with _resumable(store is not None), _workers(commands, _width(workers)) as pool, remarks(quiet):
         result = _run(arms, workers=pool, **options)
     _show(result, format)
-    if result.resumed and not quiet:
-        _say_what_was_there(result)
-    if result.decision is None and not quiet:
-        _say_how_to_go_on(result, store is not None)
+    if not quiet:
+        _say_more(result, store is not None)
     return 0 if result.decision is not None else 3
+
+
+def _say_more(result: Result, stored: bool) -> None:
+    """What was there before, and how to continue."""
+    if result.resumed:
+        _say_what_was_there(result)
+    if result.decision is None:
+        _say_how_to_go_on(result, stored)
 
 
 def _check_start(unread: list[str]) -> None:

@@ -17,45 +17,59 @@ if TYPE_CHECKING:
     from ..simulation.results import Simulation
 
 
+Means = Annotated[str, typer.Option(metavar="M1,M2,...", help="Means of the arms.")]
+Deltas = Annotated[str, typer.Option(metavar="D1,D2,...", help="Accepted probabilities of a wrong answer.")]
+Strategies = Annotated[
+    str,
+    typer.Option(
+        metavar="S1,S2,...", help=f"Strategies to compare: {', '.join(STRATEGIES)}, or an installed one."
+    ),
+]
+Runs = Annotated[str, typer.Option(metavar="INT", help="Number of runs of each strategy.")]
+Seed = Annotated[str, typer.Option(metavar="INT", help="The same seed gives the same result.")]
+Rewards = Annotated[str, typer.Option(help="Kind of rewards: gaussian, bernoulli or uniform.")]
+Noise = Annotated[
+    str,
+    typer.Option(
+        metavar="N1,N2,...", help="Standard deviation, or half-width if uniform; one or one per arm."
+    ),
+]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        metavar="S1,S2,...",
+        help="The scale to assume, one or one per arm; default: the largest noise, for bernoulli the bounds "
+        "0 and 1.",
+    ),
+]
+Rule = Annotated[str, typer.Option(help=f"When to stop: {', '.join(STOPPING_RULES)}.")]
+Tolerance = Annotated[
+    str, typer.Option(metavar="FLOAT", help="How far below the best an answer may be and be right.")
+]
+MaxSamples = Annotated[str | None, typer.Option(metavar="INT", help="Where to cut a run off.")]
+Threads = Annotated[str | None, typer.Option(metavar="INT", help="Threads; default: one per core.")]
+Format = Annotated[ListingFormat, typer.Option(help="Output format.")]
+Output = Annotated[str | None, typer.Option(help="Write the output to a file instead of stdout.")]
+
+
+DEFAULT = ",".join(COMPARED)
+
+
 def simulate(
-    means: Annotated[str, typer.Option(metavar="M1,M2,...", help="Means of the arms.")],
-    delta: Annotated[
-        str, typer.Option(metavar="D1,D2,...", help="Accepted probabilities of a wrong answer.")
-    ] = "0.05",
-    strategy: Annotated[
-        str,
-        typer.Option(
-            metavar="S1,S2,...",
-            help=f"Strategies to compare: {', '.join(STRATEGIES)}, or an installed one.",
-        ),
-    ] = ",".join(COMPARED),
-    runs: Annotated[str, typer.Option(metavar="INT", help="Number of runs of each strategy.")] = "1000",
-    seed: Annotated[str, typer.Option(metavar="INT", help="The same seed gives the same result.")] = "0",
-    rewards: Annotated[
-        str, typer.Option(help="Kind of rewards: gaussian, bernoulli or uniform.")
-    ] = "gaussian",
-    noise: Annotated[
-        str,
-        typer.Option(
-            metavar="N1,N2,...", help="Standard deviation, or half-width if uniform; one or one per arm."
-        ),
-    ] = "1",
-    sigma: Annotated[
-        str | None,
-        typer.Option(
-            metavar="S1,S2,...", help="The scale to assume, one or one per arm; default: the largest noise."
-        ),
-    ] = None,
-    stopping: Annotated[str, typer.Option(help=f"When to stop: {', '.join(STOPPING_RULES)}.")] = "practical",
-    tolerance: Annotated[
-        str, typer.Option(metavar="FLOAT", help="How far below the best an answer may be and be right.")
-    ] = "0",
-    max_samples: Annotated[str | None, typer.Option(metavar="INT", help="Where to cut a run off.")] = None,
-    threads: Annotated[
-        str | None, typer.Option(metavar="INT", help="Threads; default: one per core.")
-    ] = None,
-    format: Annotated[ListingFormat, typer.Option(help="Output format.")] = ListingFormat.table,
-    output: Annotated[str | None, typer.Option(help="Write the output to a file instead of stdout.")] = None,
+    means: Means,
+    delta: Deltas = "0.05",
+    strategy: Strategies = DEFAULT,
+    runs: Runs = "1000",
+    seed: Seed = "0",
+    rewards: Rewards = "gaussian",
+    noise: Noise = "1",
+    sigma: Scale = None,
+    stopping: Rule = "practical",
+    tolerance: Tolerance = "0",
+    max_samples: MaxSamples = None,
+    threads: Threads = None,
+    format: Format = ListingFormat.table,
+    output: Output = None,
 ) -> int:
     """Compare strategies on one bandit: the mean number of samples and the error rate.
 

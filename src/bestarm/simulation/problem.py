@@ -14,7 +14,7 @@ from ..errors import InvalidInputError
 from ..kernels.exact import round_offset
 from ..kernels.random import BERNOULLI, GAUSSIAN, UNIFORM
 from ..kernels.tracking import TIE
-from ..theory.models import Gaussian, Model
+from ..theory.models import Bounded, Gaussian, Model
 from ..theory.stopping import StoppingRule, stopping_rule
 
 FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI, "uniform": UNIFORM}
@@ -110,7 +110,7 @@ def make_problem(
 
 
 def _model(model: Model | None, sigma: float | Sequence[float] | None, family: str, spread: Array) -> Model:
-    """What is assumed: given, or normal values of the largest noise."""
+    """What is assumed: given, or values in [0, 1] if they are Bernoulli, or else the largest noise."""
     if model is not None:
         if sigma is not None:
             raise InvalidInputError(
@@ -123,7 +123,9 @@ def _model(model: Model | None, sigma: float | Sequence[float] | None, family: s
             )
         return model
     if sigma is None:
-        sigma = 0.5 if family == "bernoulli" else float(spread.max())
+        if family == "bernoulli":
+            return Bounded(0.0, 1.0)
+        sigma = float(spread.max())
         if sigma == 0.0:
             raise InvalidInputError(
                 "noise must be positive for some arm, got 0 for all; raise it, or give the sigma to assume."

@@ -70,8 +70,8 @@ def simulate(
     rewards      "gaussian", "bernoulli" (noise is not used), or "uniform" (mean ± noise)
     noise        standard deviation or half-width of the rewards, one number or one per arm
     model        what strategies and stopping rule assume of a reward, such as Gaussian(sigma)
-    sigma        short for model=Gaussian(sigma), one number or one per arm; by default the largest noise, 1/2
-                 for Bernoulli
+    sigma        short for model=Gaussian(sigma), one number or one per arm; by default the largest noise, and
+                 Bounded(0, 1) for Bernoulli
     stopping     name of a stopping rule, or a rule
     tolerance    how far below the best a recommendation may be: then it is right, and a run may stop sooner
     max_samples  cut a run off there; it then counts at max_samples, and the mean is a lower bound

@@ -17,7 +17,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -29,6 +28,7 @@ from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import layout
 from ..kernels import rules as kernels
+from .constants import calibration, gk16_log_constant
 from .models import Bounded, Gaussian, Model
 from .statistics import states
 
@@ -271,7 +271,7 @@ class GK16(StoppingRule):
 
     def log_constant(self, num_arms: int, log_inverse_delta: float) -> float:
         """log R; `printed` ignores the second argument."""
-        return _gk16_log_constant(num_arms, self.alpha, 0.0 if self.printed else log_inverse_delta)
+        return gk16_log_constant(num_arms, self.alpha, 0.0 if self.printed else log_inverse_delta)
 
 
 @dataclass(frozen=True)
@@ -346,56 +346,3 @@ def stopping_rule(rule: str | StoppingRule) -> StoppingRule:
     if isinstance(rule, StoppingRule):
         return rule
     return RULES[_door.choice("stopping", rule, tuple(RULES))]
-
-
-@lru_cache(maxsize=256)
-def calibration(x: float) -> float:
-    """C_G(x) = min over ½ < λ <= 1 of (g_G(λ) + x)/λ of Kaufmann & Koolen, Theorem 7.
-
-    g_G(λ) = 2λ - 2λ log(4λ) + log ζ(2λ) - ½ log(1-λ). Any λ gives a valid threshold, so the
-    tolerance of the minimisation costs no validity.
-    """
-    from scipy.optimize import minimize_scalar
-    from scipy.special import zeta
-
-    def objective(lam: float) -> float:
-        log_zeta = np.log(zeta(2.0 * lam))
-        g = 2.0 * lam - 2.0 * lam * np.log(4.0 * lam) + log_zeta - 0.5 * np.log1p(-lam)
-        return float((g + x) / lam)
-
-    ends = (0.5 + 1e-9, 1.0 - 1e-9)
-    found = minimize_scalar(objective, bounds=ends, method="bounded", options={"xatol": 1e-10})
-    return float(found.fun)
-
-
-@lru_cache(maxsize=256)
-def _gk16_log_constant(num_arms: int, alpha: float, log_inverse_delta: float) -> float:
-    """The smallest L = log R with L >= log Σ_t (e^(K+1)/K^K) (log²(R t^α/δ) log t)^K/t^α.
-
-    The right side increases in L, so iterating from below leads to the smallest fixed point.
-    """
-    head = np.log(np.arange(2.0, 2001.0))
-    # The tail of the sum is an integral in u = log t (Euler-Maclaurin; half of the first term).
-    # The integrand is smooth and falls off like e^(-(α-1)u), so a fine trapezoid is exact enough.
-    decay = (alpha - 1.0) / (3.0 * num_arms + 40.0)
-    tail = np.linspace(np.log(2000.0), np.log(2000.0) + 3.0 / decay, 400_001)
-
-    def log_terms(u: Array, level: float) -> Array:
-        log_squared = 2.0 * np.log(level + alpha * u + log_inverse_delta)
-        per_arm: Array = log_squared + np.log(u) - np.log(num_arms)
-        return num_arms + 1.0 + num_arms * per_arm - alpha * u
-
-    level = 1.0
-    for _ in range(10_000):
-        inner = log_terms(head, level)
-        outer = log_terms(tail, level) + tail
-        top = max(inner.max(), outer.max())
-        total = np.exp(inner - top).sum() - 0.5 * np.exp(inner[-1] - top)
-        step = tail[1] - tail[0]
-        weights = np.exp(outer - top)
-        total += step * (weights.sum() - 0.5 * (weights[0] + weights[-1]))
-        new = float(top + np.log(total))
-        if abs(new - level) <= 1e-12 * new:
-            break
-        level = new
-    return new
