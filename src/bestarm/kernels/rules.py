@@ -14,7 +14,7 @@ from ._types import Array, Indices
 from .families import BOUNDED, cost, cost_beyond, exceeds
 from .families import half_width as cost_half_width
 from .layout import LEVEL, MEANS, MODEL, PENALTY, PULLS, ROWS, RULE, TOLERANCE, TUNING
-from .tilt import ceiling, count_tilts, lower_end, minimum, pooled
+from .tilt import ceiling, count_tilts, fold, lower_end, minimum, pooled
 from .tracking import leading_arm, least_pulled
 
 PRACTICAL, GK16, KAUFMANN_KOOLEN, MIXTURE, TILT = 0, 1, 2, 3, 4
@@ -63,6 +63,8 @@ def note(params: Array, state: Array, arm: int, count: float, value: float) -> N
 @kernel("void(const(f8[::1]), f8[:, ::1], i8, f8)")
 def grow(params: Array, state: Array, arm: int, pulls: float) -> None:
     """As if an arm had so many pulls of the values that it has."""
+    if params[RULE] == TILT and params[MODEL] == BOUNDED:
+        fold(state, arm)
     if state[PULLS, arm] > 0.0:
         for row in range(ROWS, state.shape[0]):
             state[row, arm] *= pulls / state[PULLS, arm]

@@ -20,15 +20,16 @@ import numpy as np
 
 from ._jit import kernel
 from ._types import Array
-from .exact import two_sum
 from .families import BOUNDED
 from .layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, ROWS, UNIT, VARIANCES
 
 NODES, SCALES = 16, 7
-# Rows of a bounded arm: values at the ends are counted, the logarithms of all others are summed.
-TOP, BOTTOM, UP, UP_LOST = ROWS, ROWS + 1, ROWS + 2, ROWS + 2 + NODES
-DOWN, DOWN_LOST = ROWS + 2 + 2 * NODES, ROWS + 2 + 3 * NODES
+# Rows of a bounded arm: values at the ends are counted. Of all others the factors 1 + κ x are multiplied (0
+# stands for an empty product), and the logarithm of a product that has become large is added to a sum.
+TOP, BOTTOM, UP, UP_PRODUCT = ROWS, ROWS + 1, ROWS + 2, ROWS + 2 + NODES
+DOWN, DOWN_PRODUCT = ROWS + 2 + 2 * NODES, ROWS + 2 + 3 * NODES
 OWN_ROWS = 2 + 4 * NODES
+LARGE = 1e250  # a factor is at most e^8
 
 EPSILON = 8.0 * 0.5 ** np.arange(NODES)
 KAPPA = np.expm1(EPSILON)
@@ -52,6 +53,37 @@ _SIDE = "UniTuple(f8, 15)"
 Side = tuple[float, ...]
 
 
+@kernel("void(f8[:, ::1], i8, i8, f8, f8)")
+def multiply(state: Array, row: int, arm: int, count: float, factor: float) -> None:
+    """Take a factor into the product of a row, or out of it again, which leaves a rounding error of its own.
+
+    Numerics: a logarithm takes thirty times as long as a product, and nothing is lost: a product of n factors
+    is exact to n units in the last place, which is what it adds to a logarithm of several hundred.
+    """
+    product = state[row + NODES, arm]
+    product = 1.0 if product == 0.0 else product
+    product = product * factor if count > 0.0 else product / factor
+    if product > LARGE:
+        state[row, arm] += math.log(product)
+        product = 1.0
+    state[row + NODES, arm] = product
+
+
+@kernel("f8(const(f8[:, ::1]), i8, i8)")
+def summed(state: Array, row: int, arm: int) -> float:
+    """The sum of logarithms of a row."""
+    product, total = state[row + NODES, arm], state[row, arm]
+    return float(total) if product == 0.0 else float(total + math.log(product))
+
+
+@kernel("void(f8[:, ::1], i8)", apart=True)
+def fold(state: Array, arm: int) -> None:
+    """Add the logarithms of all products to the sums."""
+    for k in range(NODES):
+        for row in (UP + k, DOWN + k):
+            state[row, arm], state[row + NODES, arm] = summed(state, row, arm), 0.0
+
+
 @kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)", apart=True)
 def count_tilts(params: Array, state: Array, arm: int, count: float, value: float) -> None:
     """Count a value of a bounded arm in, or out again: count -1 with the negative of the value."""
@@ -64,10 +96,8 @@ def count_tilts(params: Array, state: Array, arm: int, count: float, value: floa
         state[BOTTOM, arm] += count
     else:
         for k in range(NODES):
-            state[UP + k, arm], lost = two_sum(state[UP + k, arm], count * math.log1p(KAPPA[k] * up))
-            state[UP_LOST + k, arm] += lost
-            state[DOWN + k, arm], lost = two_sum(state[DOWN + k, arm], count * math.log1p(KAPPA[k] * down))
-            state[DOWN_LOST + k, arm] += lost
+            multiply(state, UP + k, arm, count, 1.0 + KAPPA[k] * up)
+            multiply(state, DOWN + k, arm, count, 1.0 + KAPPA[k] * down)
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)")
@@ -85,9 +115,9 @@ def tilt(params: Array, state: Array, arm: int, k: int, up: bool, x: float) -> t
     n = state[PULLS, arm]
     if params[MODEL] == BOUNDED:
         if up:
-            total = state[TOP, arm] * EPSILON[k] + (state[UP + k, arm] + state[UP_LOST + k, arm])
+            total = state[TOP, arm] * EPSILON[k] + summed(state, UP + k, arm)
             return total - n * math.log1p(KAPPA[k] * x), -n * KAPPA[k] / (1.0 + KAPPA[k] * x)
-        total = state[BOTTOM, arm] * EPSILON[k] + (state[DOWN + k, arm] + state[DOWN_LOST + k, arm])
+        total = state[BOTTOM, arm] * EPSILON[k] + summed(state, DOWN + k, arm)
         y = 1.0 - x
         return total - n * math.log1p(KAPPA[k] * y), n * KAPPA[k] / (1.0 + KAPPA[k] * y)
     step = 0.5 * EPSILON[k] / math.sqrt(state[VARIANCES, arm])
