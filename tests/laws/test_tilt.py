@@ -47,8 +47,9 @@ def literal(up: Array, down: Array, m: float, d: float) -> mp.mpf:
         downs = [
             sum(mp.log((1 + k * (1 - mp.mpf(float(v)))) / (1 + k * (1 - y))) for v in down) for k in kappa
         ]
-        p = [sum(a * mp.exp(b) for a, b in zip(row, ups, strict=True)) for row in q]
-        r = [sum(a * mp.exp(b) for a, b in zip(row, downs, strict=True)) for row in q]
+        none = mp.mpf("0.02")  # the weight of no tilt at all
+        p = [none + (1 - none) * sum(a * mp.exp(b) for a, b in zip(row, ups, strict=True)) for row in q]
+        r = [none + (1 - none) * sum(a * mp.exp(b) for a, b in zip(row, downs, strict=True)) for row in q]
         total = w[0] * p[0] * r[0]
         for j in range(1, 7):
             total += w[j] * p[j] * (mp.mpf("0.7") * r[j] + mp.mpf("0.3") * r[j - 1])
@@ -250,9 +251,48 @@ def test_no_strategy_errs_more_often_than_delta() -> None:
     assert worst(0.25 * level) > delta
 
 
+@pytest.mark.parametrize("model", [UNIT, Gaussian(0.5), Gaussian((0.5, 0.01))], ids=str)
+def test_more_data_of_one_arm_never_costs_all_evidence(model: Model) -> None:
+    """A control arm known to a millionth decides no later than after a few more samples of the other."""
+    needed = []
+    for control in (10**3, 10**5, 10**7, 10**9):
+        n = next(
+            n for n in range(1, 400) if Tilt().evaluate([n, control], [0.9, 0.5], 0.05, model=model).decided
+        )
+        needed.append(n)
+    assert max(needed) <= 2 * needed[0] + 10
+    params, state = state_of([np.array([0.9]), np.array([0.1])], Gaussian(0.01))
+    state[PULLS] = 1.0, 1e9
+    state[MEANS] = 100.0, 0.0
+    least, upper, _ = tilt.minimum(params, state, 0, 1, 0.0, tilt.pooled(params, state, 0, 1), -math.inf)
+    assert 5.0 < least <= upper < math.inf
+
+
+def test_a_tolerance_beyond_the_bounds_is_met_by_anybody() -> None:
+    """It is cut at the width of the bounds, where every arm is within it."""
+    for tolerance in (1.0, 1.001, 5.0):
+        found = bestarm.simulate(
+            "tas-c",
+            [0.6, 0.59],
+            0.05,
+            rewards="bernoulli",
+            stopping="tilt",
+            tolerance=tolerance,
+            runs=20,
+            seed=1,
+        )
+        assert found.cells[0].mean_samples < 40
+        seen = Tilt().evaluate([3, 3], [0.4, 0.6], 0.05, model=UNIT, tolerance=tolerance)
+        assert math.isfinite(seen.statistic)
+
+
 def test_bad_input() -> None:
-    """A spacing that is none."""
+    """A spacing that is none, means that cannot be."""
     with pytest.raises(
         bestarm.InvalidInputError, match=r"spacing must lie between 0 and 0.1, got 0.5; 0 asks"
     ):
         Tilt(spacing=0.5)
+    with pytest.raises(
+        bestarm.InvalidInputError, match=r"within the bounds \[0, 1\], got 1.5; give the bounds"
+    ):
+        Tilt().evaluate([10, 10], [1.5, 0.5], 0.05, model=UNIT)

@@ -131,16 +131,19 @@ class Bodies:
         return rules.stops(self.params, body, 0.0)
 
     def findings(self, arm: int | None = None) -> Findings:
-        """What the rule sees, as it is kept with a decision; means in the user's own units."""
+        """What the rule sees, as it is kept with a decision; means in the user's own units.
+
+        arm  the one that a strategy which stops by itself has declared; otherwise it is the leader
+        """
         model, unit = self.settings.model, self.settings.model.unit
         pulls, mu = self.evidence[PULLS], self.evidence[MEANS]
         z, beta = rules.verdict(self.params, self.evidence)
-        leader = leading_arm(self.evidence) if pulls.any() else -1
+        leader = arm if arm is not None else leading_arm(self.evidence) if pulls.any() else -1
         lower, upper = self._intervals(leader)
         if model.limits is not None and leader >= 0:  # means within the bounds differ by two units at most
             lower, upper = np.clip(lower, -2.0, 2.0), np.clip(upper, -2.0, 2.0)
         return Findings(
-            arm=leader if arm is None else arm,
+            arm=leader,
             pulls=tuple(int(n) for n in pulls),
             means=tuple(self.raw(m) if n else None for m, n in zip(mu.tolist(), pulls, strict=True)),
             statistic=z if math.isfinite(z) else None,

@@ -76,7 +76,7 @@ def grow(params: Array, state: Array, arm: int, pulls: float) -> None:
 @kernel("f8(const(f8[::1]), f8)")
 def excluded(params: Array, tolerance: float) -> float:
     """For TILT: the difference against which a pair is tested, less than 0 by the tolerance."""
-    return -tolerance * (0.5 if params[MODEL] == BOUNDED else 1.0)
+    return -min(0.5 * tolerance, 1.0) if params[MODEL] == BOUNDED else -tolerance
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")

@@ -31,23 +31,29 @@ DOWN, DOWN_PRODUCT = ROWS + 2 + 2 * NODES, ROWS + 2 + 3 * NODES
 OWN_ROWS = 2 + 4 * NODES
 LARGE = 1e250  # a factor is at most e^8
 
+NONE = 0.02
 EPSILON = 8.0 * 0.5 ** np.arange(NODES)
 KAPPA = np.expm1(EPSILON)
 
 
 def _prior() -> tuple[Array, Array, Array]:
-    """The weights of the tilts at each scale, and of pairs of scales: equal ones, and b's one step finer."""
+    """The weights of the tilts at each scale, and of pairs of scales: equal ones, and b's one step finer.
+
+    The tilt of size 0, which is 1 whatever the values, has the weight NONE at every scale. So an arm with
+    much more data than the other, for which no tilt is small enough, costs 4 nats and not all evidence.
+    """
     scales = 8.0 * 0.25 ** np.arange(SCALES)
     q = EPSILON * np.exp(-(EPSILON**2) / (2.0 * scales[:, None] ** 2))
     w = np.array([0.5, 1.0, 3.0, 4.0, 3.0, 1.0, 0.5]) / 13.0
     same, finer = 0.7 * w, 0.3 * w
     same[0], finer[0] = w[0], 0.0
-    return q / q.sum(axis=1, keepdims=True), same, finer
+    return (1.0 - NONE) * q / q.sum(axis=1, keepdims=True), same, finer
 
 
 PRIOR, SAME, FINER = _prior()
 STEPS = 80  # of a search; never reached but where rounding is all that is left
 CLOSE = 1e-10  # nats between the bounds of a minimum
+MARGIN = 1e-8  # nats above the level, where the search for an end aims: on it, rounding has the last word
 
 _SIDE = "UniTuple(f8, 15)"
 Side = tuple[float, ...]
@@ -157,6 +163,13 @@ def side(params: Array, state: Array, arm: int, up: bool, x: float) -> Side:
         p5, s5 = p5 + q, s5 + q * slope
         q = PRIOR[6, k] * factor
         p6, s6 = p6 + q, s6 + q * slope
+    if top < 0.0:
+        r = math.exp(top)
+        p0, p1, p2, p3, p4, p5, p6 = p0 * r, p1 * r, p2 * r, p3 * r, p4 * r, p5 * r, p6 * r
+        s0, s1, s2, s3, s4, s5, s6 = s0 * r, s1 * r, s2 * r, s3 * r, s4 * r, s5 * r, s6 * r
+        top = 0.0
+    q = NONE * math.exp(-top)
+    p0, p1, p2, p3, p4, p5, p6 = p0 + q, p1 + q, p2 + q, p3 + q, p4 + q, p5 + q, p6 + q
     return top, p0, p1, p2, p3, p4, p5, p6, s0, s1, s2, s3, s4, s5, s6
 
 
@@ -293,7 +306,7 @@ def lower_end(params: Array, state: Array, b: int, a: int, level: float) -> floa
             found = max(found, d)
         elif bounded and d <= -1.0:
             return -1.0
-        step = (level - lower) / slope if slope < 0.0 else -1.0
+        step = (level + MARGIN - lower) / slope if slope < 0.0 else -1.0
         if lower > level and step <= 1e-9 * max(1e-3, abs(d)):
             break
         d += step

@@ -64,6 +64,14 @@ def states(
     These are in units, from the lower end of the values if they have one, otherwise from the largest mean.
     """
     count, mu = _door.observations(pulls, means)
+    if model.limits is not None:
+        low, high = model.limits
+        outside = (count > 0) & ~((mu >= low - 1e-9 * (high - low)) & (mu <= high + 1e-9 * (high - low)))
+        if outside.any():
+            raise InvalidInputError(
+                f"means must lie within the bounds [{low:g}, {high:g}], got {mu[outside].flat[0]:g}; give "
+                f"the bounds that the values respect."
+            )
     origin = 0.0 if model.limits is None else model.limits[0]
     top = np.where(count > 0, mu, -np.inf).max(axis=-1, keepdims=True) if model.limits is None else origin
     with np.errstate(over="ignore"):

@@ -1,0 +1,33 @@
+"""What is shown of a decision is about the arm that was declared, even if another one leads by now."""
+
+from __future__ import annotations
+
+from bestarm import Experiment
+
+
+def test_intervals_are_those_of_the_declared_arm() -> None:
+    """Racing has dropped c, whose mean then rises, which its values should not do; a is declared."""
+    experiment = Experiment.create(
+        "memory:",
+        "x",
+        ["a", "b", "c"],
+        0.05,
+        sigma=1.0,
+        stopping="tilt",
+        strategy="racing",
+        seed=1,
+        tolerance=0.5,
+    )
+    values, told = {"a": 2.0, "b": 2.0, "c": 0.0}, 0
+    while pulls := experiment.ask():
+        experiment.tell(pulls[0], values[pulls[0].arm])
+        told += 1
+        if told == 60:
+            experiment.observe("c", [30.0] * 300)
+    status = experiment.status()
+    assert status.decision == status.leader == "a"
+    assert set(status.intervals) == {"b", "c"}
+    low, high = status.intervals["b"]
+    assert low < 0.0 < high < 1.0  # a and b have the same mean
+    assert status.intervals["c"][1] < -20.0
+    assert status.shortfall == 0.5
