@@ -84,6 +84,22 @@ def test_a_retraction_leaves_no_trace() -> None:
     assert statistics == pytest.approx([statistics[0]] * 4, rel=1e-12)
 
 
+def test_many_retractions_leave_no_trace() -> None:
+    """Two hundred values near the upper bound, taken out one by one: more than one product holds."""
+    statistics = []
+    for slips in (0, 200):
+        experiment = Experiment.create(
+            "memory:", "x", ["a", "b"], 1e-200, bounds=(0, 1), stopping="tilt", seed=1
+        )
+        experiment.observe("a", [0.99] * (100 + slips))
+        experiment.observe("b", [0.3] * 100)
+        for pull in range(101, 101 + slips):
+            experiment.retract(pull, "a slip")
+        assert experiment.status().pulls == {"a": 100, "b": 100}
+        statistics.append(experiment.status().statistic)
+    assert statistics[1] == pytest.approx(statistics[0], rel=1e-12)
+
+
 def test_the_smallest_is_best_symmetrically() -> None:
     """Values 1 - x under minimize are values x, bit for bit, where 1 - x is exact."""
     ends = []

@@ -69,7 +69,7 @@ def multiply(state: Array, row: int, arm: int, count: float, factor: float) -> N
     product = state[row + NODES, arm]
     product = 1.0 if product == 0.0 else product
     product = product * factor if count > 0.0 else product / factor
-    if product > LARGE:
+    if product > LARGE or product < 1.0 / LARGE:  # the latter after many were taken out
         state[row, arm] += math.log(product)
         product = 1.0
     state[row + NODES, arm] = product
