@@ -8,9 +8,10 @@ import pytest
 import bestarm
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.store.memory import MemoryStore
-from bestarm.kernels.random import BERNOULLI, GAUSSIAN, UNIFORM, open_stream, reward
+from bestarm.kernels.random import BERNOULLI, GAUSSIAN, UNIFORM
 from bestarm.theory.models import Bounded, Gaussian, Model
 from bestarm.theory.tilt import Tilt
+from support.twin import Rewards, drive
 
 CASES: dict[str, tuple[int, list[float], float, Model]] = {
     "bernoulli": (BERNOULLI, [0.9, 0.5, 0.4], 1.0, Bounded(0.0, 1.0)),
@@ -40,16 +41,7 @@ def test_a_live_experiment_is_the_simulated_run(rewards: str, strategy: str, spa
     experiment = Experiment.create(
         store, "x", ["a", "b", "c"], 0.1, model=model, seed=seed, strategy=strategy, stopping=rule
     )
-    streams = np.zeros((3, 2), np.uint64)
-    for a in range(3):
-        open_stream(np.uint64(seed), np.uint64(0), np.uint64(a), streams[a])
-    asked: list[int] = []
-    while len(asked) < 900 and (pulls := experiment.ask()):
-        arm = "abc".index(pulls[0].arm)
-        asked.append(arm)
-        experiment.tell(pulls[0], float(reward(family, means[arm], noise, streams[arm])))
-        if len(asked) % 40 == 0:
-            experiment = Experiment.open(store, "x")
+    asked = drive(experiment, Rewards(means, seed, family, noise), most=900, reopen=40)
     assert asked == [0, 1, 2, *want.arm[:-1].tolist()]
     status = experiment.status()
     assert status.decision == (None if want.recommended is None else "abc"[want.recommended])

@@ -11,43 +11,15 @@ import pytest
 
 import bestarm
 from bestarm.experiment.experiment import Experiment
-from bestarm.kernels.random import GAUSSIAN, UNIFORM, open_stream, reward, uniform
+from bestarm.kernels.random import UNIFORM, uniform
 from bestarm.strategies import Strategy, strategy_names
-
-MOST = 1500
+from support.twin import Rewards, drive
 
 
 @bestarm.strategy
 def at_random(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
     """Any arm, by a draw of its own."""
     return int(uniform(random) * pulls.size)
-
-
-class Rewards:
-    """The rewards that the engine would draw in run 0."""
-
-    def __init__(self, means: list[float], seed: int, family: int = GAUSSIAN, noise: float = 1.0) -> None:
-        self.means, self.family, self.noise = means, family, noise
-        self.streams = np.zeros((len(means), 2), np.uint64)
-        for a in range(len(means)):
-            open_stream(np.uint64(seed), np.uint64(0), np.uint64(a), self.streams[a])
-
-    def draw(self, arm: int) -> float:
-        return float(reward(self.family, self.means[arm], self.noise, self.streams[arm]))
-
-
-def drive(experiment: Experiment, rewards: Rewards) -> list[int]:
-    """Ask and tell one by one; returns the arms asked."""
-    arms = experiment.settings.arms
-    asked: list[int] = []
-    while len(asked) < MOST:
-        pulls = experiment.ask()
-        if not pulls:
-            break
-        arm = arms.index(pulls[0].arm)
-        asked.append(arm)
-        experiment.tell(pulls[0], rewards.draw(arm))
-    return asked
 
 
 def test_scale_and_sign_change_nothing() -> None:

@@ -195,6 +195,17 @@ def test_bounded_values_have_at_least_the_evidence_of_coins_and_these_of_sub_gau
         assert seen.statistic <= least + 1e-9 or state[MEANS, 0] < state[MEANS, 1]
 
 
+@pytest.mark.parametrize("model", [UNIT, Gaussian(0.5)], ids=str)
+def test_the_evidence_is_jointly_convex(model: Model) -> None:
+    """Between any two points (m, d) it is at most the mean of its values there."""
+    rng = np.random.default_rng(8)
+    params, state = state_of([samples(rng, "between", 80, mean) for mean in (0.6, 0.4)], model)
+    for _ in range(300):
+        (m, d), (k, e) = ((y, x - y) for x, y in rng.random((2, 2)))
+        one, two = tilt.evidence(params, state, 0, 1, m, d)[0], tilt.evidence(params, state, 0, 1, k, e)[0]
+        assert tilt.evidence(params, state, 0, 1, 0.5 * (m + k), 0.5 * (d + e))[0] <= 0.5 * (one + two) + 1e-9
+
+
 def test_only_the_leader_can_be_declared() -> None:
     """By Jensen's inequality an arm whose mean is not larger has no evidence for it."""
     rng = np.random.default_rng(7)

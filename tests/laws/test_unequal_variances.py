@@ -15,8 +15,8 @@ from bestarm.experiment.verification import verify
 from bestarm.kernels import families
 from bestarm.kernels._types import Array
 from bestarm.kernels.layout import MEANS, OWN, PULLS, TOLERANCE, VARIANCES
-from bestarm.kernels.random import GAUSSIAN, open_stream, reward
 from bestarm.theory.models import Gaussian
+from support.twin import Rewards, drive
 
 RULES = [bestarm.Practical(), bestarm.GK16(), bestarm.KaufmannKoolen(), bestarm.Mixture(c=7.0)]
 
@@ -154,16 +154,7 @@ def test_a_live_experiment_is_the_simulated_run(strategy: str, stopping: str) ->
     experiment = Experiment.create(
         store, "x", ["a", "b", "c"], 0.1, model=model, seed=seed, strategy=strategy, stopping=stopping
     )
-    streams = np.zeros((3, 2), np.uint64)
-    for a in range(3):
-        open_stream(np.uint64(seed), np.uint64(0), np.uint64(a), streams[a])
-    asked: list[int] = []
-    while len(asked) < 900 and (pulls := experiment.ask()):
-        arm = "abc".index(pulls[0].arm)
-        asked.append(arm)
-        experiment.tell(pulls[0], float(reward(GAUSSIAN, means[arm], scales[arm], streams[arm])))
-        if len(asked) % 50 == 0:
-            experiment = Experiment.open(store, "x")
+    asked = drive(experiment, Rewards(means, seed, noise=scales), most=900, reopen=50)
     assert asked == [0, 1, 2, *want.arm[:-1].tolist()]
     status = experiment.status()
     assert (status.statistic, status.threshold) == (want.statistic[-1], want.threshold[-1])

@@ -24,7 +24,7 @@ class Status:
     pulls        the same per arm
     means        per arm, None without pulls
     intervals    by how much the leader is better than each other arm, in the values' units; the rule decides
-                 exactly when all of them are above 0
+                 exactly when all of them are above 0, or under a tolerance above its negative
     statistic, threshold   the rule decides when the first exceeds the second; None while an arm has no pulls
                  (racing decides by itself, arm by arm)
     pending      pulls per arm without a value yet; they never count in the decision
@@ -35,7 +35,7 @@ class Status:
     assumes      the promise in words, with the assumption under which it holds; without a percentage if
                  there is none
     shortfall    how far below the best the leader can be, in the values' units: at most this, with the
-                 probability of the promise; 0 after a decision, None if nothing is proven
+                 probability of the promise; at most the tolerance after a decision, None if nothing is proven
     in_the_race  the arms that may still be the best, in the same sense; None if nothing is proven
     tolerance    how far below the best the decision may be
     caveats      what voids the promise, weakens it, or should be known: pairs of a code and a sentence, each

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from ._jit import kernel
 
-# Rows of state. The first three are what a strategy is told of; rows of a model's own follow the last.
+# Rows of state. The first three are what a strategy is told of; rows of a rule's own follow the last.
 PULLS = 0  # how many values each arm has
 MEANS = 1  # of its values, less the offset, in units; -inf before the first
 VARIANCES = 2  # of one value, in squared units

@@ -11,7 +11,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array, Indices
-from .families import BOUNDED, cost, cost_beyond, exceeds
+from .families import BOUNDED, cost_beyond, exceeds
 from .families import half_width as cost_half_width
 from .layout import LEVEL, MEANS, MODEL, PENALTY, PULLS, ROWS, RULE, TOLERANCE, TUNING
 from .tilt import ceiling, count_tilts, fold, lower_end, minimum, pooled
@@ -79,32 +79,35 @@ def excluded(params: Array, tolerance: float) -> float:
     return -min(0.5 * tolerance, 1.0) if params[MODEL] == BOUNDED else -tolerance
 
 
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
-def pair_statistic(params: Array, state: Array, b: int, a: int) -> float:
-    """The statistic of one pair: its cost, or for MIXTURE and TILT the logarithm of a supermartingale."""
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
+def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float, enough: float) -> float:
+    """The statistic of one pair: its cost, or for MIXTURE and TILT the logarithm of a supermartingale.
+
+    For TILT it may be any smaller number, if the statistic is at most `enough`.
+    """
     n_b, n_a = state[PULLS, b], state[PULLS, a]
     if params[RULE] == TILT:
         if n_b == 0.0 or n_a == 0.0:
             return 0.0
-        d = excluded(params, params[TOLERANCE])
-        least, _, _ = minimum(params, state, b, a, d, pooled(params, state, b, a), -math.inf)
+        d = excluded(params, tolerance)
+        least, _, _ = minimum(params, state, b, a, d, pooled(params, state, b, a), enough)
         return least
-    likelihood = cost(params, state, b, a, counted(params, n_b), counted(params, n_a))
+    likelihood = cost_beyond(params, state, b, a, counted(params, n_b), counted(params, n_a), tolerance)
     return likelihood - (charge(params, n_b) + charge(params, n_a))
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
+def pair_statistic(params: Array, state: Array, b: int, a: int) -> float:
+    """The statistic of one pair."""
+    return pair_evidence(params, state, b, a, params[TOLERANCE], -math.inf)
 
 
 @kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
 def pair_exceeds(params: Array, state: Array, b: int, a: int, tolerance: float, bound: float) -> bool:
-    """Whether the statistic of one pair is above a bound; for TILT usually at the price of one evaluation."""
-    if params[RULE] != TILT:
-        n_b, n_a = state[PULLS, b], state[PULLS, a]
-        likelihood = cost_beyond(params, state, b, a, counted(params, n_b), counted(params, n_a), tolerance)
-        return likelihood - (charge(params, n_b) + charge(params, n_a)) > bound
-    d = excluded(params, tolerance)
-    if ceiling(params, state, b, a, d) <= bound:
+    """Whether the statistic of one pair is above a bound; for TILT often without a search."""
+    if params[RULE] == TILT and ceiling(params, state, b, a, excluded(params, tolerance)) <= bound:
         return False
-    least, _, _ = minimum(params, state, b, a, d, pooled(params, state, b, a), bound)
-    return least > bound
+    return pair_evidence(params, state, b, a, tolerance, bound) > bound
 
 
 @kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
@@ -155,10 +158,10 @@ def tilts_exceed(params: Array, state: Array, b: int, bound: float, t: float) ->
                 return False
             if most < least:
                 hardest, least = a, most
-    if not pair_exceeds(params, state, b, hardest, params[TOLERANCE], bound):
+    if pair_evidence(params, state, b, hardest, params[TOLERANCE], bound) <= bound:
         return False
     for a in range(state.shape[1]):
-        if a != b and a != hardest and not pair_exceeds(params, state, b, a, params[TOLERANCE], bound):
+        if a != b and a != hardest and pair_evidence(params, state, b, a, params[TOLERANCE], bound) <= bound:
             return False
     return True
 

@@ -13,7 +13,7 @@ from ..kernels.steps import BAD_ACTION, GOING, begin, step
 
 DONE, CANCELLED, BAD = 0, 1, 2
 CANCEL, RUNS, SAMPLES, SIGNALS = 0, 1, 2, 3  # places in signals
-TIME, ACTION, STATISTIC, THRESHOLD, HEAD = 0, 1, 2, 3, 4  # a line of a record; then pulls, means, memory
+TIME, ARM, STATISTIC, THRESHOLD, HEAD = 0, 1, 2, 3, 4  # a line of a record; then pulls, means, memory
 
 _RUN = (
     f"FunctionType({SELECT}), b1, i8, u8, i8, const(f8[::1]), const(f8[::1]), const(f8[::1]), f8, "
@@ -120,9 +120,9 @@ def record_run(
             select, stops_itself, t, last, check, level, bound, levels, max_samples, family, mu, noise,
             params, state, memory, streams, samples[0], arms[0], ended,
         )  # fmt: skip
-        line[ACTION] = action
         for m in range(memory.shape[0]):
             for a in range(K):
                 line[HEAD + (2 + m) * K + a] = memory[m, a]
         last, check = arm_of(action, K), action >= 0 and not stops_itself
+        line[ARM] = last
         t += 1.0

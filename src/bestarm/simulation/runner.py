@@ -63,7 +63,7 @@ def simulate(
 ) -> Simulation:
     """Run strategies many times on one bandit and report how many samples they take and how often they err.
 
-    strategies   names ("ebs-c", "ebs-d", "tas-c", "tas-d", "racing", "lucb++", "uniform") or strategies
+    strategies   names, as `bestarm simulate --help` lists them, or strategies
     means        (K,)
     delta        one risk or several; strategies that do not depend on it serve all from one trajectory
     runs, seed   run i is a function of (seed, i) alone, and all strategies see the same rewards in it

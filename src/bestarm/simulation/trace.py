@@ -91,8 +91,7 @@ def trace(
     for end in ("lower", "upper"):
         if end in own:
             own[end] = own[end] * unit + problem.offset
-    action = record[:, engine.ACTION].astype(np.int64)
-    arm = np.where(action < 0, ~action, action)
+    arm = record[:, engine.ARM].astype(np.int64)
     arm[-1] = -1
     last = int(job.recommended[0, 0])
     return Trace(
