@@ -17,7 +17,7 @@ import numpy as np
 from ..kernels import decision, families, rules
 from ..kernels._types import Array, Flags, Indices
 from ..kernels.exact import round_offset
-from ..kernels.layout import LOST, MEANS, PENALTY, PULLS, ROWS, SUMS
+from ..kernels.layout import LOST, MEANS, OUT, PENALTY, PULLS, ROWS, SQUARES, SUMS, WATCHED
 from ..kernels.tracking import leading_arm
 from .findings import Findings
 from .settings import Settings
@@ -105,6 +105,7 @@ class Bodies:
         settings, K = self.settings, len(self.settings.arms)
         model = settings.model.placed(0.0, self.signed(1.0))
         head = settings.stopping.parameters(model, K, settings.delta, settings.tolerance, offset)
+        head[WATCHED] = 1.0
         if settings.strategy is None:
             return head
         placed = settings.strategy.placed(offset, self.signed(1.0))
@@ -169,7 +170,7 @@ class Bodies:
     @property
     def _kept(self) -> list[int]:
         """The rows of a body from which the others follow."""
-        return [PULLS, SUMS, LOST, PENALTY, *range(ROWS, self.steering.shape[0])]
+        return [PULLS, SUMS, LOST, SQUARES, OUT, PENALTY, *range(ROWS, self.steering.shape[0])]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""

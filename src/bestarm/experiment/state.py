@@ -35,7 +35,7 @@ COUNTS = (
     "retracted",  # all others
 )
 _PLAIN = ("seq", "mark", "head", "next_pull", "first", "counts")
-SNAPSHOT = 4  # raised whenever the form of `to_dict` changes; other snapshots are not read
+SNAPSHOT = 5  # raised whenever the form of `to_dict` changes; other snapshots are not read
 _CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the rule has said so far
 _WRONG = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 CLOCK_STEP = 60.0  # seconds that a clock may be set back before a deadline counts as one of a wrong clock

@@ -19,7 +19,7 @@ import math
 from ._jit import kernel
 from ._types import Array
 from .exact import two_product, two_sum
-from .layout import LOST, MEANS, MODEL, OFFSET, PULLS, SUMS, TOLERANCE, UNIT, VARIANCES
+from .layout import LOST, MEANS, MODEL, OFFSET, PULLS, SQUARES, SUMS, TOLERANCE, UNIT, VARIANCES, WATCHED
 from .weights import solve_scaled, solve_unequal, untied_squares
 
 GAUSSIAN = 0  # of one scale, which is the unit; what is sub-Gaussian of that scale is treated alike
@@ -44,13 +44,27 @@ def centre(params: Array, state: Array, arm: int) -> None:
     state[MEANS, arm] = mean
 
 
+@kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8, f8)")
+def spread(params: Array, state: Array, arm: int, count: float, value: float, before: float) -> None:
+    """Σ (x - mean)² with one value more or less; `before` is the mean without it, or with it."""
+    if state[PULLS, arm] < 2.0:
+        state[SQUARES, arm] = 0.0
+        return
+    x = (value - params[OFFSET]) / params[UNIT]
+    change = count * (x - before) * (x - state[MEANS, arm])
+    state[SQUARES, arm] = max(state[SQUARES, arm] + change, 0.0)
+
+
 @kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)")
 def observe(params: Array, state: Array, arm: int, count: float, value: float) -> None:
     """Count a value in, or out again: count 1 with the value, or -1 with its negative."""
+    before = state[MEANS, arm]
     state[PULLS, arm] += count
     state[SUMS, arm], error = two_sum(state[SUMS, arm], value)
     state[LOST, arm] += error
     centre(params, state, arm)
+    if params[WATCHED] != 0.0:
+        spread(params, state, arm, count, count * value, before)
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")

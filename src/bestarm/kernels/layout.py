@@ -19,8 +19,10 @@ MEANS = 1  # of its values, less the offset, in units; -inf before the first
 VARIANCES = 2  # of one value, in squared units
 SUMS = 3  # of its values as they came
 LOST = 4  # what rounding took from the sums
-PENALTY = 5  # what the stopping rule charges for the arm's pulls; for TILT, first, when it looks again
-ROWS = 6
+SQUARES = 5  # Σ (x - mean)² of its values, in squared units, if params[WATCHED]
+OUT = 6  # 0 for an arm in the race; for one that the rule has ruled out, after how many samples
+PENALTY = 7  # what the stopping rule charges for the arm's pulls; for TILT, first, when it looks again
+ROWS = 8
 
 # Places in params; the strategy's own numbers follow the last.
 DELTA = 0  # the accepted probability of a wrong answer
@@ -32,7 +34,8 @@ LOW, HIGH = 5, 6  # between which they lie, infinite for none
 RULE = 7  # code of the stopping rule, see `rules`
 LEVEL = 8  # the part of the rule's threshold that does not depend on the time
 TUNING = 9  # the rule's own parameter
-OWN = 10
+WATCHED = 10  # 1 where SQUARES are kept
+OWN = 11
 
 Select = Callable[..., int]
 SELECT = "i8(f8, i8, i8, const(f8[:, ::1]), const(f8[::1]), f8[:, ::1], u8[::1])"  # of a strategy's kernel

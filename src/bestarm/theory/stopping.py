@@ -50,11 +50,13 @@ class StoppingRule(ABC):
     """The interface of all rules.
 
     proofs   the models for which the error probability is proven to be at most delta
+    watches  whether the rule needs Σ (x - mean)² of every arm
     version  stored with an experiment beside the name; raised with any change of what the rule decides
     """
 
     proofs: ClassVar[tuple[type[Model], ...]] = ()
     version: ClassVar[int] = 1
+    watches: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -113,7 +115,7 @@ class StoppingRule(ABC):
         params[layout.MODEL], params[layout.UNIT], params[layout.OFFSET] = model.code, model.unit, offset
         params[layout.LOW], params[layout.HIGH] = model.limits or (-np.inf, np.inf)
         params[layout.RULE], params[layout.LEVEL] = self.code, self.level(num_arms, delta)
-        params[layout.TUNING] = self.tuning
+        params[layout.TUNING], params[layout.WATCHED] = self.tuning, self.watches
         return params
 
     def threshold(self, time: npt.ArrayLike, num_arms: int, delta: float) -> Array:
