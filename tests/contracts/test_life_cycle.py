@@ -29,6 +29,7 @@ from bestarm.experiment import journal as module
 from bestarm.experiment.events import KINDS
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.pulls import Pull
+from bestarm.experiment.snapshots import unpacked
 from bestarm.experiment.store.memory import MemoryStore
 from support.clock import Clocked
 
@@ -218,7 +219,7 @@ class LifeCycle(RuleBasedStateMachine):
         with self.store.reading("x") as log:
             saved = log.snapshot()
         if saved is not None and saved[1] != "gone":
-            assert module.unpacked(self.experiment.settings, saved[1]).seq == saved[0]
+            assert unpacked(self.experiment.settings, saved[1]).seq == saved[0]
             SEEN["restored"] += 1
             SEEN["restored and replayed"] += saved[0] < len(self.experiment.history())
         self.experiment = Experiment.open(self.store, "x")

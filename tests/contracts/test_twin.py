@@ -11,6 +11,7 @@ import pytest
 
 import bestarm
 from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.snapshots import as_dict
 from bestarm.kernels.random import UNIFORM, uniform
 from bestarm.strategies import Strategy, strategy_names
 from support.twin import Rewards, drive
@@ -85,4 +86,4 @@ def test_a_replayed_state_is_the_state_that_asked(strategy: str | Strategy, batc
                 again.apply(entry)
         known = experiment._journal.known
         assert known is not None
-        assert again.to_dict() == known.to_dict() == at_once.to_dict() == known.copy().to_dict()
+        assert as_dict(again) == as_dict(known) == as_dict(at_once) == as_dict(known.copy())

@@ -73,14 +73,14 @@ def test_the_formula(kind: str) -> None:
         up, down = samples(rng, kind, int(rng.integers(1, 40))), samples(rng, kind, int(rng.integers(1, 40)))
         params, state = state_of([up, down])
         for m, d in [(0.3, 0.0), (0.5, 0.1), (0.9, -0.3), (0.0, 0.0), (1.0, -1.0), (0.001, 0.0)]:
-            value, in_m, in_d = tilt.evidence(params, state, 0, 1, m, d)
+            value, in_m, in_d = tilt.evidence(params, state, 0, 1, m, d, 0.0)
             assert value == pytest.approx(float(literal(up, down, m, d)), rel=1e-13, abs=1e-13)
             if 0.1 < m < 0.9 or d:
                 h = 1e-6
                 if m - h > 0 and m + h < 1 and m + d - h > 0:
-                    more, less = (tilt.evidence(params, state, 0, 1, m + e, d)[0] for e in (h, -h))
+                    more, less = (tilt.evidence(params, state, 0, 1, m + e, d, 0.0)[0] for e in (h, -h))
                     assert in_m == pytest.approx((more - less) / (2 * h), rel=1e-4, abs=1e-4)
-                    more, less = (tilt.evidence(params, state, 0, 1, m, d + e)[0] for e in (h, -h))
+                    more, less = (tilt.evidence(params, state, 0, 1, m, d + e, 0.0)[0] for e in (h, -h))
                     assert in_d == pytest.approx((more - less) / (2 * h), rel=1e-4, abs=1e-4)
 
 
@@ -96,8 +96,8 @@ def test_successes_counted_or_summed_are_the_same() -> None:
             summed[tilt.DOWN + k, arm] = counted[tilt.BOTTOM, arm] * math.log1p(tilt.KAPPA[k])
     summed[[tilt.TOP, tilt.BOTTOM]] = 0.0
     for m in (0.1, 0.4, 0.9):
-        one = tilt.evidence(params, counted, 0, 1, m, 0.0)
-        assert one == pytest.approx(tilt.evidence(params, summed, 0, 1, m, 0.0), rel=1e-12)
+        one = tilt.evidence(params, counted, 0, 1, m, 0.0, 0.0)
+        assert one == pytest.approx(tilt.evidence(params, summed, 0, 1, m, 0.0, 0.0), rel=1e-12)
 
 
 def chosen(history: tuple[tuple[int, float], ...]) -> int:
@@ -124,9 +124,9 @@ def test_the_mean_of_the_martingale_is_one(means: tuple[float, float]) -> None:
             probability *= means[arm] if value else 1.0 - means[arm]
             history = (*history, (arm, value))
         params, state = state_of([np.array([v for a, v in history if a == arm]) for arm in range(2)])
-        at = tilt.evidence(params, state, 0, 1, means[1], means[0] - means[1])[0]
+        at = tilt.evidence(params, state, 0, 1, means[1], means[0] - means[1], 0.0)[0]
         expected += probability * math.exp(at)
-        wrong = tilt.evidence(params, state, 0, 1, means[1] + 0.1, means[0] - means[1] - 0.15)[0]
+        wrong = tilt.evidence(params, state, 0, 1, means[1] + 0.1, means[0] - means[1] - 0.15, 0.0)[0]
         elsewhere += probability * math.exp(wrong)
     assert expected == pytest.approx(1.0, abs=1e-12)
     assert elsewhere > 1.0 + 1e-3  # the negative control: the tested means are too low for arm b
@@ -143,13 +143,13 @@ def test_the_minimum_is_certified(kind: str) -> None:
         for d in (0.0, -0.05, 0.1, -0.9):
             low, high = tilt.ends(params, d)
             lower, upper, m = tilt.minimum(
-                params, state, 0, 1, d, tilt.pooled(params, state, 0, 1), -math.inf
+                params, state, 0, 1, d, tilt.pooled(params, state, 0, 1), -math.inf, 0.0
             )
-            grid = min(tilt.evidence(params, state, 0, 1, x, d)[0] for x in np.linspace(low, high, 301))
+            grid = min(tilt.evidence(params, state, 0, 1, x, d, 0.0)[0] for x in np.linspace(low, high, 301))
             assert lower <= grid + 1e-9
             assert 0.0 <= upper - lower <= 1e-9 * max(1.0, abs(upper))
             assert low <= m <= high
-            assert tilt.ceiling(params, state, 0, 1, d) >= lower - 1e-9
+            assert tilt.ceiling(params, state, 0, 1, d, 0.0) >= lower - 1e-9
 
 
 @pytest.mark.parametrize("model", [UNIT, Gaussian(0.5), Gaussian((0.5, 0.9))], ids=str)
@@ -161,15 +161,17 @@ def test_ends_of_intervals_agree_with_the_decision(model: Model) -> None:
         values = [samples(rng, "coins", int(rng.integers(5, 400)), 0.4 + s) for s in (shift, 0.0)]
         params, state = state_of(values, model)
         level = 3.0
-        end = tilt.lower_end(params, state, 0, 1, level)
-        least, _, _ = tilt.minimum(params, state, 0, 1, 0.0, tilt.pooled(params, state, 0, 1), -math.inf)
+        end = tilt.lower_end(params, state, 0, 1, level, 0.0)
+        least, _, _ = tilt.minimum(params, state, 0, 1, 0.0, tilt.pooled(params, state, 0, 1), -math.inf, 0.0)
         assert (end > 0.0) == (least > level)
         passed += least > level
         if end > -1.0 or model is not UNIT:
-            at, _, _ = tilt.minimum(params, state, 0, 1, end, tilt.pooled(params, state, 0, 1), -math.inf)
+            at, _, _ = tilt.minimum(
+                params, state, 0, 1, end, tilt.pooled(params, state, 0, 1), -math.inf, 0.0
+            )
             assert level - 1e-9 <= at <= level + 1e-5
         for tolerance in (0.02, 0.1):
-            inside, _, _ = tilt.minimum(params, state, 0, 1, -tolerance, 0.4, -math.inf)
+            inside, _, _ = tilt.minimum(params, state, 0, 1, -tolerance, 0.4, -math.inf, 0.0)
             assert inside >= least - 1e-9  # Λ falls in d
     assert 5 < passed < 55
 
@@ -186,12 +188,12 @@ def test_bounded_values_have_at_least_the_evidence_of_coins_and_these_of_sub_gau
         coins[tilt.UP :] = 0.0
         plain, normal = state_of(values, Gaussian(0.5))
         for m in np.linspace(0.05, 0.95, 7):
-            own = tilt.evidence(params, state, 0, 1, m, 0.0)[0]
-            kl = tilt.evidence(params, coins, 0, 1, m, 0.0)[0]
-            scale = tilt.evidence(plain, normal, 0, 1, m / 0.5, 0.0)[0]
+            own = tilt.evidence(params, state, 0, 1, m, 0.0, 0.0)[0]
+            kl = tilt.evidence(params, coins, 0, 1, m, 0.0, 0.0)[0]
+            scale = tilt.evidence(plain, normal, 0, 1, m / 0.5, 0.0, 0.0)[0]
             assert own >= kl - 1e-9 >= scale - 2e-9
         seen = Tilt().evaluate(state[PULLS], [v.mean() for v in values], 0.05, model=UNIT)
-        least, _, _ = tilt.minimum(params, state, 0, 1, 0.0, 0.5, -math.inf)
+        least, _, _ = tilt.minimum(params, state, 0, 1, 0.0, 0.5, -math.inf, 0.0)
         assert seen.statistic <= least + 1e-9 or state[MEANS, 0] < state[MEANS, 1]
 
 
@@ -202,8 +204,14 @@ def test_the_evidence_is_jointly_convex(model: Model) -> None:
     params, state = state_of([samples(rng, "between", 80, mean) for mean in (0.6, 0.4)], model)
     for _ in range(300):
         (m, d), (k, e) = ((y, x - y) for x, y in rng.random((2, 2)))
-        one, two = tilt.evidence(params, state, 0, 1, m, d)[0], tilt.evidence(params, state, 0, 1, k, e)[0]
-        assert tilt.evidence(params, state, 0, 1, 0.5 * (m + k), 0.5 * (d + e))[0] <= 0.5 * (one + two) + 1e-9
+        one, two = (
+            tilt.evidence(params, state, 0, 1, m, d, 0.0)[0],
+            tilt.evidence(params, state, 0, 1, k, e, 0.0)[0],
+        )
+        assert (
+            tilt.evidence(params, state, 0, 1, 0.5 * (m + k), 0.5 * (d + e), 0.0)[0]
+            <= 0.5 * (one + two) + 1e-9
+        )
 
 
 def test_only_the_leader_can_be_declared() -> None:
@@ -216,7 +224,9 @@ def test_only_the_leader_can_be_declared() -> None:
             ]
             params, state = state_of(values)
             b, a = (0, 1) if values[0].mean() <= values[1].mean() else (1, 0)
-            least, _, _ = tilt.minimum(params, state, b, a, 0.0, tilt.pooled(params, state, b, a), -math.inf)
+            least, _, _ = tilt.minimum(
+                params, state, b, a, 0.0, tilt.pooled(params, state, b, a), -math.inf, 0.0
+            )
             assert least <= 1e-9
 
 
@@ -239,8 +249,8 @@ def test_no_strategy_errs_more_often_than_delta() -> None:
                     state[PULLS], state[tilt.TOP], state[tilt.BOTTOM] = (n, m), (s, r), (n - s, m - r)
                     state[MEANS] = 2.0 * s / max(n, 1), 2.0 * r / max(m, 1)
                     passes = False
-                    if n and m and s * m > r * n and tilt.ceiling(params, state, 0, 1, 0.0) > level:
-                        passes = tilt.minimum(params, state, 0, 1, 0.0, 0.5, level)[0] > level
+                    if n and m and s * m > r * n and tilt.ceiling(params, state, 0, 1, 0.0, 0.0) > level:
+                        passes = tilt.minimum(params, state, 0, 1, 0.0, 0.5, level, 0.0)[0] > level
                     declared[n, s, m, r] = passes
         value: dict[tuple[int, int, int, int], float] = {}
         for n, m in sorted(itertools.product(range(most + 1), repeat=2), key=sum, reverse=True):
@@ -275,7 +285,7 @@ def test_more_data_of_one_arm_never_costs_all_evidence(model: Model) -> None:
     params, state = state_of([np.array([0.9]), np.array([0.1])], Gaussian(0.01))
     state[PULLS] = 1.0, 1e9
     state[MEANS] = 100.0, 0.0
-    least, upper, _ = tilt.minimum(params, state, 0, 1, 0.0, tilt.pooled(params, state, 0, 1), -math.inf)
+    least, upper, _ = tilt.minimum(params, state, 0, 1, 0.0, tilt.pooled(params, state, 0, 1), -math.inf, 0.0)
     assert 5.0 < least <= upper < math.inf
 
 

@@ -15,9 +15,10 @@ import pytest
 import bestarm
 from bestarm import Experiment
 from bestarm.errors import BestarmError, DamagedLogError
-from bestarm.experiment import journal
+from bestarm.experiment import snapshots
 from bestarm.experiment.events import DECIDED, Entry
 from bestarm.experiment.findings import Findings
+from bestarm.experiment.snapshots import as_dict
 from bestarm.experiment.store import Store, _rows, _sql, open_store
 from bestarm.experiment.verification import verify
 
@@ -196,12 +197,12 @@ def decisive(path: Path) -> tuple[Experiment, Callable[[dict[str, Any]], None]]:
     store = open_store(f"sqlite:///{path}")
     experiment = Experiment.open(store, "x")
     with experiment._journal.reading() as state:
-        data = state.to_dict()
+        data = as_dict(state)
 
     def save(changed: dict[str, Any]) -> None:
         text = json.dumps(changed)
         with store.writing("x") as log:
-            log.save_snapshot(changed["seq"], f"{journal._digest(text)} {text}")
+            log.save_snapshot(changed["seq"], f"{snapshots._digest(text)} {text}")
 
     save(data)
     return experiment, save
@@ -211,7 +212,7 @@ def test_a_snapshot_cannot_decide(path: Path) -> None:
     """Evidence that a snapshot makes up, even with a hash that fits, decides nothing: the log does."""
     experiment, save = decisive(path)
     with experiment._journal.reading() as state:
-        data = state.to_dict()
+        data = as_dict(state)
     data["evidence"][0], data["evidence"][1] = [500.0, 500.0], [500.0, -250.0]  # pulls and sums
     save(data)
     found = experiment.verify()
@@ -230,21 +231,21 @@ def test_a_changed_bit_in_a_snapshot_costs_a_replay(path: Path) -> None:
     """Its own hash does not fit: the log is replayed, the snapshot replaced."""
     experiment, save = decisive(path)
     with experiment._journal.reading() as state:
-        right = state.to_dict()
+        right = as_dict(state)
     save(right)
     assert experiment.verify().sound
     sqlite_change(path, "UPDATE snapshots SET text = replace(text, '\"first\": 21', '\"first\": 11')")
     found = experiment.verify()
     assert found.snapshot == "the snapshot is damaged, and will not be used"
     with Experiment.open(experiment._store, "x")._journal.reading() as state:
-        assert state.to_dict() == right
+        assert as_dict(state) == right
 
 
 def test_a_damaged_snapshot_is_found_wherever_it_is(path: Path, tmp_path: Path) -> None:
     """Of a strategy that is not there, of a line that the log does not have, of another experiment."""
     experiment, save = decisive(path)
     with experiment._journal.reading() as state:
-        right = state.to_dict()
+        right = as_dict(state)
     save({**right, "head": "0" * 32})
     assert experiment.verify().snapshot == "the snapshot is not what the log leads to"
     save(right)
@@ -271,11 +272,11 @@ def test_a_snapshot_of_the_decision_is_looked_at(tmp_path: Path) -> None:
         while pulls := experiment.ask(62):
             experiment.tell([(pull, 0.73 if pull.arm == "b" else 0.27) for pull in pulls])
         with experiment._journal.reading() as state:
-            data = state.to_dict()
+            data = as_dict(state)
         for changed, sound in ((data, True), ({**data, "first": 1}, False)):
             text = json.dumps(changed)
             with experiment._store.writing("x") as log:
-                log.save_snapshot(changed["seq"], f"{journal._digest(text)} {text}")
+                log.save_snapshot(changed["seq"], f"{snapshots._digest(text)} {text}")
             assert experiment.verify().sound is sound
 
 

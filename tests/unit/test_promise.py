@@ -20,6 +20,7 @@ from bestarm.errors import SuspendedError
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.forecast import Forecast
 from bestarm.experiment.promise import INFORMS, TABLE, VOIDS, WEAKENS, percent
+from bestarm.experiment.snapshots import as_dict
 from bestarm.experiment.status import Status
 from bestarm.running.frame import Frame
 from bestarm.running.result import Result
@@ -243,7 +244,7 @@ def test_the_promise_is_a_function_of_the_log(name: str) -> None:
     experiment = CASES[name][0]()
     status, store = experiment.status(), experiment._store
     assert experiment._journal.known is not None
-    saved = experiment._journal.known.to_dict()
+    saved = as_dict(experiment._journal.known)
     counts = {key: [0, 0] for key in ("failed", "retracted", "violated")}
     for snapshot in ("gone", json.dumps(saved), json.dumps({**saved, "snapshot": 2, "counts": counts})):
         with store.writing("x") as log:

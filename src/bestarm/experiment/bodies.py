@@ -14,12 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import decision, families, rules
+from ..kernels import comparator, decision, families, rules, tracking
 from ..kernels._types import Array, Flags, Indices
 from ..kernels.exact import round_offset
-from ..kernels.layout import LOST, MEANS, OUT, PENALTY, PULLS, ROWS, SQUARES, SUMS, WATCHED
-from ..kernels.tracking import leading_arm
-from .findings import Findings
+from ..kernels.layout import (
+    LEVEL,
+    LOST,
+    MEANS,
+    OUT,
+    PAIR_LEVEL,
+    PENALTY,
+    PULLS,
+    ROWS,
+    SQUARES,
+    SUMS,
+    WATCHED,
+)
+from .findings import Findings, RuledOut
 from .settings import Settings
 
 _FAR = 2.0**20  # of the finest scale: a mean farther from the offset than that may lack bits
@@ -28,19 +39,20 @@ _FAR = 2.0**20  # of the finest scale: a mean farther from the offset than that 
 class Bodies:
     """See the module.
 
+    rule    the stopping rule in the form in which it is asked
     offset  near the values, as they are summed; None before the first
     params  everything that the kernels are told; replaced, never changed
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings, K = settings, len(settings.arms)
-        self.steering = settings.stopping.blank(settings.model, K)
-        self.evidence = self.steering.copy()
+        self.rule = settings.stopping.applied(K, settings.tolerance, settings.chosen.stops_itself)
+        self.clear()
         self._far = _FAR * settings.model.finest / settings.model.unit
         self.offset: float | None = None
         if settings.model.limits is not None:
             self.offset = round_offset(self.signed(sum(settings.model.limits) / 2), settings.model.unit)
-        self.params = self._parameters(self.offset or 0.0)
+        self._set_parameters()
 
     def copy(self) -> Bodies:
         """The same, which may go its own way."""
@@ -63,7 +75,7 @@ class Bodies:
         """Count a signed value in, or out again with its negative; returns whether all means have moved."""
         if self.offset is None:
             self._set_offset(round_offset(value, self.settings.model.unit))
-        decision.take(self.params, body, arm, count, value)
+        decision.take(self.params if body is self.evidence else self.unordered, body, arm, count, value)
         if self._far < abs(body[MEANS, arm]) < math.inf and abs(self._best()) > self._far:
             return self.choose_offset()
         return False
@@ -98,23 +110,27 @@ class Bodies:
         )
 
     def _set_offset(self, offset: float) -> None:
-        self.offset, self.params = offset, self._parameters(offset)
+        self.offset = offset
+        self._set_parameters()
 
-    def _parameters(self, offset: float) -> Array:
+    def _set_parameters(self) -> None:
         """For values as they are summed, less the offset; a strategy's places among them move along."""
-        settings, K = self.settings, len(self.settings.arms)
+        settings, K, offset = self.settings, len(self.settings.arms), self.offset or 0.0
         model = settings.model.placed(0.0, self.signed(1.0))
-        head = settings.stopping.parameters(model, K, settings.delta, settings.tolerance, offset)
-        head[WATCHED] = 1.0
-        if settings.strategy is None:
-            return head
-        placed = settings.strategy.placed(offset, self.signed(1.0))
-        return np.concatenate([head, placed.parameters(K, settings.model.unit)])
+        self.params = self.rule.parameters(model, K, settings.delta, settings.tolerance, offset)
+        self.params[WATCHED] = 1.0
+        if settings.strategy is not None:
+            placed = settings.strategy.placed(offset, self.signed(1.0))
+            self.params = np.concatenate([self.params, placed.parameters(K, settings.model.unit)])
+        self.unordered = self.rule.unordered(self.params)
 
     def _centre(self) -> None:
-        for body in (self.steering, self.evidence):
-            for arm in range(len(self.settings.arms)):
-                families.centre(self.params, body, arm)
+        for arm in range(len(self.settings.arms)):
+            families.centre(self.params, self.steering, arm)
+            if not self.evidence[OUT, arm]:
+                families.centre(self.params, self.evidence, arm)
+            if self.rule.eliminates:
+                comparator.centre_comparator(self.params, self.evidence, arm)
 
     def _best(self) -> float:
         """The largest mean, in units around the offset; 0 without results."""
@@ -127,9 +143,39 @@ class Bodies:
         """Take values into the evidence up to the one with which the rule decides: its index, or -1."""
         return decision.advance(arms, values, checks, self.params, self.evidence)
 
-    def decides(self, body: Array) -> bool:
-        """Whether the rule would stop."""
-        return rules.stops(self.params, body, 0.0)
+    def decides(self) -> bool:
+        """Whether the rule stops on the evidence as it is."""
+        return rules.stops(self.params, self.evidence, 0.0)
+
+    def would_decide(self) -> bool:
+        """Whether the rule would stop, about, if it might see all results."""
+        return rules.stops(self.unordered, self.seen(), 0.0)
+
+    @property
+    def left(self) -> int:
+        """How many arms are not ruled out."""
+        return tracking.arms_left(self.evidence)
+
+    def seen(self) -> Array:
+        """All results, as a strategy sees them: an arm that the rule has ruled out is out here, too."""
+        seen = self.steering.copy()
+        seen[OUT] = self.evidence[OUT]
+        seen[MEANS, seen[OUT] > 0.0] = -np.inf
+        return seen
+
+    def whole(self) -> Array:
+        """The evidence as if no arm were ruled out, without comparators: for what is shown."""
+        whole = self.evidence[: self.steering.shape[0]].copy()
+        for arm in np.flatnonzero(whole[OUT]).tolist():
+            families.centre(self.params, whole, arm)
+        whole[OUT] = 0.0
+        return whole
+
+    def clear(self) -> None:
+        """Forget all values; the offset stays."""
+        K = len(self.settings.arms)
+        self.steering = self.rule.applied(2).blank(self.settings.model, K)
+        self.evidence = self.rule.blank(self.settings.model, K)
 
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees, as it is kept with a decision; means in the user's own units.
@@ -137,10 +183,13 @@ class Bodies:
         arm  the one that a strategy which stops by itself has declared; otherwise it is the leader
         """
         model, unit = self.settings.model, self.settings.model.unit
-        pulls, mu = self.evidence[PULLS], self.evidence[MEANS]
+        whole = self.whole()
+        pulls, mu = whole[PULLS], whole[MEANS]
         z, beta = rules.verdict(self.params, self.evidence)
-        leader = arm if arm is not None else leading_arm(self.evidence) if pulls.any() else -1
-        lower, upper = self._intervals(leader)
+        leader = arm if arm is not None else tracking.leading_arm(self.evidence) if pulls.any() else -1
+        lower, upper = self._intervals(leader, whole)
+        if self.left == 1:  # by the decision, whatever the pairs say
+            lower = np.maximum(lower, 0.0)
         if model.limits is not None and leader >= 0:  # means within the bounds differ by two units at most
             lower, upper = np.clip(lower, -2.0, 2.0), np.clip(upper, -2.0, 2.0)
         return Findings(
@@ -151,39 +200,51 @@ class Bodies:
             threshold=beta if math.isfinite(beta) else None,
             lower=tuple((unit * lower).tolist()),
             upper=tuple((unit * upper).tolist()),
+            ruled_out=tuple(map(self._ruled_out, range(pulls.size))),
         )
 
-    def _intervals(self, leader: int) -> tuple[Array, Array]:
+    def _ruled_out(self, arm: int) -> RuledOut | None:
+        """When an arm was ruled out, and how far below the best it is at least."""
+        samples, model = self.evidence[OUT, arm], self.settings.model
+        if not samples:
+            return None
+        below = -model.unit * comparator.lead_bound(self.params, self.evidence, arm)
+        if model.limits is not None:
+            below = min(below, model.limits[1] - model.limits[0])
+        return RuledOut(int(samples), below)
+
+    def _intervals(self, leader: int, whole: Array) -> tuple[Array, Array]:
         """For the difference of the leader to each arm, in units: where their statistic is the threshold."""
-        pulls = self.evidence[PULLS]
+        pulls = whole[PULLS]
         lower, upper = np.full((1, pulls.size), -np.inf), np.full((1, pulls.size), np.inf)
         if leader >= 0:
-            bound = np.array([rules.threshold(self.params, pulls.sum())])
+            bound = rules.threshold(self.params, pulls.sum())
+            bound += self.params[PAIR_LEVEL] - self.params[LEVEL]
             with np.errstate(all="ignore"):
                 rules.pair_interval_rows(
-                    self.params, self.evidence[None], np.array([leader]), bound, lower, upper
+                    self.params, whole[None], np.array([leader]), np.array([bound]), lower, upper
                 )
         return lower[0], upper[0]
 
     # -- snapshots -------------------------------------------------------------------------------------
 
-    @property
-    def _kept(self) -> list[int]:
-        """The rows of a body from which the others follow."""
-        return [PULLS, SUMS, LOST, SQUARES, OUT, PENALTY, *range(ROWS, self.steering.shape[0])]
-
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
         return {
             "offset": self.offset,
-            "steering": self.steering[self._kept].tolist(),
-            "evidence": self.evidence[self._kept].tolist(),
+            "steering": self.steering[_kept(self.steering)].tolist(),
+            "evidence": self.evidence[_kept(self.evidence)].tolist(),
         }
 
     def restore(self, data: dict[str, Any]) -> None:
         """What `to_dict` gave, bit for bit."""
-        self.steering[self._kept] = data["steering"]
-        self.evidence[self._kept] = data["evidence"]
+        self.steering[_kept(self.steering)] = data["steering"]
+        self.evidence[_kept(self.evidence)] = data["evidence"]
         if data["offset"] is not None:
             self._set_offset(data["offset"])
         self._centre()
+
+
+def _kept(body: Array) -> list[int]:
+    """The rows of a body from which the others follow."""
+    return [PULLS, SUMS, LOST, SQUARES, OUT, PENALTY, *range(ROWS, body.shape[0])]

@@ -10,7 +10,7 @@ from ..errors import InvalidInputError
 from ..kernels._types import Array
 from ..kernels.layout import PULLS
 from ..kernels.random import open_stream
-from ..kernels.tracking import leading_arm, least_pulled
+from ..kernels.tracking import in_the_race, leading_arm, least_pulled
 from ..strategies._admit import kernel_of, raised_by
 from .bodies import Bodies
 from .settings import Settings
@@ -85,14 +85,14 @@ class Chooser:
             leader, t = leading_arm(seen), float(self.asked.sum())
             given = (t, last, leader, seen, bodies.params.copy(), self.memory, self.random)
             with np.errstate(all="ignore"), raised_by(strategy):
-                self.chosen = int(self.select(*given))
+                self.chosen = in_the_race(seen, int(self.select(*given)))
             self.called, self.changed = True, set()
             self._refuse_bad(strategy.name, strategy.stops_itself, self.chosen)
         return self.chosen
 
     def seen(self, bodies: Bodies) -> Array:
         """What the strategy sees: all results, and the pulls that are out."""
-        seen = bodies.steering.copy()
+        seen = bodies.seen()
         seen[PULLS] = self.asked
         return seen
 

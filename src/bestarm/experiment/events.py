@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -39,6 +40,20 @@ class Entry(NamedTuple):
     seq: int = 0
     time: float = 0.0
     chain: str = ""
+
+
+def settled(lines: Iterable[Entry]) -> dict[int, tuple[int, bool, float | None]]:
+    """The pulls that have their value, or None for good, in the order of settling: arm, check, value."""
+    asked: dict[int, tuple[int, bool]] = {}
+    found: dict[int, tuple[int, bool, float | None]] = {}
+    for entry in lines:
+        if entry.pull is None:
+            continue
+        if entry.kind == ASKED and entry.pull not in asked and entry.arm is not None:
+            asked[entry.pull] = entry.arm, (entry.data or {}).get("check", True)
+        elif entry.kind in (TOLD, RETRACTED):
+            found[entry.pull] = *asked[entry.pull], entry.value
+    return found
 
 
 @dataclass(frozen=True, slots=True)

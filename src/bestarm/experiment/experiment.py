@@ -151,7 +151,7 @@ class Experiment:
             data = {"deadline": deadline} if action >= 0 else {"deadline": deadline, "check": False}
             turn.record(Entry(events.ASKED, pull, arm, data=data))
             issued.append(self._pull(pull, arm, deadline))
-        return issued, more, state.next_pull > most and not state.open
+        return issued, more, state.next_pull > most and not state.waits
 
     @overload
     def tell(self, pull: int | Pull, value: float) -> str: ...

@@ -5,7 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class RuledOut(NamedTuple):
+    """How an arm was ruled out.
+
+    samples  after how many results of all arms
+    below    how far it is below the best, at least, in the values' units
+    """
+
+    samples: int
+    below: float
 
 
 @dataclass(frozen=True)
@@ -17,6 +28,7 @@ class Findings:
     means       None without pulls
     statistic, threshold   None while an arm has no pulls
     lower, upper  by how much the leader is better than each arm: infinite where nothing is known
+    ruled_out   per arm, None for one that is in the race; empty where the rule rules out none by itself
     """
 
     arm: int
@@ -26,6 +38,7 @@ class Findings:
     threshold: float | None
     lower: tuple[float, ...]
     upper: tuple[float, ...]
+    ruled_out: tuple[RuledOut | None, ...] = ()
 
     @property
     def samples(self) -> int:
@@ -44,6 +57,7 @@ class Findings:
             "lower": [x if math.isfinite(x) else None for x in self.lower],
             "upper": [x if math.isfinite(x) else None for x in self.upper],
             "best": arms[self.arm],
+            **({"ruled_out": list(self.ruled_out)} if any(self.ruled_out) else {}),
         }
 
     @classmethod
@@ -57,6 +71,7 @@ class Findings:
             threshold=record["threshold"],
             lower=tuple(-math.inf if x is None else x for x in record["lower"]),
             upper=tuple(math.inf if x is None else x for x in record["upper"]),
+            ruled_out=tuple(None if x is None else RuledOut(*x) for x in record.get("ruled_out", ())),
         )
         if record["samples"] != found.samples:
             raise ValueError(f"{record['samples']} samples, and {found.samples} pulls")

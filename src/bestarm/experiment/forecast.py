@@ -54,7 +54,7 @@ def forecast(state: State) -> Forecast:
         return Forecast(0, nothing)
     if state.enough():
         return Forecast(0, nothing, "the decision waits for a pull that is not settled")
-    means = state.bodies.steering[MEANS]
+    means = state.bodies.seen()[MEANS]
     if not state.bodies.told.all():
         return Forecast(None, nothing, "no forecast before every arm has a result")
     if (means >= means.max() - TIE).sum() > 1:
@@ -75,16 +75,16 @@ def uniform_samples(state: State) -> int | None:
     K = len(state.settings.arms)
     if state.bodies.evidence[PULLS].min() == 0.0:
         return None
-    pulls = _grow(state, state.bodies.evidence, np.zeros(K), np.full(K, 1.0 / K))
+    pulls = _grow(state, state.bodies.whole(), np.zeros(K), np.full(K, 1.0 / K))
     return None if pulls is None else int(np.ceil(pulls.sum()))
 
 
 def _pulls_at_decision(state: State, strategy: Strategy) -> Array | None:
     """Step by step until the decision; if it is too far, along the shares of the second half of the steps."""
     chooser = state.chooser.copy()
-    seen, select = state.bodies.steering.copy(), chooser.select
+    seen, select = state.bodies.seen(), chooser.select
     for arm, pulls in enumerate(chooser.asked):
-        rules.grow(state.bodies.params, seen, arm, pulls)
+        rules.grow(state.bodies.unordered, seen, arm, pulls)
     before, space = seen[PULLS].copy(), np.zeros_like(seen[PULLS])
     steps, growth, sums = _pace(strategy, len(before))
     assert select is not None
@@ -92,7 +92,7 @@ def _pulls_at_decision(state: State, strategy: Strategy) -> Array | None:
         before = seen[PULLS].copy()
         half = (select, strategy.stops_itself, steps // 2, growth, sums)
         with np.errstate(all="ignore"):
-            if run_on(*half, seen, state.bodies.params, chooser.memory, chooser.random, space):
+            if run_on(*half, seen, state.bodies.unordered, chooser.memory, chooser.random, space):
                 at_decision: Array = seen[PULLS]
                 return at_decision
     if seen[PULLS].sum() > FOREVER:
@@ -121,8 +121,8 @@ def _grow(state: State, seen: Array, pulls: Array, shares: Array) -> Array | Non
 
     def decides(size: float) -> bool:
         for arm, more in enumerate(pulls + size * shares):
-            rules.grow(state.bodies.params, later, arm, more)
-        return rules.stops(state.bodies.params, later, 0.0)
+            rules.grow(state.bodies.unordered, later, arm, more)
+        return rules.stops(state.bodies.unordered, later, 0.0)
 
     high = 1.0
     while not decides(high):

@@ -10,8 +10,6 @@ the log is replayed from its first line and must give the same.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import os
 import threading
@@ -26,6 +24,7 @@ from ..kernels._jit import ENABLED
 from .events import DECIDED, Entry
 from .findings import same_decision
 from .settings import Settings
+from .snapshots import packed, unpacked
 from .state import State
 from .store._base import Log, Store
 from .turn import Turn
@@ -126,6 +125,9 @@ class Journal:
         if _size(turn.state) < SMALL and self._due(turn.state):
             self._save(log, turn.state, packed(turn.state))
 
+    def _recall(self, until: int) -> Iterator[Entry]:
+        return stored_lines(self.store, self.name, 0, until)
+
     def _lines_of(self, pull: int) -> list[Entry]:
         with self.store.reading(self.name) as log:
             return log.entries(pull=pull)
@@ -157,7 +159,7 @@ class Journal:
             return True
         assert self._state is not None
         if self._proof is None:
-            self._proof = State(self.settings, steers=False)
+            self._proof = State(self.settings, steers=False, recall=self._recall)
             for chunk in stored_chunks(self.store, self.name, 0, self._state.seq):
                 self._proof.replay(chunk)
         if self._proven(turn):
@@ -205,7 +207,7 @@ class Journal:
                 new = log.entries(max(0, state.seq - 1), most=CHUNK)
             if state.seq and not _continues(state, new):  # another file, or a backup
                 self._refuse_other()
-                state = self._state = State(self.settings)
+                state = self._state = State(self.settings, recall=self._recall)
                 self._proof, last = None, -1
                 continue
             self._take_in(new[1:] if state.seq else new)
@@ -237,10 +239,10 @@ class Journal:
             saved = log.snapshot()
         if saved is not None and saved[0] != self._bad:
             try:
-                return unpacked(self.settings, saved[1])
+                return unpacked(self.settings, saved[1], self._recall)
             except Exception:  # a cache: without it the log is replayed
                 self._bad = saved[0]
-        return State(self.settings)
+        return State(self.settings, recall=self._recall)
 
     def _maybe_save(self) -> None:
         """Save a snapshot when much was appended since the last; a store that is busy does without."""
@@ -276,33 +278,10 @@ def stored_chunks(store: Store, name: str, after: int, until: int | None = None)
         after = chunk[-1].seq
 
 
-def stored_lines(store: Store, name: str, after: int = 0) -> Iterator[Entry]:
+def stored_lines(store: Store, name: str, after: int = 0, until: int | None = None) -> Iterator[Entry]:
     """Lines of a log, read in chunks."""
-    for chunk in stored_chunks(store, name, after):
+    for chunk in stored_chunks(store, name, after, until):
         yield from chunk
-
-
-def packed(state: State) -> str:
-    """A state as the text of a snapshot, with a hash of its own in front."""
-    text = json.dumps(state.to_dict())
-    return f"{_digest(text)} {text}"
-
-
-def unpacked(settings: Settings, snapshot: str) -> State:
-    """The state back; ValueError or KeyError if it is damaged, or of another version."""
-    if not is_whole(snapshot):
-        raise ValueError("a damaged snapshot")
-    return State.from_dict(settings, json.loads(snapshot.partition(" ")[2]))
-
-
-def is_whole(snapshot: str) -> bool:
-    """Whether a snapshot is as it was saved, by its own hash."""
-    digest, _, text = snapshot.partition(" ")
-    return digest == _digest(text)
-
-
-def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _continues(state: State, new: list[Entry]) -> bool:

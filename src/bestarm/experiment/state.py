@@ -10,16 +10,16 @@ that reads the same log has the same state, and would choose the same arm next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import BestarmError, DamagedLogError, StoreError
-from ..kernels.layout import arm_of
+from ..kernels.layout import OUT, arm_of
 from .bodies import Bodies
 from .chooser import Chooser
-from .events import ASKED, FAILED, KINDS, LAPSED, LATE, TOLD, Entry
+from .events import ASKED, FAILED, KINDS, LAPSED, LATE, TOLD, Entry, settled
 from .findings import Findings
 from .settings import Settings
 
@@ -34,8 +34,7 @@ COUNTS = (
     "reread",  # retractions that changed the evidence
     "retracted",  # all others
 )
-_PLAIN = ("seq", "mark", "head", "next_pull", "first", "counts")
-SNAPSHOT = 5  # raised whenever the form of `to_dict` changes; other snapshots are not read
+Recall = Callable[[int], Iterable[Entry]]
 _CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the rule has said so far
 _WRONG = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 CLOCK_STEP = 60.0  # seconds that a clock may be set back before a deadline counts as one of a wrong clock
@@ -56,10 +55,12 @@ class State:
     steers  whether it keeps what the strategy remembers, so that it can choose; where only the decision is
             of interest, leaving that out saves most of the time (a strategy that stops by itself is needed
             for the decision)
+    recall  reads the log again up to a line: some rules start over when a value is taken back
     """
 
-    def __init__(self, settings: Settings, *, steers: bool = True) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
+        self.settings, self.recall = settings, recall
+        self.fresh: tuple[Entry, ...] = ()  # lines that are not in the log yet
         self.steers = steers or self.serial
         self.seq, self.mark, self.head = 0, 0.0, ""  # the last line that it contains, its time and chain
         self.next_pull = 1
@@ -123,6 +124,8 @@ class State:
             raise DamagedLogError(entry.seq, problem) from error
         if entry.seq:
             self.seq, self.mark, self.head = entry.seq, entry.time, entry.chain
+        else:
+            self.fresh = (*self.fresh, entry)
 
     def _judge_new(self) -> None:
         self._advance()
@@ -192,6 +195,8 @@ class State:
         waiting = self.open.pop(pull, None)
         if waiting is not None:
             self._settle(pull, waiting, entry.value)
+        elif self.bodies.rule.replays and pull < self.first:
+            self._start_over(entry, was)
         else:
             self._replace(pull, arm, was, entry.value)
         if self.serial:
@@ -218,8 +223,9 @@ class State:
         if value is not None and self.bodies.add(self.bodies.steering, arm, 1.0, value):
             self.chooser.all_changed()
         # A check is skipped inside a pair of asks; in order of arrival there are no such pairs.
-        check = opened.check or self.settings.order == "arrival"
-        self.beyond[pull] = (arm, check, value)
+        arrival = self.settings.order == "arrival"
+        if arrival or pull >= self.first:  # else its arm is out, and it was not waited for
+            self.beyond[pull] = (arm, opened.check or arrival, value)
 
     def _replace(self, pull: int, arm: int, was: float | None, now: float | None) -> None:
         """The value of a settled pull changes."""
@@ -235,6 +241,21 @@ class State:
                 self.chooser.all_changed()
         self.chooser.count(arm, (new is not None) - (old is not None))
 
+    def _start_over(self, change: Entry, was: float | None) -> None:
+        """A value changes on which everything after it depends: take in the whole log again."""
+        assert self.recall is not None
+        arrival = self.settings.order == "arrival"
+        self.bodies.clear()
+        self.first, self.beyond = 1, {}
+        lines = [*self.recall(self.seq), *self.fresh, change]
+        for pull, (arm, check, raw) in settled(lines).items():
+            value = None if raw is None else self.bodies.signed(raw)
+            if value is not None:
+                self.bodies.add(self.bodies.steering, arm, 1.0, value)
+            self.beyond[pull] = (arm, check or arrival, value)
+        self.chooser.count(_arm(change), (change.value is not None) - (was is not None))
+        self.chooser.all_changed()
+
     def _judge(self) -> None:
         """Ask the rule about the evidence as it is, then about what waits behind it."""
         self.crossed = None
@@ -242,15 +263,23 @@ class State:
             self._advance()
             self._ask_self_stopper()
             return
-        if self.bodies.decides(self.bodies.evidence):
+        if self.bodies.decides():
             self.crossed = self.findings()
         else:
             self._advance()
 
     def _advance(self) -> None:
         """Let the rule see what is settled without a hole before it, up to a decision."""
-        if self.decision is not None or self.crossed is not None or self.suspended:
-            return
+        left = 0
+        while left != self.bodies.left:  # an arm that was just ruled out may have left a hole
+            left = self.bodies.left
+            if self.decision is not None or self.crossed is not None or self.suspended:
+                return
+            self._advance_once()
+            if left != self.bodies.left:
+                self.chooser.all_changed()
+
+    def _advance_once(self) -> None:
         ready = self._ready()
         valued = [pull for pull in ready if self.beyond[pull][2] is not None]
         arms = np.array([self.beyond[pull][0] for pull in valued], np.int64)
@@ -268,10 +297,15 @@ class State:
         if self.settings.order == "arrival":
             return list(self.beyond)
         ready, pull = [], self.first
-        while pull in self.beyond:
-            ready.append(pull)
+        while pull in self.beyond or (pull in self.open and self.is_out(self.open[pull].arm)):
+            if pull in self.beyond:
+                ready.append(pull)
             pull += 1
         return ready
+
+    def is_out(self, arm: int) -> bool:
+        """Whether the rule has ruled an arm out: it is neither sampled nor waited for any more."""
+        return bool(self.bodies.evidence[OUT, arm])
 
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees; the arm is the leader if none is given."""
@@ -281,7 +315,7 @@ class State:
         """Whether the results so far would decide, if only the pulls before them were settled."""
         if not self.beyond or self.serial:
             return False
-        return self.bodies.decides(self.bodies.steering)
+        return self.bodies.would_decide()
 
     @property
     def readings(self) -> int:
@@ -319,7 +353,12 @@ class State:
 
     def to_issue(self) -> list[int]:
         """Pulls that failed or lapsed, in the order of asking."""
-        return sorted(pull for pull, item in self.open.items() if not item.out)
+        return sorted(pull for pull, item in self.open.items() if not (item.out or self.is_out(item.arm)))
+
+    @property
+    def waits(self) -> bool:
+        """Whether some pull may still bring evidence."""
+        return any(not self.is_out(item.arm) for item in self.open.values())
 
     def expired(self, now: float) -> list[int]:
         """Pulls that are pending for longer than their lease, or were asked when the clock was far ahead."""
@@ -330,39 +369,6 @@ class State:
             for pull, item in self.open.items()
             if item.out and item.deadline is not None and not now < item.deadline <= farthest
         ]
-
-    # -- snapshots -------------------------------------------------------------------------------------
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON can hold it; `from_dict` gives the same state, bit for bit."""
-        return {
-            "snapshot": SNAPSHOT,
-            **{name: getattr(self, name) for name in _PLAIN},
-            **self.bodies.to_dict(),
-            **self.chooser.to_dict(),
-            "decision": None if self.decision is None else self.decision.to_record(self.settings.arms),
-            "open": [[pull, *item] for pull, item in self.open.items()],
-            "violated": list(self.violated.items()),
-            "outside": list(self.outside.items()),
-            "beyond": [[pull, *item] for pull, item in self.beyond.items()],
-        }
-
-    @classmethod
-    def from_dict(cls, settings: Settings, data: dict[str, Any]) -> State:
-        """The inverse of `to_dict`; KeyError or ValueError if it is no snapshot of ours."""
-        if data["snapshot"] != SNAPSHOT:
-            raise ValueError("a snapshot of another version")
-        state = cls(settings)
-        state.bodies.restore(data)
-        state.chooser.restore(data)
-        state.open = {pull: Open(*rest) for pull, *rest in data["open"]}
-        state.violated = dict(data["violated"])
-        state.outside = dict(data["outside"])
-        state.beyond = {pull: (arm, check, value) for pull, arm, check, value in data["beyond"]}
-        for name in _PLAIN:
-            setattr(state, name, data[name])
-        state.decision = None if data["decision"] is None else Findings.from_record(data["decision"])
-        return state
 
 
 def _pull(entry: Entry) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
-from .findings import Findings
+from .findings import Findings, RuledOut
 from .promise import VOIDS, Caveat, assumption, caveats, promise
 from .state import State
 
@@ -37,6 +37,8 @@ class Status:
     shortfall    how far below the best the leader can be, in the values' units: at most this, with the
                  probability of the promise; at most the tolerance after a decision, None if nothing is proven
     in_the_race  the arms that may still be the best, in the same sense; None if nothing is proven
+    ruled_out    the arms that are no longer sampled, since they are surely not the best: after how many
+                 samples, and how far below the best they are at least, in the values' units
     tolerance    how far below the best the decision may be
     caveats      what voids the promise, weakens it, or should be known: pairs of a code and a sentence, each
                  with its `effect`; docs/guides/live.md lists the codes
@@ -65,12 +67,14 @@ class Status:
     shortfall: float | None = None
     in_the_race: tuple[str, ...] | None = None
     tolerance: float = 0.0
+    ruled_out: dict[str, RuledOut] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON can hold them; an infinite end of an interval is None."""
-        out = {field.name: getattr(self, field.name) for field in fields(self)}
+        out = {each.name: getattr(self, each.name) for each in fields(self)}
         out["arms"] = list(self.arms)
         out["in_the_race"] = None if self.in_the_race is None else list(self.in_the_race)
+        out["ruled_out"] = {arm: one._asdict() for arm, one in self.ruled_out.items()}
         out["caveats"] = [{"code": c.code, "effect": c.effect, "sentence": c.sentence} for c in self.caveats]
         out["intervals"] = {
             arm: [x if math.isfinite(x) else None for x in ends] for arm, ends in self.intervals.items()
@@ -154,6 +158,7 @@ def status_of(name: str, state: State) -> Status:
         shortfall=shortfall,
         in_the_race=race,
         tolerance=settings.tolerance,
+        ruled_out={arms[a]: one for a, one in enumerate(seen.ruled_out) if one is not None},
     )
 
 
@@ -165,8 +170,12 @@ def _race(state: State, seen: Findings) -> tuple[float | None, tuple[str, ...]]:
         return 0.0, (arms[seen.arm],)
     if seen.arm < 0:
         return None, arms
-    behind = [0.0 if a == seen.arm else -low for a, low in enumerate(seen.lower)]
-    race = tuple(arm for a, arm in enumerate(arms) if a == seen.arm or behind[a] >= 0.0)
+    out = [one is not None for one in seen.ruled_out] or [False] * len(arms)
+    behind = [0.0 if a == seen.arm or out[a] else -low for a, low in enumerate(seen.lower)]
+    if state.bodies.rule.eliminates:
+        race = tuple(arm for a, arm in enumerate(arms) if not out[a])
+    else:
+        race = tuple(arm for a, arm in enumerate(arms) if a == seen.arm or behind[a] >= 0.0)
     most = max(0.0, *behind)
     if state.decision is not None:
         most = min(most, tolerance)

@@ -46,6 +46,7 @@ class Turn:
         """Write the new lines behind the last one, which must be the one that the state began with."""
         last = log.append(self.new)[-1]
         self.state.seq, self.state.mark, self.state.head = last.seq, last.time, last.chain
+        self.state.fresh = ()
 
     def entries(self, pull: int) -> list[Entry]:
         """All lines of a pull, including those of this turn."""

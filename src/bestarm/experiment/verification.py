@@ -10,9 +10,10 @@ from ..errors import DamagedLogError, StoreError
 from ..strategies import Strategy
 from .events import CREATED, DECIDED, Entry
 from .findings import same_decision
-from .journal import is_whole, stored_chunks, unpacked
+from .journal import stored_chunks, stored_lines
 from .settings import read_settings
-from .state import State
+from .snapshots import as_dict, is_whole, unpacked
+from .state import Recall, State
 from .store._base import Store
 
 _DAMAGED = "the snapshot is damaged, and will not be used"
@@ -84,7 +85,7 @@ def verify(store: Store, name: str, strategy: Strategy | None = None) -> Verific
     """
     with store.reading(name) as log:
         lines, head = log.last, log.head
-    audit = _Audit(strategy)
+    audit = _Audit(strategy, lambda until: stored_lines(store, name, 0, until))
     problem = store.problem()
     try:
         with store.reading(name) as log:
@@ -126,8 +127,8 @@ def _intact_chunks(store: Store, name: str, lines: int) -> Iterator[list[Entry]]
 class _Audit:
     """A replay that looks at every decision, and at the snapshot when its line is reached."""
 
-    def __init__(self, strategy: Strategy | None) -> None:
-        self.strategy = strategy
+    def __init__(self, strategy: Strategy | None, recall: Recall) -> None:
+        self.strategy, self.recall = strategy, recall
         self.state: State | None = None
         self.saved: tuple[int, str] | None = None
         self.intact = self.unhashed = 0
@@ -181,7 +182,7 @@ class _Audit:
         if entry.kind != CREATED:
             raise DamagedLogError(entry.seq, f"a log begins with {CREATED!r}, not with {entry.kind!r}")
         settings = read_settings(entry.data or {}, self.strategy)
-        self.state = State(settings, steers=False)
+        self.state = State(settings, steers=False, recall=self.recall)
         if settings.strategy is None and settings.strategy_record.get("stops_itself"):
             self._follows = None
 
@@ -198,11 +199,11 @@ class _Audit:
         if self.state.settings.strategy is None:
             return  # without the strategy it cannot be read
         try:
-            saved = unpacked(self.state.settings, text).to_dict()
+            saved = as_dict(unpacked(self.state.settings, text))
         except (KeyError, ValueError) as error:
             if "another version" not in str(error):
                 self.snapshot = _DAMAGED
             return
-        own = self.state.to_dict()
+        own = as_dict(self.state)
         if any(saved[key] != own[key] for key in _OF_THE_LOG):
             self.snapshot = "the snapshot is not what the log leads to"

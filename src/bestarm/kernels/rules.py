@@ -11,10 +11,11 @@ import math
 
 from ._jit import kernel
 from ._types import Array, Indices
+from .comparator import eliminate, standing
 from .families import BOUNDED, cost_beyond, exceeds
 from .families import half_width as cost_half_width
-from .layout import LEVEL, MEANS, MODEL, PENALTY, PULLS, ROWS, RULE, TOLERANCE, TUNING
-from .tilt import ceiling, count_tilts, fold, lower_end, minimum, pooled
+from .layout import LEVEL, MEANS, MODEL, OUT, PENALTY, PULLS, ROWS, RULE, SHARE, TOLERANCE, TUNING
+from .tilt import ceiling, count_tilts, fold, lower_end, minimum, next_look, pooled
 from .tracking import leading_arm, least_pulled
 
 PRACTICAL, GK16, KAUFMANN_KOOLEN, MIXTURE, TILT = 0, 1, 2, 3, 4
@@ -83,15 +84,15 @@ def excluded(params: Array, tolerance: float) -> float:
 def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float, enough: float) -> float:
     """The statistic of one pair: its cost, or for MIXTURE and TILT the logarithm of a supermartingale.
 
-    For TILT it may be any smaller number, if the statistic is at most `enough`.
+    For TILT it may be any larger number up to `enough`, if it is at most that.
     """
     n_b, n_a = state[PULLS, b], state[PULLS, a]
     if params[RULE] == TILT:
         if n_b == 0.0 or n_a == 0.0:
             return 0.0
         d = excluded(params, tolerance)
-        least, _, _ = minimum(params, state, b, a, d, pooled(params, state, b, a), enough)
-        return least
+        least, most, _ = minimum(params, state, b, a, d, pooled(params, state, b, a), enough, 0.0)
+        return least if least > enough else min(most, enough)
     likelihood = cost_beyond(params, state, b, a, counted(params, n_b), counted(params, n_a), tolerance)
     return likelihood - (charge(params, n_b) + charge(params, n_a))
 
@@ -105,7 +106,7 @@ def pair_statistic(params: Array, state: Array, b: int, a: int) -> float:
 @kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
 def pair_exceeds(params: Array, state: Array, b: int, a: int, tolerance: float, bound: float) -> bool:
     """Whether the statistic of one pair is above a bound; for TILT often without a search."""
-    if params[RULE] == TILT and ceiling(params, state, b, a, excluded(params, tolerance)) <= bound:
+    if params[RULE] == TILT and ceiling(params, state, b, a, excluded(params, tolerance), 0.0) <= bound:
         return False
     return pair_evidence(params, state, b, a, tolerance, bound) > bound
 
@@ -118,7 +119,7 @@ def pair_interval(params: Array, state: Array, b: int, a: int, bound: float) -> 
         return -math.inf, math.inf
     if params[RULE] == TILT:
         scale = 2.0 if params[MODEL] == BOUNDED else 1.0
-        low, high = lower_end(params, state, b, a, bound), -lower_end(params, state, a, b, bound)
+        low, high = lower_end(params, state, b, a, bound, 0.0), -lower_end(params, state, a, b, bound, 0.0)
         return scale * low, scale * high
     i_b, i_a = 1.0 / n_b, 1.0 / n_a
     if params[RULE] == MIXTURE:
@@ -131,11 +132,13 @@ def pair_interval(params: Array, state: Array, b: int, a: int, bound: float) -> 
 
 @kernel("Tuple((f8, i8))(const(f8[::1]), const(f8[:, ::1]))")
 def statistic(params: Array, state: Array) -> tuple[float, int]:
-    """The smallest pair statistic of the leader, and the leader."""
+    """The smallest pair statistic of the leader, or of "a is the best" for another arm; and the leader."""
     b = leading_arm(state)
     least = math.inf
     for a in range(state.shape[1]):
-        if a != b:
+        if a != b and params[SHARE] > 0.0:
+            least = min(least, standing(params, state, a))
+        elif a != b and state[OUT, a] == 0.0:
             least = min(least, pair_statistic(params, state, b, a))
     return least, b
 
@@ -144,26 +147,29 @@ def statistic(params: Array, state: Array) -> tuple[float, int]:
 def tilts_exceed(params: Array, state: Array, b: int, bound: float, t: float) -> bool:
     """For TILT: whether every pair of the leader b exceeds a bound; the hardest pair is tried first.
 
-    False without a look until so many samples after the last look as the spacing says; at once where t is 0.
+    With a spacing the next look is after part of the samples that the evidence lacks; at once where t is 0.
     """
-    if t > 0.0 and params[TUNING] > 0.0:
-        if t < state[PENALTY, 0]:
-            return False
-        state[PENALTY, 0] = t + max(1.0, math.floor(params[TUNING] * t))
+    if params[SHARE] > 0.0:
+        return eliminate(params, state, t)
+    spaced = t > 0.0 and params[TUNING] > 0.0
+    if spaced and t < state[PENALTY, 0]:
+        return False
     hardest, least = -1, math.inf
     for a in range(state.shape[1]):
-        if a != b:
-            most = ceiling(params, state, b, a, excluded(params, params[TOLERANCE]))
-            if most <= bound:
-                return False
+        if a != b and state[OUT, a] == 0.0:
+            most = ceiling(params, state, b, a, excluded(params, params[TOLERANCE]), 0.0)
             if most < least:
                 hardest, least = a, most
-    if pair_evidence(params, state, b, hardest, params[TOLERANCE], bound) <= bound:
-        return False
+            if most <= bound:
+                break
+    if hardest >= 0 and least > bound:
+        least = pair_evidence(params, state, b, hardest, params[TOLERANCE], bound)
     for a in range(state.shape[1]):
-        if a != b and a != hardest and pair_evidence(params, state, b, a, params[TOLERANCE], bound) <= bound:
-            return False
-    return True
+        if least > bound and a != b and a != hardest and state[OUT, a] == 0.0:
+            least = pair_evidence(params, state, b, a, params[TOLERANCE], bound)
+    if least <= bound and spaced:
+        state[PENALTY, 0] = next_look(params, t, least, bound)
+    return least > bound
 
 
 @kernel("b1(const(f8[::1]), f8[:, ::1], i8, f8, f8)")

@@ -12,10 +12,10 @@ import numpy as np
 from ._jit import kernel
 from ._types import Array, Indices
 from .decision import take
-from .layout import PULLS, SELECT, Select, arm_of
+from .layout import PULLS, SELECT, SHARE, Select, arm_of
 from .random import Words, open_stream, reward
 from .rules import growth, may_stop, statistic
-from .tracking import leading_arm
+from .tracking import arms_left, in_the_race, leading_arm
 
 GOING, STOPPED, CUT_OFF, BAD_ACTION = 0, 1, 2, 3
 
@@ -78,8 +78,9 @@ def decide(
     """
     K, action = state.shape[1], -1
     leader = leading_arm(state)
+    left = arms_left(state) if params[SHARE] > 0.0 else K
     if check and may_stop(params, state, leader, bound, t):
-        z, _ = statistic(params, state)
+        z, leader = statistic(params, state)
         more = growth(params, t)
         while level < levels.size:
             bound = levels[level] + more
@@ -90,7 +91,11 @@ def decide(
             return STOPPED, action, leader, level, bound
     if t >= max_samples and not stops_itself:
         return CUT_OFF, action, leader, level, bound
+    if params[SHARE] > 0.0 and arms_left(state) < left:
+        leader, last = leading_arm(state), -1
     action = select(t, last, leader, state, params, memory, random)
+    if params[SHARE] > 0.0:
+        action = in_the_race(state, action)
     if action >= K:
         if stops_itself and action < 2 * K:
             return STOPPED, action, arm_of(action, K), levels.size, bound

@@ -10,6 +10,9 @@ is the logarithm of a martingale where m = μ_a and m + d = μ_b, whatever choos
 Λ(d), is the evidence against μ_b - μ_a <= d. f is jointly convex, so tangents bound its minimum from below.
 
 For values that are sub-Gaussian of scale σ a tilt is exp(ε(X - μ)/2σ - ε²/8): pulls and means are enough.
+
+Where an arm a is tested against all others at once, `share` > 0, part of b's side is that of the comparator
+of a, see `comparator`: values of whatever arm led, each tilted as if its arm had the mean of the best one.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import numpy as np
 from ._jit import kernel
 from ._types import Array
 from .families import BOUNDED
-from .layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, ROWS, UNIT, VARIANCES
+from .layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, ROWS, TUNING, UNIT, VARIANCES
 
 NODES, SCALES = 16, 7
 # Rows of a bounded arm: values at the ends are counted. Of all others the factors 1 + κ x are multiplied (0
@@ -29,6 +32,14 @@ NODES, SCALES = 16, 7
 # Each of the sums is followed by the products, NODES rows further.
 TOP, BOTTOM, UP, DOWN = ROWS, ROWS + 1, ROWS + 2, ROWS + 2 + 2 * NODES
 OWN_ROWS = 2 + 4 * NODES
+# Rows of an arm's comparator, behind these or, if values have no bounds, behind ROWS: how many values were
+# counted; when the arm was ruled out, its evidence and the bound on its lead. Then, of bounded values, those
+# at the top and the products, as above; of others the sum of values over their scale with what rounding took
+# from it, the same of 1 over the scale, and the mean that follows.
+COUNT, FOUND, LEAD, MORE = 0, 1, 2, 3
+C_TOP, C_UP = MORE, MORE + 1
+C_SUM, C_LOST, C_SCALE, C_SCALE_LOST, C_MEAN = range(MORE, MORE + 5)
+BOUNDED_ROWS, OTHER_ROWS = MORE + 1 + 2 * NODES, MORE + 5
 LARGE = 1e250  # a factor is at most e^8
 
 NONE = 0.02  # the weight of no tilt
@@ -51,8 +62,10 @@ def _prior() -> tuple[Array, Array, Array]:
 
 
 PRIOR, SAME, FINER = _prior()
+UPWARDS, DOWNWARDS, COMPARED = 0, 1, 2  # sides: an arm's tilts up, or down, or its comparator's up
 STEPS = 80  # of a search at most; what it has certified by then counts
 CLOSE = 1e-10  # nats between the bounds of a minimum
+LONGEST, COST = 0.03, 2.7  # see `next_look`
 MARGIN = 1e-8  # nats above the level, where the search for an end aims: on it, rounding has the last word
 
 _SIDE = "UniTuple(f8, 15)"
@@ -106,6 +119,12 @@ def count_tilts(params: Array, state: Array, arm: int, count: float, value: floa
             multiply(state, DOWN + k, arm, count, 1.0 + KAPPA[k] * down)
 
 
+@kernel("i8(const(f8[::1]))")
+def comparator_row(params: Array) -> int:
+    """The first row of the comparators."""
+    return ROWS + OWN_ROWS if params[MODEL] == BOUNDED else ROWS
+
+
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)")
 def place(params: Array, state: Array, arm: int) -> float:
     """The mean of an arm where f is evaluated: in [0, 1] for bounded values, else in units."""
@@ -115,24 +134,33 @@ def place(params: Array, state: Array, arm: int) -> float:
     return float(state[MEANS, arm])
 
 
-@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, b1, f8)")
-def tilt(params: Array, state: Array, arm: int, k: int, up: bool, x: float) -> tuple[float, float]:
-    """The exponent of an arm's k-th tilt for a mean of x, and its slope in x."""
-    n = state[PULLS, arm]
+@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, i8, f8)")
+def tilt(params: Array, state: Array, arm: int, k: int, which: int, x: float) -> tuple[float, float]:
+    """The exponent of the k-th tilt of a side for a mean of x, and its slope in x."""
+    n, row = state[PULLS, arm], 0
+    if which == COMPARED:
+        row = comparator_row(params)
+        n = state[row + COUNT, arm]
     if params[MODEL] == BOUNDED:
-        if up:
+        if which == DOWNWARDS:
+            total = state[BOTTOM, arm] * EPSILON[k] + summed(state, DOWN + k, arm)
+            y = 1.0 - x
+            return total - n * math.log1p(KAPPA[k] * y), n * KAPPA[k] / (1.0 + KAPPA[k] * y)
+        if which == COMPARED:
+            total = state[row + C_TOP, arm] * EPSILON[k] + summed(state, row + C_UP + k, arm)
+        else:
             total = state[TOP, arm] * EPSILON[k] + summed(state, UP + k, arm)
-            return total - n * math.log1p(KAPPA[k] * x), -n * KAPPA[k] / (1.0 + KAPPA[k] * x)
-        total = state[BOTTOM, arm] * EPSILON[k] + summed(state, DOWN + k, arm)
-        y = 1.0 - x
-        return total - n * math.log1p(KAPPA[k] * y), n * KAPPA[k] / (1.0 + KAPPA[k] * y)
-    step = 0.5 * EPSILON[k] / math.sqrt(state[VARIANCES, arm])
-    slope = -n * step if up else n * step
-    return slope * (x - state[MEANS, arm]) - n * (0.125 * EPSILON[k] * EPSILON[k]), slope
+        return total - n * math.log1p(KAPPA[k] * x), -n * KAPPA[k] / (1.0 + KAPPA[k] * x)
+    if which == COMPARED:
+        slope, mean = -0.5 * EPSILON[k] * state[row + C_SCALE, arm], state[row + C_MEAN, arm]
+    else:
+        step = 0.5 * EPSILON[k] / math.sqrt(state[VARIANCES, arm])
+        slope, mean = (n * step if which == DOWNWARDS else -n * step), state[MEANS, arm]
+    return slope * (x - mean) - n * (0.125 * EPSILON[k] * EPSILON[k]), slope
 
 
-@kernel(f"{_SIDE}(const(f8[::1]), const(f8[:, ::1]), i8, b1, f8)")
-def side(params: Array, state: Array, arm: int, up: bool, x: float) -> Side:
+@kernel(f"{_SIDE}(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
+def side(params: Array, state: Array, arm: int, which: int, x: float) -> Side:
     """A logarithm, and in its unit the average tilt of every scale and the slope of each in x.
 
     Numerics: the largest exponent so far is the unit; the sums are rescaled when a larger one comes.
@@ -141,7 +169,7 @@ def side(params: Array, state: Array, arm: int, up: bool, x: float) -> Side:
     p0, p1, p2, p3, p4, p5, p6 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     s0, s1, s2, s3, s4, s5, s6 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(NODES):
-        exponent, slope = tilt(params, state, arm, k, up, x)
+        exponent, slope = tilt(params, state, arm, k, which, x)
         if exponent > top:
             r = math.exp(top - exponent)
             p0, p1, p2, p3, p4, p5, p6 = p0 * r, p1 * r, p2 * r, p3 * r, p4 * r, p5 * r, p6 * r
@@ -173,23 +201,33 @@ def side(params: Array, state: Array, arm: int, up: bool, x: float) -> Side:
     return top, p0, p1, p2, p3, p4, p5, p6, s0, s1, s2, s3, s4, s5, s6
 
 
-@kernel("UniTuple(f8, 3)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
-def evidence(params: Array, state: Array, b: int, a: int, m: float, d: float) -> tuple[float, float, float]:
-    """f(m, d), and its slopes in m and in d."""
-    p = side(params, state, b, True, m + d)
-    q = side(params, state, a, False, m)
+@kernel("UniTuple(f8, 3)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)")
+def evidence(
+    params: Array, state: Array, b: int, a: int, m: float, d: float, share: float
+) -> tuple[float, float, float]:
+    """f(m, d), and its slopes in m and in d; `share` is the weight of the comparator of a, 0 for a pair."""
+    p = side(params, state, b, UPWARDS, m + d)
+    top, weight_p, weight_c = p[0], 1.0, 0.0
+    c = p
+    if share > 0.0:
+        c = side(params, state, a, COMPARED, m + d)
+        top = max(p[0], c[0])
+        weight_p = (1.0 - share) / (state.shape[1] - 1.0) * math.exp(p[0] - top)
+        weight_c = share * math.exp(c[0] - top)
+    q = side(params, state, a, DOWNWARDS, m)
     total, in_x, in_y = 0.0, 0.0, 0.0
     for j in range(SCALES):
         weight, slope = SAME[j] * q[1 + j], SAME[j] * q[8 + j]
         if j > 0:
             weight += FINER[j] * q[j]
             slope += FINER[j] * q[7 + j]
-        total += p[1 + j] * weight
-        in_x += p[8 + j] * weight
-        in_y += p[1 + j] * slope
+        tilted = weight_p * p[1 + j] + weight_c * c[1 + j]
+        total += tilted * weight
+        in_x += (weight_p * p[8 + j] + weight_c * c[8 + j]) * weight
+        in_y += tilted * slope
     if total == 0.0:
         return -math.inf, 0.0, 0.0
-    return p[0] + q[0] + math.log(total), (in_x + in_y) / total, in_x / total
+    return top + q[0] + math.log(total), (in_x + in_y) / total, in_x / total
 
 
 @kernel("UniTuple(f8, 2)(const(f8[::1]), f8)")
@@ -200,9 +238,9 @@ def ends(params: Array, d: float) -> tuple[float, float]:
     return -math.inf, math.inf
 
 
-@kernel("UniTuple(f8, 3)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)", apart=True)
+@kernel("UniTuple(f8, 3)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8, f8)", apart=True)
 def minimum(
-    params: Array, state: Array, b: int, a: int, d: float, start: float, enough: float
+    params: Array, state: Array, b: int, a: int, d: float, start: float, enough: float, share: float
 ) -> tuple[float, float, float]:
     """A certified lower bound of Λ(d), an upper one, and where that is taken; they end within CLOSE.
 
@@ -216,7 +254,7 @@ def minimum(
     has_left, has_right, widen = False, False, 1.0
     upper, best, lower = math.inf, m, -math.inf
     for _ in range(STEPS):
-        value, slope, _ = evidence(params, state, b, a, m, d)
+        value, slope, _ = evidence(params, state, b, a, m, d, share)
         if value < upper:
             upper, best = value, m
         if value <= enough or slope == 0.0:
@@ -266,8 +304,24 @@ def relative_entropy(p: float, q: float) -> float:
     return value
 
 
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)", apart=True)
-def ceiling(params: Array, state: Array, b: int, a: int, d: float) -> float:
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8, f8)")
+def compared_ratio(params: Array, state: Array, a: int, x: float, no: float) -> float:
+    """The likelihood ratio of an arm's comparator for a mean of x; `no` if its values are not 0 and 1."""
+    row = comparator_row(params)
+    n = state[row + COUNT, a]
+    if n == 0.0:
+        return 0.0
+    if params[MODEL] == BOUNDED:
+        if state[row + C_UP + NODES, a] != 0.0 or state[row + C_UP, a] != 0.0:
+            return no
+        mean = state[row + C_TOP, a] / n
+        return float(n * relative_entropy(mean, x)) if mean > x else 0.0
+    beyond: float = state[row + C_SCALE, a] * max(state[row + C_MEAN, a] - x, 0.0)
+    return float(0.5 * beyond * beyond / n)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)", apart=True)
+def ceiling(params: Array, state: Array, b: int, a: int, d: float, share: float) -> float:
     """At least Λ(d): f at the pooled mean, or the likelihood ratio there, if that is cheaper.
 
     An average of tilts is at most the largest of them, and the largest of all tilts is a likelihood ratio: of
@@ -277,19 +331,28 @@ def ceiling(params: Array, state: Array, b: int, a: int, d: float) -> float:
     low, high = ends(params, d)
     m = min(max(m, low), high)
     x_b, x_a = place(params, state, b), place(params, state, a)
+    up, down, compared = math.inf, 0.0, 0.0
     if params[MODEL] != BOUNDED:
-        up, down = max(x_b - m - d, 0.0), max(m - x_a, 0.0)
-        return float(0.5 * (n_b * up * up / state[VARIANCES, b] + n_a * down * down / state[VARIANCES, a]))
-    if state[TOP, b] + state[BOTTOM, b] == n_b and state[TOP, a] + state[BOTTOM, a] == n_a:
-        up = relative_entropy(x_b, m + d) if x_b > m + d else 0.0
-        down = relative_entropy(x_a, m) if x_a < m else 0.0
-        return float(n_b * up + n_a * down)
-    value, _, _ = evidence(params, state, b, a, m, d)
-    return value
+        beyond, below = max(x_b - m - d, 0.0), max(m - x_a, 0.0)
+        up, down = n_b * beyond * beyond / state[VARIANCES, b], n_a * below * below / state[VARIANCES, a]
+        up, down = 0.5 * up, 0.5 * down
+    elif state[TOP, b] + state[BOTTOM, b] == n_b and state[TOP, a] + state[BOTTOM, a] == n_a:
+        up = n_b * relative_entropy(x_b, m + d) if x_b > m + d else 0.0
+        down = n_a * relative_entropy(x_a, m) if x_a < m else 0.0
+    if share > 0.0 and up < math.inf:
+        compared = compared_ratio(params, state, a, m + d, math.inf)
+        top = max(up, compared)
+        if top < math.inf:
+            rest = (1.0 - share) / (state.shape[1] - 1.0)
+            up = top + math.log(share * math.exp(compared - top) + rest * math.exp(up - top))
+    if up == math.inf or compared == math.inf:
+        value, _, _ = evidence(params, state, b, a, m, d, share)
+        return value
+    return float(up + down)
 
 
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)", apart=True)
-def lower_end(params: Array, state: Array, b: int, a: int, level: float) -> float:
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)", apart=True)
+def lower_end(params: Array, state: Array, b: int, a: int, level: float, share: float) -> float:
     """The largest d that is certified: Λ(d) > level there, so that μ_b - μ_a > d; Λ is convex and falls.
 
     Newton's step from a d with Λ(d) above the level leads to another one, and so does one from below it.
@@ -297,8 +360,8 @@ def lower_end(params: Array, state: Array, b: int, a: int, level: float) -> floa
     m, d, found = pooled(params, state, b, a), 0.0, -math.inf
     bounded = params[MODEL] == BOUNDED
     for _ in range(STEPS):
-        lower, _, m = minimum(params, state, b, a, d, m, -math.inf)
-        _, in_m, slope = evidence(params, state, b, a, m, d)
+        lower, _, m = minimum(params, state, b, a, d, m, -math.inf, share)
+        _, in_m, slope = evidence(params, state, b, a, m, d, share)
         low, high = ends(params, d)
         if bounded and ((d < 0.0 and m <= low) or (d > 0.0 and m >= high)):
             slope -= in_m  # that end moves with d
@@ -313,3 +376,15 @@ def lower_end(params: Array, state: Array, b: int, a: int, level: float) -> floa
         if bounded:
             d = min(max(d, -1.0), 1.0)
     return max(found, -1.0) if bounded else found
+
+
+@kernel("f8(const(f8[::1]), f8, f8, f8)")
+def next_look(params: Array, t: float, found: float, bound: float) -> float:
+    """When to look again where looks are spaced: when the evidence may have come to the bound.
+
+    Evidence, with what the mixture costs, is half a square z²/2, and z moves by some sqrt(s) while the number
+    of samples grows by a small part s: so to cover a distance it takes the square of a fourth of it, or so.
+    """
+    distance = math.sqrt(2.0 * (bound + COST)) - math.sqrt(2.0 * max(found + COST, 0.0))
+    part = max(min(distance * distance / 20.0, LONGEST), params[TUNING])
+    return float(t + max(1.0, math.floor(part * t)))

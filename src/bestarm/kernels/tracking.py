@@ -11,9 +11,10 @@ import math
 
 from ._jit import kernel
 from ._types import Array
-from .layout import MEANS
+from .layout import MEANS, OUT, PULLS, arm_of
 
 TIE = 1e-9
+NEVER_BEHIND = -1e300  # the sum of targets of an arm that was ruled out
 
 
 @kernel("i8(const(f8[::1]))")
@@ -36,7 +37,7 @@ def leading_arm(state: Array) -> int:
 
 @kernel("i8(const(f8[::1]), const(f8[::1]), f8)")
 def furthest_behind(pulls: Array, target: Array, t: float) -> int:
-    """The arm of smallest N_a - t target_a."""
+    """The arm of smallest N_a - t target_a; none whose target is 0, if the targets sum to 1."""
     least = math.inf
     for a in range(pulls.size):
         least = min(least, pulls[a] - t * target[a])
@@ -46,14 +47,43 @@ def furthest_behind(pulls: Array, target: Array, t: float) -> int:
     return 0
 
 
-@kernel("i8(const(f8[::1]), const(f8[::1]), f8[::1], f8, b1)")
-def track(pulls: Array, target: Array, sums: Array, t: float, direct: bool) -> int:
+@kernel("i8(const(f8[:, ::1]), const(f8[::1]), f8[::1], f8, b1)")
+def track(state: Array, target: Array, sums: Array, t: float, direct: bool) -> int:
     """D-tracking follows the current target, `direct`; C-tracking the sums of all targets, kept here."""
     if direct:
-        return furthest_behind(pulls, target, t)
-    for a in range(pulls.size):
-        sums[a] += target[a]
-    return furthest_behind(pulls, sums, 1.0)
+        return furthest_behind(state[PULLS], target, t)
+    for a in range(sums.size):
+        sums[a] = sums[a] + target[a] if state[OUT, a] == 0.0 else NEVER_BEHIND
+    return furthest_behind(state[PULLS], sums, 1.0)
+
+
+@kernel("i8(const(f8[:, ::1]))")
+def arms_left(state: Array) -> int:
+    """How many arms are in the race."""
+    left = 0
+    for a in range(state.shape[1]):
+        if state[OUT, a] == 0.0:
+            left += 1
+    return left
+
+
+@kernel("i8(const(f8[:, ::1]))")
+def rarest(state: Array) -> int:
+    """The arm in the race with the fewest pulls, the lowest index among equals."""
+    arm = -1
+    for a in range(state.shape[1]):
+        if state[OUT, a] == 0.0 and (arm < 0 or state[PULLS, a] < state[PULLS, arm]):
+            arm = a
+    return arm
+
+
+@kernel("i8(const(f8[:, ::1]), i8)")
+def in_the_race(state: Array, action: int) -> int:
+    """An action as it is, or to pull the arm with the fewest pulls, if its own was ruled out."""
+    arm = arm_of(action, state.shape[1])
+    if 0 <= arm < state.shape[1] and state[OUT, arm] > 0.0:
+        return rarest(state)
+    return action
 
 
 @kernel("i8(const(f8[::1]))")

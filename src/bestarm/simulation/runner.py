@@ -113,7 +113,8 @@ class Job:
     chunks: list[tuple[int, int, Array]] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        rule, K = self.problem.rule, self.problem.num_arms
+        K = self.problem.num_arms
+        rule = self.problem.rule.applied(K, self.problem.tolerance, self.strategy.stops_itself)
         self.deltas = tuple(sorted(self.deltas, reverse=True))
         self.levels = np.array([rule.level(K, delta) for delta in self.deltas])
         model = self.problem.model.placed(self.problem.offset)
@@ -229,7 +230,9 @@ class Job:
 
 
 def _jobs(strategy: Strategy, problem: Problem, runs: int, seed: int) -> list[Job]:
-    groups = [(delta,) for delta in problem.deltas] if strategy.uses_delta else [problem.deltas]
+    rule = problem.rule.applied(problem.num_arms, problem.tolerance, strategy.stops_itself)
+    alone = strategy.uses_delta or rule.eliminates
+    groups = [(delta,) for delta in problem.deltas] if alone else [problem.deltas]
     return [Job(strategy, problem, group, runs, seed) for group in groups]
 
 

@@ -15,15 +15,34 @@ from ..errors import InvalidInputError
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.exploration import exploration_biased_weights
-from ..kernels.layout import MEANS, OWN, PULLS, SELECT, VARIANCES, Select
+from ..kernels.layout import MEANS, OUT, OWN, PULLS, SELECT, VARIANCES, Select
 from ..kernels.random import Words
-from ..kernels.tracking import TIE, track
+from ..kernels.tracking import TIE, arms_left, track
 from ..kernels.widths import half_width
 from ..theory.statistics import WIDTHS
 from ._base import Strategy
 
-_TARGET, _LOWER, _UPPER, _SUM, _WARM = range(5)
+_TARGET, _LOWER, _UPPER, _SUM, _WARM, _PACKED = range(6)  # the last, and two more: to work in
 _WIDTH, _LEVEL, _LOW, _HIGH, _D_TRACKING = range(OWN, OWN + 5)
+
+
+@kernel("f8(const(f8[:, ::1]), i8, f8, f8[:, ::1])", apart=True)
+def weights_left(state: Array, left: int, warm: float, memory: Array) -> float:
+    """The weights of the arms in the race alone, 0 for all others; returns the next call's `warm`."""
+    lower, upper, target = memory[_PACKED], memory[_PACKED + 1], memory[_PACKED + 2]
+    n = 0
+    for a in range(state.shape[1]):
+        if state[OUT, a] == 0.0:
+            lower[n], upper[n] = memory[_LOWER, a], memory[_UPPER, a]
+            n += 1
+    _, warm = exploration_biased_weights(lower[:left], upper[:left], False, TIE, warm, target[:left])
+    n = 0
+    for a in range(state.shape[1]):
+        memory[_TARGET, a] = 0.0
+        if state[OUT, a] == 0.0:
+            memory[_TARGET, a] = target[n]
+            n += 1
+    return warm
 
 
 @kernel(SELECT)
@@ -39,9 +58,12 @@ def select(
         width = half_width(int(params[_WIDTH]), params[_LEVEL], pulls[a]) * math.sqrt(state[VARIANCES, a])
         lower[a] = min(max(means[a] - width, params[_LOW]), params[_HIGH])  # (3)
         upper[a] = min(max(means[a] + width, params[_LOW]), params[_HIGH])
-    warm = memory[_WARM, 0]
-    _, memory[_WARM, 0] = exploration_biased_weights(lower, upper, False, TIE, warm, target)
-    return track(pulls, target, memory[_SUM], t, params[_D_TRACKING] != 0.0)
+    warm, left = memory[_WARM, 0], arms_left(state)
+    if left == pulls.size:
+        _, memory[_WARM, 0] = exploration_biased_weights(lower, upper, False, TIE, warm, target)
+    else:
+        memory[_WARM, 0] = weights_left(state, left, warm, memory)
+    return track(state, target, memory[_SUM], t, params[_D_TRACKING] != 0.0)
 
 
 @dataclass(frozen=True)
@@ -61,7 +83,7 @@ class EBS(Strategy):
     width: str = "experiments"
     clip: tuple[float, float] | None = None
 
-    rows: ClassVar[tuple[str, ...]] = ("target", "lower", "upper", "sum", "warm")
+    rows: ClassVar[tuple[str, ...]] = ("target", "lower", "upper", "sum", "warm", *3 * ("packed",))
     adds_up: ClassVar[str | None] = "sum"
 
     def __post_init__(self) -> None:

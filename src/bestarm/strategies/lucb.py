@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ..kernels._jit import kernel
 from ..kernels._types import Array
-from ..kernels.layout import DELTA, MEANS, PULLS, SELECT, VARIANCES, Select
+from ..kernels.layout import DELTA, MEANS, OUT, PULLS, SELECT, VARIANCES, Select
 from ..kernels.random import Words
 from ..kernels.tracking import TIE
 from ._base import Strategy
@@ -25,15 +25,15 @@ def bonus(n: float, variance: float, num_arms: int, delta: float) -> float:
     return math.sqrt(3.0 * variance / n * math.log(math.log(n) * 2.0 * num_arms / delta))
 
 
-@kernel("i8(const(f8[::1]), const(f8[::1]), i8)")
-def challenger_of(means: Array, bonuses: Array, leader: int) -> int:
+@kernel("i8(const(f8[:, ::1]), const(f8[::1]), i8)")
+def challenger_of(state: Array, bonuses: Array, leader: int) -> int:
     """The arm of largest index other than the leader, the lowest number among ties."""
-    top = -math.inf
+    means, out, top = state[MEANS], state[OUT], -math.inf
     for a in range(means.size):
-        if a != leader:
+        if a != leader and out[a] == 0.0:
             top = max(top, means[a] + bonuses[a])
     for a in range(means.size):
-        if a != leader and means[a] + bonuses[a] >= top - TIE:
+        if a != leader and out[a] == 0.0 and means[a] + bonuses[a] >= top - TIE:
             return a
     return -1
 
@@ -43,7 +43,7 @@ def select(
     t: float, last: int, leader: int, state: Array, params: Array, memory: Array, random: Words
 ) -> int:
     """The leader, then the challenger; stopping is checked after the pair."""
-    pulls, means, variances = state[PULLS], state[MEANS], state[VARIANCES]
+    pulls, variances = state[PULLS], state[VARIANCES]
     bonuses, pair = memory[_BONUS], memory[_PAIR]
     num_arms, delta = pulls.size, params[DELTA]
     if pair[_PENDING] > 0.0:
@@ -58,7 +58,7 @@ def select(
         bonuses[last] = bonus(pulls[last], variances[last], num_arms, delta)
         bonuses[previous] = bonus(pulls[previous], variances[previous], num_arms, delta)
     pair[_LEADER] = leader
-    pair[_PENDING] = challenger_of(means, bonuses, leader) + 1
+    pair[_PENDING] = challenger_of(state, bonuses, leader) + 1
     return ~leader
 
 

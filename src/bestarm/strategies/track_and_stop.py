@@ -14,7 +14,7 @@ from ..kernels._types import Array
 from ..kernels.families import weights
 from ..kernels.layout import OWN, PULLS, SELECT, Select
 from ..kernels.random import Words
-from ..kernels.tracking import least_pulled, track
+from ..kernels.tracking import rarest, track
 from ._base import Strategy
 
 _TARGET, _SUM, _WARM = range(3)
@@ -26,7 +26,7 @@ def select(
 ) -> int:
     """Algorithm 3; on a forced step no weights are computed, and none are added to the sums."""
     pulls, target = state[PULLS], memory[_TARGET]
-    arm = least_pulled(pulls)
+    arm = rarest(state)
     reach = pulls[arm] + 0.5 * pulls.size
     if reach * reach < t:  # N_a < sqrt(t) - K/2, exactly and without the root
         for a in range(pulls.size):
@@ -34,7 +34,7 @@ def select(
         target[arm] = 1.0
         return arm
     memory[_WARM, 0] = weights(params, state, leader, memory[_WARM, 0], target)
-    return track(pulls, target, memory[_SUM], t, params[OWN] != 0.0)
+    return track(state, target, memory[_SUM], t, params[OWN] != 0.0)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from ..kernels._jit import kernel
 from ..kernels._types import Array
-from ..kernels.layout import PULLS, SELECT, Select
+from ..kernels.layout import SELECT, Select
 from ..kernels.random import Words
-from ..kernels.tracking import least_pulled
+from ..kernels.tracking import rarest
 from ._base import Strategy
 
 
@@ -18,7 +18,7 @@ def select(
     t: float, last: int, leader: int, state: Array, params: Array, memory: Array, random: Words
 ) -> int:
     """The arm with the fewest pulls."""
-    return least_pulled(state[PULLS])
+    return rarest(state)
 
 
 @dataclass(frozen=True)

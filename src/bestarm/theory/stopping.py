@@ -17,7 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -51,12 +51,14 @@ class StoppingRule(ABC):
 
     proofs   the models for which the error probability is proven to be at most delta
     watches  whether the rule needs Σ (x - mean)² of every arm
+    replays  whether a value that is taken back means to start over from the log
     version  stored with an experiment beside the name; raised with any change of what the rule decides
     """
 
     proofs: ClassVar[tuple[type[Model], ...]] = ()
     version: ClassVar[int] = 1
     watches: ClassVar[bool] = False
+    replays: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -91,6 +93,24 @@ class StoppingRule(ABC):
         """Whether there is a proof for Gaussian values."""
         return self.proven_for(Gaussian())
 
+    @property
+    def eliminates(self) -> bool:
+        """Whether arms are ruled out one by one, so that the order of the values matters."""
+        return False
+
+    def applied(self, num_arms: int, tolerance: float = 0.0, stops_itself: bool = False) -> StoppingRule:  # noqa: ARG002
+        """The form in which the rule is asked; with a tolerance or a strategy that stops by itself."""
+        return self
+
+    def unordered(self, params: Array) -> Array:
+        """Parameters of the nearest form that does not ask for the order of the values, for a forecast."""
+        return params.copy()
+
+    @classmethod
+    def recalled(cls, version: int, parameters: dict[str, Any]) -> StoppingRule | None:
+        """The rule as it was stored by its version; None for a version that is not known."""
+        return cls(**parameters) if version == cls.version else None
+
     def simulated(self) -> StoppingRule:
         """What the rule's name stands for in a simulation, where time counts."""
         return self
@@ -116,6 +136,7 @@ class StoppingRule(ABC):
         params[layout.LOW], params[layout.HIGH] = model.limits or (-np.inf, np.inf)
         params[layout.RULE], params[layout.LEVEL] = self.code, self.level(num_arms, delta)
         params[layout.TUNING], params[layout.WATCHED] = self.tuning, self.watches
+        params[layout.PAIR_LEVEL] = params[layout.LEVEL]
         return params
 
     def threshold(self, time: npt.ArrayLike, num_arms: int, delta: float) -> Array:
@@ -149,8 +170,8 @@ class StoppingRule(ABC):
         Returns  Stopping(statistic, threshold, leader, decided), each (...)
         Raises   InvalidInputError
         """
-        allowed = _door.tolerance(tolerance)
-        seen, _, _ = self._evaluate(pulls, means, _door.delta(delta), model or Gaussian(sigma), allowed)
+        allowed, paired = _door.tolerance(tolerance), self.applied(2)  # the order of values is not known
+        seen, _, _ = paired._evaluate(pulls, means, _door.delta(delta), model or Gaussian(sigma), allowed)
         return seen
 
     def _evaluate(
@@ -191,7 +212,7 @@ class StoppingRule(ABC):
         self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, model: Model, more: float
     ) -> tuple[Array, Array]:
         """Where the pair statistics reach the threshold and `more`."""
-        seen, params, flat = self._evaluate(pulls, means, _door.delta(delta), model)
+        seen, params, flat = self.applied(2)._evaluate(pulls, means, _door.delta(delta), model)
         bound = np.array(seen.threshold + more, dtype=np.float64).reshape(flat.shape[0])
         leaders = np.array(seen.leader, dtype=np.int64).reshape(-1)
         lower, upper = np.empty((2, flat.shape[0], flat.shape[-1]))

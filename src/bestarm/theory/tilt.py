@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import families, rules, tilt
-from ..kernels.layout import MEANS, PULLS
+from ..kernels.layout import LEVEL, MEANS, PAIR_LEVEL, PULLS, SHARE
 from .models import Bounded, Gaussian, Model
 from .stopping import StoppingRule
 
@@ -33,8 +34,11 @@ class Tilt(StoppingRule):
     """
 
     spacing: float = 0.0
+    share: float = 0.75
 
     name = "tilt"
+    version = 2  # in version 1 the share was 0
+    watches = True
     proofs = (Gaussian, Bounded)
     reference = "mixtures of tilts with Ville's inequality, for each pair of arms; docs/proofs.md"
     code = rules.TILT
@@ -45,20 +49,59 @@ class Tilt(StoppingRule):
             raise InvalidInputError(
                 f"spacing must lie between 0 and 0.1, got {spacing:g}; 0 asks the rule after every sample."
             )
+        share = _door.scalar("share", self.share)
+        if not 0.0 <= share < 1.0:
+            raise InvalidInputError(
+                f"share must be at least 0 and below 1, got {share:g}; 0 compares pairs of arms alone."
+            )
         object.__setattr__(self, "spacing", spacing)
+        object.__setattr__(self, "share", share)
 
     @property
     def tuning(self) -> float:
         return self.spacing
 
+    @property
+    def eliminates(self) -> bool:
+        return self.share > 0.0
+
+    def applied(self, num_arms: int, tolerance: float = 0.0, stops_itself: bool = False) -> Tilt:
+        return replace(self, share=0.0) if num_arms < 3 or tolerance > 0.0 or stops_itself else self
+
+    @property
+    def replays(self) -> bool:  # type: ignore[override]
+        return self.eliminates
+
+    @classmethod
+    def recalled(cls, version: int, parameters: dict[str, Any]) -> Tilt | None:
+        if version == 1:
+            return cls(**parameters, share=0.0)
+        return cls(**parameters) if version == cls.version else None
+
+    def unordered(self, params: Array) -> Array:
+        paired = params.copy()
+        if self.eliminates:  # as if the comparator of every arm had all values of the leader
+            paired[SHARE], paired[LEVEL] = 0.0, params[LEVEL] - np.log(self.share)
+        return paired
+
     def level(self, num_arms: int, delta: float) -> float:
-        return float(np.log(num_arms - 1.0) - np.log(delta))
+        return float((0.0 if self.eliminates else np.log(num_arms - 1.0)) - np.log(delta))
+
+    def parameters(
+        self, model: Model, num_arms: int, delta: float, tolerance: float = 0.0, offset: float = 0.0
+    ) -> Array:
+        params = super().parameters(model, num_arms, delta, tolerance, offset)
+        params[SHARE] = self.share
+        params[PAIR_LEVEL] = np.log(num_arms - 1.0) - np.log(delta) - np.log1p(-self.share)
+        return params
 
     def simulated(self) -> Tilt:
         return replace(self, spacing=1 / 400)
 
     def blank(self, model: Model, num_arms: int) -> Array:
-        return model.blank(num_arms, tilt.OWN_ROWS if model.code == families.BOUNDED else 0)
+        bounded = model.code == families.BOUNDED
+        compared = (tilt.BOUNDED_ROWS if bounded else tilt.OTHER_ROWS) if self.eliminates else 0
+        return model.blank(num_arms, (tilt.OWN_ROWS if bounded else 0) + compared)
 
     def summarise(self, model: Model, states: Array) -> None:
         if model.code == families.BOUNDED:

@@ -1,0 +1,69 @@
+"""Snapshots: a state as a text, so that a process need not replay the whole log. A cache, never the truth."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from .findings import Findings
+from .settings import Settings
+from .state import Open, Recall, State
+
+SNAPSHOT = 5  # raised whenever the form of `as_dict` changes; other snapshots are not read
+_PLAIN = ("seq", "mark", "head", "next_pull", "first", "counts")
+
+
+def packed(state: State) -> str:
+    """A state as the text of a snapshot, with a hash of its own in front."""
+    text = json.dumps(as_dict(state))
+    return f"{_digest(text)} {text}"
+
+
+def unpacked(settings: Settings, snapshot: str, recall: Recall | None = None) -> State:
+    """The state back; ValueError or KeyError if it is damaged, or of another version."""
+    if not is_whole(snapshot):
+        raise ValueError("a damaged snapshot")
+    return from_dict(settings, json.loads(snapshot.partition(" ")[2]), recall)
+
+
+def is_whole(snapshot: str) -> bool:
+    """Whether a snapshot is as it was saved, by its own hash."""
+    digest, _, text = snapshot.partition(" ")
+    return digest == _digest(text)
+
+
+def as_dict(state: State) -> dict[str, Any]:
+    """Everything, as JSON can hold it; `from_dict` gives the same state, bit for bit."""
+    return {
+        "snapshot": SNAPSHOT,
+        **{name: getattr(state, name) for name in _PLAIN},
+        **state.bodies.to_dict(),
+        **state.chooser.to_dict(),
+        "decision": None if state.decision is None else state.decision.to_record(state.settings.arms),
+        "open": [[pull, *item] for pull, item in state.open.items()],
+        "violated": list(state.violated.items()),
+        "outside": list(state.outside.items()),
+        "beyond": [[pull, *item] for pull, item in state.beyond.items()],
+    }
+
+
+def from_dict(settings: Settings, data: dict[str, Any], recall: Recall | None = None) -> State:
+    """The inverse of `as_dict`; KeyError or ValueError if it is no snapshot of ours."""
+    if data["snapshot"] != SNAPSHOT:
+        raise ValueError("a snapshot of another version")
+    state = State(settings, recall=recall)
+    state.bodies.restore(data)
+    state.chooser.restore(data)
+    state.open = {pull: Open(*rest) for pull, *rest in data["open"]}
+    state.violated = dict(data["violated"])
+    state.outside = dict(data["outside"])
+    state.beyond = {pull: (arm, check, value) for pull, arm, check, value in data["beyond"]}
+    for name in _PLAIN:
+        setattr(state, name, data[name])
+    state.decision = None if data["decision"] is None else Findings.from_record(data["decision"])
+    return state
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
