@@ -5,10 +5,11 @@ from __future__ import annotations
 from types import FunctionType
 
 import numpy as np
+import pytest
 
-import bestarm
 from bestarm.kernels import _jit
 from bestarm.kernels.families import cost
+from bestarm.kernels.layout import LOST, SUMS
 from bestarm.simulation import engine
 from bestarm.simulation.problem import make_problem
 from bestarm.simulation.runner import Job
@@ -17,7 +18,7 @@ from bestarm.strategies.track_and_stop import select
 
 
 def test_a_twin_is_the_same_function() -> None:
-    """Here the other compiler is none: a run in plain Python, none of our machine code, the same bits."""
+    """Every kernel has one, with its signature, and calls only others of them."""
     calls = []
 
     def plain(function: FunctionType, signature: str) -> FunctionType:
@@ -32,16 +33,37 @@ def test_a_twin_is_the_same_function() -> None:
         assert isinstance(one, FunctionType)
         named = [one.__globals__.get(name) for name in one.__code__.co_names]
         assert not any(callable(value) and value in found for value in named)  # all calls lead to twins
-    problem = make_problem([0.9, 0.5, 0.4], [0.1], "gaussian", 1.0, None, None, "mixture", 300)
-    job = Job(find_strategy("tas-d"), problem, (0.1,), 3, 0)
-    job.simulate(0, job.room(), job.samples, job.recommended)
-    expected = job.samples.copy(), job.recommended.copy()
-    job.select = found[select]  # type: ignore[assignment]
-    room = job.room()
-    arguments = *job._arguments(0, room, job.samples, job.recommended), room.pulls, room.signals
-    job.samples[:] = 0
-    with np.errstate(all="ignore"):
-        found[engine.simulate_runs](*arguments)  # type: ignore[operator]
-    np.testing.assert_array_equal(job.samples, expected[0])
-    np.testing.assert_array_equal(job.recommended, expected[1])
-    assert bestarm.simulate("tas-d", [0.9, 0.5, 0.4], 0.1, runs=3, stopping="mixture", max_samples=300).cells
+
+
+KINDS: dict[str, tuple[list[float] | None, str | list[list[float]], float]] = {
+    "gaussian": ([0.9, 0.5, 0.4], "gaussian", 1.0),
+    "beta": ([0.9, 0.5, 0.4], "beta", 0.29),
+    "counts by inversion": ([5.0, 1.0, 0.0], "poisson", 1.0),
+    "counts by rejection": ([30.0, 15.0, 12.0], "poisson", 1.0),
+    "exponential": ([2.0, 1.0, 0.1], "exponential", 1.0),
+    "values": (None, [[1.0, 2.0, 4.0], [0.5, 0.7], [0.1]], 1.0),
+}
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_run_of_twins_is_the_same_run(kind: str) -> None:
+    """Here the other compiler is none: runs in plain Python, none of our machine code, the same bits."""
+    means, rewards, noise = KINDS[kind]
+    found = _jit.twins(lambda function, _: function)
+    problem = make_problem(means, [0.1], rewards, noise, 3.0, None, "mixture", 300)
+    totals = []
+    for engine_loop, choose in (
+        (engine.simulate_runs, None),
+        (found[engine.simulate_runs], found[select]),
+    ):
+        job = Job(find_strategy("tas-d"), problem, (0.1,), 3, 0)
+        job.select = choose or job.select  # type: ignore[assignment]
+        room = job.room()
+        arguments = *job._arguments(0, room, job.samples, job.recommended), room.pulls, room.signals
+        with np.errstate(all="ignore"):
+            engine_loop(*arguments)  # type: ignore[operator]
+        sums = room.state[SUMS] + room.state[LOST]  # of the last run's rewards
+        totals.append((job.samples, job.recommended, sums))
+    for one, other in zip(*totals, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert totals[0][0].min() > 3

@@ -27,7 +27,9 @@ Strategies = Annotated[
 ]
 Runs = Annotated[str, typer.Option(metavar="INT", help="Number of runs of each strategy.")]
 Seed = Annotated[str, typer.Option(metavar="INT", help="The same seed gives the same result.")]
-Rewards = Annotated[str, typer.Option(help="Kind of rewards: gaussian, bernoulli or uniform.")]
+Rewards = Annotated[
+    str, typer.Option(help="Kind of rewards: gaussian, uniform, bernoulli, beta, poisson or exponential.")
+]
 Noise = Annotated[
     str,
     typer.Option(
@@ -38,8 +40,8 @@ Scale = Annotated[
     str | None,
     typer.Option(
         metavar="S1,S2,...",
-        help="The scale to assume, one or one per arm; default: the largest noise, for bernoulli the bounds "
-        "0 and 1.",
+        help="The scale to assume, one or one per arm; default: the largest noise, for bernoulli and beta "
+        "the bounds 0 and 1; poisson and exponential need one.",
     ),
 ]
 Rule = Annotated[str, typer.Option(help=f"When to stop: {', '.join(STOPPING_RULES)}.")]

@@ -1,9 +1,17 @@
 """Random numbers as values: the n-th reward of an arm is a function of (seed, run, arm, n) alone.
 
 A stream is the pair (state, gamma) of SplitMix64 with an increment of its own (Steele, Lea and Flood
-2014): the state grows by the odd `gamma`, and each output is a mix of the state. Normals come from a
-ziggurat of 256 layers (Marsaglia and Tsang 2000); what a rejection needs in addition is mixed from the
-same output, so that every draw takes exactly one step of the stream.
+2014): the state grows by the odd `gamma`, and each output is a mix of the state. Every draw takes exactly
+one step of the stream; what a rejection needs in addition is mixed from the same output.
+
+    normal             a ziggurat of 256 layers (Marsaglia and Tsang 2000)
+    beta               from two gammas (Marsaglia and Tsang 2000)
+    Poisson            by inversion for small means, else by PTRS (Hormann 1993)
+    exponential        by inversion
+    some arm's values  one of them, by its number
+
+A kind of rewards is a branch in `reward`, or in `other_reward` if it is long: that one stays out of the loop
+around it, which is what keeps the Gaussian one fast.
 """
 
 from __future__ import annotations
@@ -14,10 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ._jit import kernel
+from ._types import Array
 
 Words = npt.NDArray[np.uint64]
 
-GAUSSIAN, BERNOULLI, UNIFORM = 0, 1, 2
+GAUSSIAN, BERNOULLI, UNIFORM, BETA, POISSON, EXPONENTIAL, SAMPLED = 0, 1, 2, 3, 4, 5, 6
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -46,6 +55,8 @@ def _ziggurat() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
 
 _ENDS, _DENSITY = _ziggurat()
 _TAIL = float(_ENDS[1])
+
+INVERTED = 10.0  # Poisson means up to here by inversion; PTRS needs at least this
 
 
 @kernel("u8(u8)")
@@ -127,14 +138,13 @@ def _normal_edge(word: np.uint64, layer: np.uint64, x: float) -> float:
     return x
 
 
-@kernel("f8(u8[::1])")
-def normal(stream: Words) -> float:
-    """The next number of the stream, standard normal.
+@kernel("f8(u8)")
+def unit_normal(word: np.uint64) -> float:
+    """A standard normal from one word.
 
     Numerics: bits 0 to 7 choose the layer, bit 8 the sign, bits 11 to 63 the place in the layer. The layer
     stays an unsigned number: a signed one costs a check for a negative index.
     """
-    word = next_word(stream)
     layer = word & _LAYER
     x: float = unit_uniform(word) * _ENDS[layer]
     if x >= _ENDS[layer + _1]:
@@ -142,11 +152,144 @@ def normal(stream: Words) -> float:
     return x if (word & _SIGN) == _0 else -x
 
 
+@kernel("f8(u8[::1])")
+def normal(stream: Words) -> float:
+    """The next number of the stream, standard normal."""
+    return unit_normal(next_word(stream))
+
+
+@kernel("u8(u8)")
+def _further(word: np.uint64) -> np.uint64:
+    """Another word from a word, none of those that a normal made of it may use."""
+    return mix(word + _C)
+
+
+@kernel("f8(f8, u8)", apart=True)
+def _gamma(shape: float, word: np.uint64) -> float:
+    """A gamma variable of scale 1 and shape at least 1 (Marsaglia and Tsang 2000).
+
+    Numerics: the test rejects about one in 36 * shape; from 1e8 on rounding would decide, and it is left out.
+    """
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        word = _further(word)
+        x = unit_normal(word)
+        v = 1.0 + c * x
+        word = _further(word)
+        if v > 0.0:
+            v = v * v * v
+            if d > 1e8:
+                return d * v
+            if math.log(1.0 - unit_uniform(word)) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
+                return d * v
+
+
+@kernel("f8(f8, f8, u8)", apart=True)
+def _beta(mean: float, noise: float, word: np.uint64) -> float:
+    """A beta variable of that mean and standard deviation: X/(X+Y) of two gammas.
+
+    Numerics: a gamma of shape a < 1 is one of shape a+1 times U^(1/a), a power that is kept as its logarithm,
+    since it underflows for small a. A deviation that no double near the mean can hold is taken as none.
+    """
+    room, variance = mean * (1.0 - mean), noise * noise
+    if variance * 1e30 <= room:
+        return mean
+    total = room / variance - 1.0
+    a, b = mean * total, (1.0 - mean) * total
+    word = _further(word)
+    power = 0.0
+    if a < 1.0:
+        power -= math.log(1.0 - unit_uniform(word)) / max(a, 1e-300)
+        a += 1.0
+    x = _gamma(a, word)
+    word = _further(word ^ _ALTERNATING)
+    if b < 1.0:
+        power += math.log(1.0 - unit_uniform(word)) / max(b, 1e-300)
+        b += 1.0
+    y = _gamma(b, word)
+    if power > 700.0:
+        return 0.0
+    return x / (x + y * math.exp(power))
+
+
+@kernel("f8(f8, f8)")
+def _log_poisson(k: float, mean: float) -> float:
+    """The logarithm of the probability of k.
+
+    Numerics: from 16 on by Stirling's series around k = mean, where large terms would cancel otherwise.
+    """
+    if k < 16.0:
+        total = k * math.log(mean) - mean
+        for j in range(2, int(k) + 1):
+            total -= math.log(float(j))
+        return total
+    x = (mean - k) / k
+    series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * k * k)) / (k * k)) / k
+    return k * (math.log1p(x) - x) - 0.5 * math.log(2.0 * math.pi * k) - series
+
+
+@kernel("f8(f8, u8)", apart=True)
+def _poisson(mean: float, word: np.uint64) -> float:
+    """A Poisson variable: by inversion below a mean of INVERTED, else by PTRS (Hormann 1993)."""
+    k = 0.0
+    if mean < INVERTED:
+        u, p = unit_uniform(word), math.exp(-mean)
+        reached = p
+        while u >= reached:
+            k += 1.0
+            p *= mean / k
+            if reached + p == reached:  # rounding leaves nothing to add
+                break
+            reached += p
+        return k
+    b = 0.931 + 2.53 * math.sqrt(mean)
+    a = -0.059 + 0.02483 * b
+    inverse, v_r = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2.0)
+    while True:
+        word = _further(word)
+        u = unit_uniform(word) + 2.0**-54 - 0.5  # never an end
+        word = _further(word)
+        v = 1.0 - unit_uniform(word)
+        us = 0.5 - abs(u)
+        k = float(np.floor((2.0 * a / us + b) * u + mean + 0.43))
+        if us >= 0.07 and v <= v_r:
+            return k
+        if k < 0.0 or (us < 0.013 and v > us):
+            continue
+        if math.log(v * inverse / (a / (us * us) + b)) <= _log_poisson(k, mean):
+            return k
+
+
+@kernel("f8(i8, f8, f8, u8)", apart=True)
+def other_reward(family: int, mean: float, noise: float, word: np.uint64) -> float:
+    """Rewards that take long to make: beta with standard deviation `noise`, Poisson, exponential."""
+    if family == BETA:
+        return _beta(mean, noise, word)
+    if family == POISSON:
+        return _poisson(mean, word)
+    return 0.0 - mean * math.log(1.0 - unit_uniform(word))
+
+
 @kernel("f8(i8, f8, f8, u8[::1])")
 def reward(family: int, mean: float, noise: float, stream: Words) -> float:
-    """The next reward of an arm: normal with standard deviation `noise`, Bernoulli, or mean ± noise."""
+    """The next reward of an arm: normal with standard deviation `noise`, Bernoulli, mean ± noise, others."""
     if family == GAUSSIAN:
         return mean + noise * normal(stream)
     if family == BERNOULLI:
         return 1.0 if uniform(stream) < mean else 0.0
-    return mean + noise * (2.0 * uniform(stream) - 1.0)
+    if family == UNIFORM:
+        return mean + noise * (2.0 * uniform(stream) - 1.0)
+    return other_reward(family, mean, noise, next_word(stream))
+
+
+@kernel("f8(i8, const(f8[:, ::1]), const(f8[::1]), i8, u8[::1])")
+def pull(family: int, nature: Array, pool: Array, arm: int, stream: Words) -> float:
+    """The next reward of one of the arms.
+
+    nature  (2, K): means and noise; for SAMPLED where an arm's values begin in `pool`, and how many there are
+    pool    the values of all arms, from which SAMPLED rewards are drawn with replacement
+    """
+    if family == SAMPLED:
+        return pool[int(nature[0, arm]) + int(uniform(stream) * nature[1, arm])]  # type: ignore[no-any-return]
+    return reward(family, nature[0, arm], nature[1, arm], stream)

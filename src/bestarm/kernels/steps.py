@@ -13,7 +13,7 @@ from ._jit import kernel
 from ._types import Array, Indices
 from .decision import take
 from .layout import PULLS, SELECT, SHARE, Select, arm_of
-from .random import Words, open_stream, reward
+from .random import Words, open_stream, pull
 from .rules import growth, may_stop, statistic
 from .tracking import arms_left, in_the_race, leading_arm
 
@@ -21,31 +21,36 @@ GOING, STOPPED, CUT_OFF, BAD_ACTION = 0, 1, 2, 3
 
 
 @kernel(
-    "void(u8, i8, i8, const(f8[::1]), const(f8[::1]), const(f8[::1]), const(f8[:, ::1]), f8[:, ::1], "
+    "void(u8, i8, i8, const(f8[:, ::1]), const(f8[::1]), const(f8[::1]), const(f8[:, ::1]), f8[:, ::1], "
     "f8[:, ::1], u8[:, ::1])"
 )
 def begin(
     seed: np.uint64,
     run: int,
     family: int,
-    mu: Array,
-    noise: Array,
+    nature: Array,
+    pool: Array,
     params: Array,
     blank: Array,
     state: Array,
     memory: Array,
     streams: Words,
 ) -> None:
-    """Pull every arm once; `blank` is a state without pulls, the last stream is the strategy's own."""
-    for a in range(mu.size):
+    """Pull every arm once; the last stream is the strategy's own.
+
+    family, nature, pool  what rewards are, see `random.pull`
+    blank                 a state without pulls
+    """
+    K = state.shape[1]
+    for a in range(K):
         for m in range(state.shape[0]):
             state[m, a] = blank[m, a]
         for m in range(memory.shape[0]):
             memory[m, a] = 0.0
     for a in range(streams.shape[0]):
         open_stream(seed, np.uint64(run), np.uint64(a), streams[a])
-    for a in range(mu.size):
-        take(params, state, a, 1.0, reward(family, mu[a], noise[a], streams[a]))
+    for a in range(K):
+        take(params, state, a, 1.0, pull(family, nature, pool, a, streams[a]))
 
 
 @kernel(
@@ -121,8 +126,8 @@ def note_end(
 
 @kernel(
     f"Tuple((i8, i8, i8, f8))(FunctionType({SELECT}), b1, f8, i8, b1, i8, f8, const(f8[::1]), f8, i8, "
-    "const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1], u8[:, ::1], i8[::1], i8[::1], "
-    "f8[:, ::1])"
+    "const(f8[:, ::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1], u8[:, ::1], i8[::1], "
+    "i8[::1], f8[:, ::1])"
 )
 def step(
     select: Select,
@@ -135,8 +140,8 @@ def step(
     levels: Array,
     max_samples: float,
     family: int,
-    mu: Array,
-    noise: Array,
+    nature: Array,
+    pool: Array,
     params: Array,
     state: Array,
     memory: Array,
@@ -151,7 +156,7 @@ def step(
                           and pulls
     Returns               a status, the action, level, bound
     """
-    K, before = mu.size, level
+    K, before = state.shape[1], level
     status, action, arm, level, bound = decide(
         select,
         stops_itself,
@@ -171,7 +176,7 @@ def step(
         note_end(state, t, arm, before, level, samples, arms, ended)
     if status == GOING:
         a = arm_of(action, K)
-        take(params, state, a, 1.0, reward(family, mu[a], noise[a], streams[a]))
+        take(params, state, a, 1.0, pull(family, nature, pool, a, streams[a]))
     elif status == CUT_OFF:
         note_end(state, t, -1, level, levels.size, samples, arms, ended)
     return status, action, level, bound

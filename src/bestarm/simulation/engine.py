@@ -1,4 +1,7 @@
-"""The loops around one run's steps: many runs with their totals, and one run with a record."""
+"""The loops around one run's steps: many runs with their totals, and one run with a record.
+
+What rewards are (family, nature, pool) is said in `kernels.random.pull`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ CANCEL, RUNS, SAMPLES, SIGNALS = 0, 1, 2, 3  # places in signals
 TIME, ARM, STATISTIC, THRESHOLD, HEAD = 0, 1, 2, 3, 4  # a line of a record; then pulls, means, memory
 
 _RUN = (
-    f"FunctionType({SELECT}), b1, i8, u8, i8, const(f8[::1]), const(f8[::1]), const(f8[::1]), f8, "
+    f"FunctionType({SELECT}), b1, i8, u8, i8, const(f8[:, ::1]), const(f8[::1]), const(f8[::1]), f8, "
     "const(f8[::1]), const(f8[:, ::1]), f8[:, ::1], f8[:, ::1], u8[:, ::1], i8[:, ::1], i8[:, ::1], "
     "f8[:, ::1]"
 )
@@ -29,8 +32,8 @@ def simulate_runs(
     first: int,
     seed: np.uint64,
     family: int,
-    mu: Array,
-    noise: Array,
+    nature: Array,
+    pool: Array,
     levels: Array,
     max_samples: float,
     params: Array,
@@ -53,19 +56,19 @@ def simulate_runs(
     signals  CANCEL, which another thread may raise; RUNS done; SAMPLES of this run so far, now and then
     Returns  a status, the number of runs done, and with BAD the action that was none
     """
-    K, num_runs = mu.size, samples.shape[0]
+    K, num_runs = state.shape[1], samples.shape[0]
     rarely = 1  # about every 65536 arm updates, a power of two less one
     while rarely * K < 65536:
         rarely *= 2
     rarely -= 1
     for run in range(num_runs):
         signals[SAMPLES] = 0
-        begin(seed, first + run, family, mu, noise, params, blank, state, memory, streams)
+        begin(seed, first + run, family, nature, pool, params, blank, state, memory, streams)
         t, last, check = float(K), -1, not stops_itself
         level, bound, status, action = 0, levels[0], GOING, 0
         while status == GOING:
             status, action, level, bound = step(
-                select, stops_itself, t, last, check, level, bound, levels, max_samples, family, mu, noise,
+                select, stops_itself, t, last, check, level, bound, levels, max_samples, family, nature, pool,
                 params, state, memory, streams, samples[run], arms[run], ended,
             )  # fmt: skip
             last, check = arm_of(action, K), action >= 0 and not stops_itself
@@ -92,8 +95,8 @@ def record_run(
     run: int,
     seed: np.uint64,
     family: int,
-    mu: Array,
-    noise: Array,
+    nature: Array,
+    pool: Array,
     levels: Array,
     max_samples: float,
     params: Array,
@@ -107,8 +110,8 @@ def record_run(
     record: Array,
 ) -> None:
     """A line for each step of a run: how it stood, what was chosen, and the memory after the choice."""
-    K = mu.size
-    begin(seed, run, family, mu, noise, params, blank, state, memory, streams)
+    K = state.shape[1]
+    begin(seed, run, family, nature, pool, params, blank, state, memory, streams)
     t, last, check, level, bound = float(K), -1, not stops_itself, 0, levels[0]
     for i in range(record.shape[0]):
         line = record[i]
@@ -117,7 +120,7 @@ def record_run(
         for a in range(K):
             line[HEAD + a], line[HEAD + K + a] = state[PULLS, a], state[MEANS, a]
         _, action, level, bound = step(
-            select, stops_itself, t, last, check, level, bound, levels, max_samples, family, mu, noise,
+            select, stops_itself, t, last, check, level, bound, levels, max_samples, family, nature, pool,
             params, state, memory, streams, samples[0], arms[0], ended,
         )  # fmt: skip
         for m in range(memory.shape[0]):

@@ -12,12 +12,10 @@ from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels.exact import round_offset
-from ..kernels.random import BERNOULLI, GAUSSIAN, UNIFORM
 from ..kernels.tracking import TIE
-from ..theory.models import Bounded, Gaussian, Model
+from ..theory.models import Gaussian, Model
 from ..theory.stopping import StoppingRule, stopping_rule
-
-FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI, "uniform": UNIFORM}
+from .rewards import Rewards, make_rewards
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,8 @@ class Problem:
     """A bandit, its rewards, the risks and the rule that stops.
 
     offset         a round number near the largest mean, 0 near 0, that is left out of means and rewards
-    means, noise   (K,), the means less the offset
+    means          (K,), less the offset
+    source         what the kernels draw rewards from: family, nature and pool of `kernels.random.pull`
     model          what is assumed of a reward
     deltas         in the order given
     best           the arms whose recommendation is right: within the tolerance of the largest mean
@@ -34,8 +33,7 @@ class Problem:
 
     offset: float
     means: Array
-    noise: Array
-    rewards: str
+    source: tuple[int, Array, Array]
     model: Model
     deltas: tuple[float, ...]
     rule: StoppingRule
@@ -44,20 +42,15 @@ class Problem:
     best: frozenset[int]
 
     @property
-    def family(self) -> int:
-        """The reward's number in the kernels."""
-        return FAMILIES[self.rewards]
-
-    @property
     def num_arms(self) -> int:
         """K."""
         return int(self.means.size)
 
 
 def make_problem(
-    means: npt.ArrayLike,
+    means: npt.ArrayLike | None,
     delta: float | Sequence[float],
-    rewards: str,
+    rewards: str | Sequence[npt.ArrayLike],
     noise: npt.ArrayLike,
     sigma: float | Sequence[float] | None,
     model: Model | None,
@@ -66,23 +59,13 @@ def make_problem(
     tolerance: float = 0.0,
 ) -> Problem:
     """Check everything that `simulate` and `trace` are given about the bandit."""
-    mu = _door.per_arm("means", means)
-    if mu.ndim != 1:
-        raise InvalidInputError(
-            f"means must be one bandit of shape (K,), got shape {mu.shape}; simulate one at a time."
-        )
-    family = _door.choice("rewards", rewards, tuple(FAMILIES))
-    spread = _noise(noise, mu.size)
-    if family == "bernoulli" and not ((mu >= 0) & (mu <= 1)).all():
-        raise InvalidInputError(
-            f"means of Bernoulli rewards must lie between 0 and 1, got {mu.min()} to {mu.max()}; they "
-            f"are probabilities of a success."
-        )
-    assumed = _model(model, sigma, family, spread)
+    nature = make_rewards(rewards, means, noise)
+    mu, assumed = nature.means, _model(model, sigma, nature)
     unit = assumed.unit
     assumed.variances(mu.size)  # refuses another number of arms
+    nature.check(assumed)
     with np.errstate(over="ignore"):
-        largest = max(np.abs(mu).max(), spread.max()) / unit
+        largest = np.float64(nature.largest) / unit
     if largest > 1e100:
         raise InvalidInputError(
             f"means and noise must be below 1e100 in units of sigma, got {largest:g}; rescale "
@@ -105,42 +88,25 @@ def make_problem(
         )
     rule = stopping_rule(stopping)
     rule = rule.simulated() if isinstance(stopping, str) else rule
-    offset = 0.0 if family == "bernoulli" else round_offset(float(mu.max()), unit)
-    return Problem(offset, mu - offset, spread, family, assumed, deltas, rule, allowed, limit, best)
+    offset = round_offset(float(mu.max()), unit) if nature.moves else 0.0
+    source = nature.family, *nature.source(offset)
+    return Problem(offset, mu - offset, source, assumed, deltas, rule, allowed, limit, best)
 
 
-def _model(model: Model | None, sigma: float | Sequence[float] | None, family: str, spread: Array) -> Model:
-    """What is assumed: given, or values in [0, 1] if they are Bernoulli, or else the largest noise."""
-    if model is not None:
-        if sigma is not None:
-            raise InvalidInputError(
-                f"give either sigma or model, got sigma {_door.short(sigma)} and model {model}; sigma is "
-                f"short for model=Gaussian(sigma)."
-            )
-        if not isinstance(model, Model):
-            raise InvalidInputError(
-                f"model must be a model of values, got {_door.short(model)}; give bestarm.Gaussian(2.0), say."
-            )
-        return model
-    if sigma is None:
-        if family == "bernoulli":
-            return Bounded(0.0, 1.0)
-        sigma = float(spread.max())
-        if sigma == 0.0:
-            raise InvalidInputError(
-                "noise must be positive for some arm, got 0 for all; raise it, or give the sigma to assume."
-            )
-    return Gaussian(sigma)  # type: ignore[arg-type]
-
-
-def _noise(value: npt.ArrayLike, num_arms: int) -> Array:
-    given = _door.numbers("noise", value)
-    if given.shape not in ((), (num_arms,)) or not (np.isfinite(given) & (given >= 0)).all():
+def _model(model: Model | None, sigma: float | Sequence[float] | None, rewards: Rewards) -> Model:
+    """What is assumed: given, or what the rewards suggest."""
+    if model is None:
+        return rewards.assumed() if sigma is None else Gaussian(sigma)  # type: ignore[arg-type]
+    if sigma is not None:
         raise InvalidInputError(
-            f"noise must be one number of at least 0, or one per arm, got {given.tolist()}; it is the "
-            f"standard deviation of a reward, or the half-width of a uniform one."
+            f"give either sigma or model, got sigma {_door.short(sigma)} and model {model}; sigma is "
+            f"short for model=Gaussian(sigma)."
         )
-    return np.array(np.broadcast_to(given, (num_arms,)))
+    if not isinstance(model, Model):
+        raise InvalidInputError(
+            f"model must be a model of values, got {_door.short(model)}; give bestarm.Gaussian(2.0), say."
+        )
+    return model
 
 
 def _limit(max_samples: int, num_arms: int) -> float:

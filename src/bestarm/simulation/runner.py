@@ -46,12 +46,12 @@ class Room(NamedTuple):
 
 def simulate(
     strategies: str | Strategy | Sequence[str | Strategy],
-    means: npt.ArrayLike,
+    means: npt.ArrayLike | None = None,
     delta: float | Sequence[float] = 0.05,
     *,
     runs: int = 1000,
     seed: int = 0,
-    rewards: str = "gaussian",
+    rewards: str | Sequence[npt.ArrayLike] = "gaussian",
     noise: npt.ArrayLike = 1.0,
     sigma: float | Sequence[float] | None = None,
     model: Model | None = None,
@@ -64,14 +64,17 @@ def simulate(
     """Run strategies many times on one bandit and report how many samples they take and how often they err.
 
     strategies   names, as `bestarm simulate --help` lists them, or strategies
-    means        (K,)
+    means        (K,); left out if rewards are values
     delta        one risk or several; strategies that do not depend on it serve all from one trajectory
     runs, seed   run i is a function of (seed, i) alone, and all strategies see the same rewards in it
-    rewards      "gaussian", "bernoulli" (noise is not used), or "uniform" (mean ± noise)
+    rewards      "gaussian", "uniform" (mean ± noise), "beta" (in [0, 1], of standard deviation noise), or
+                 "bernoulli", "poisson", "exponential", which do not use noise; or, for each arm, values such
+                 as those of a pilot, from which rewards are drawn with replacement
     noise        standard deviation or half-width of the rewards, one number or one per arm
     model        what strategies and stopping rule assume of a reward, such as Gaussian(sigma)
-    sigma        short for model=Gaussian(sigma), one number or one per arm; by default the largest noise, and
-                 Bounded(0, 1) for Bernoulli
+    sigma        short for model=Gaussian(sigma), one number or one per arm; by default the largest noise or
+                 standard deviation of the values, and Bounded(0, 1) for Bernoulli and beta; to be given for
+                 Poisson and exponential
     stopping     name of a stopping rule, or a rule
     tolerance    how far below the best a recommendation may be: then it is right, and a run may stop sooner
     max_samples  cut a run off there; it then counts at max_samples, and the mean is a lower bound
@@ -166,7 +169,7 @@ class Job:
     def _arguments(self, run: int, room: Room, samples: Indices, arms: Indices) -> tuple[Any, ...]:
         """What both loops of the engine begin with."""
         p, key = self.problem, np.uint64(self.seed)
-        nature = (run, key, p.family, p.means, p.noise)
+        nature = (run, key, *p.source)
         assumed = (self.levels, p.max_samples, self.params, self.blank)
         space = (room.state, room.memory, room.streams, samples, arms, room.ended)
         return (self.select, self.strategy.stops_itself, *nature, *assumed, *space)

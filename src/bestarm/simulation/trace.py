@@ -55,12 +55,12 @@ class Trace:
 
 def trace(
     strategy: str | Strategy,
-    means: npt.ArrayLike,
+    means: npt.ArrayLike | None = None,
     delta: float = 0.05,
     *,
     run: int = 0,
     seed: int = 0,
-    rewards: str = "gaussian",
+    rewards: str | Sequence[npt.ArrayLike] = "gaussian",
     noise: npt.ArrayLike = 1.0,
     sigma: float | Sequence[float] | None = None,
     model: Model | None = None,

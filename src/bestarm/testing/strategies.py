@@ -270,10 +270,10 @@ def _compiled(case: Case) -> str:
     compared = 0
     for run in range(2):
         job = case.job(case.means, 1, case.max_samples)
-        mu, noise = job.problem.means, job.problem.noise
+        mu, source = job.problem.means, job.problem.source
         state, memory, streams, _, _, _ = job.room()
         key = np.uint64(case.seed)
-        begin(key, run, GAUSSIAN, mu, noise, job.params, job.blank, state, memory, streams)
+        begin(key, run, *source, job.params, job.blank, state, memory, streams)
 
         def pull(arm: int, mu: Array = mu, streams: Words = streams) -> float:
             return float(reward(GAUSSIAN, mu[arm], 1.0, streams[arm]))
