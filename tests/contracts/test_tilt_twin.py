@@ -8,7 +8,7 @@ import pytest
 import bestarm
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.store.memory import MemoryStore
-from bestarm.kernels.random import BERNOULLI, GAUSSIAN, UNIFORM
+from bestarm.kernels.random import BERNOULLI, BETA, GAUSSIAN, UNIFORM
 from bestarm.theory.models import Bounded, Gaussian, Model
 from bestarm.theory.tilt import Tilt
 from support.twin import Rewards, drive
@@ -16,6 +16,7 @@ from support.twin import Rewards, drive
 CASES: dict[str, tuple[int, list[float], float, Model]] = {
     "bernoulli": (BERNOULLI, [0.9, 0.5, 0.4], 1.0, Bounded(0.0, 1.0)),
     "uniform": (UNIFORM, [0.8, 0.7, 0.5], 0.2, Bounded(0.0, 1.0)),
+    "beta": (BETA, [0.8, 0.7, 0.5], 0.15, Bounded(0.0, 1.0)),
     "gaussian": (GAUSSIAN, [1.2, 0.4, 0.1], 1.0, Gaussian(1.0)),
 }
 

@@ -34,7 +34,7 @@ def cut(line: str) -> list[str]:
     return [word for cell in cells for word in cell]
 
 
-def read_text(file: str) -> str:
+def read_text(file: str, advice: str = "give numbers separated by commas or lines") -> str:
     """What a file says, or standard input (`-`)."""
     try:
         if file != "-":
@@ -47,9 +47,7 @@ def read_text(file: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         name = "standard input" if file == "-" else repr(file)
         reason = getattr(error, "strerror", None) or "it is not a text file"
-        raise InvalidInputError(
-            f"cannot read {name}: {reason}; give numbers separated by commas or lines."
-        ) from None
+        raise InvalidInputError(f"cannot read {name}: {reason}; {advice}.") from None
 
 
 LONGEST = 3.2e9  # seconds; that of experiment.settings, which would load the numerics

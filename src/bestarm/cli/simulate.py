@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,13 +11,24 @@ from .._files import write_whole
 from . import say
 from ._experiment import remarks
 from ._numbers import cut, to_number, to_whole
-from ._output import ListingFormat, check_writable, print_csv_lines, print_json, print_table
+from ._output import ListingFormat, check_writable, number, print_csv_lines, print_json, print_table
+from ._pilot import read_pilot
 
 if TYPE_CHECKING:
     from ..simulation.results import Simulation
 
 
-Means = Annotated[str, typer.Option(metavar="M1,M2,...", help="Means of the arms.")]
+Means = Annotated[
+    str | None, typer.Option(metavar="M1,M2,...", help="Means of the arms; or --data.", show_default=False)
+]
+Data = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Draw rewards from a pilot's values: CSV with a named column per arm, or with the columns "
+        "arm,value; - for standard input.",
+    ),
+]
 Deltas = Annotated[str, typer.Option(metavar="D1,D2,...", help="Accepted probabilities of a wrong answer.")]
 Strategies = Annotated[
     str,
@@ -28,21 +39,30 @@ Strategies = Annotated[
 Runs = Annotated[str, typer.Option(metavar="INT", help="Number of runs of each strategy.")]
 Seed = Annotated[str, typer.Option(metavar="INT", help="The same seed gives the same result.")]
 Rewards = Annotated[
-    str, typer.Option(help="Kind of rewards: gaussian, uniform, bernoulli, beta, poisson or exponential.")
+    str | None,
+    typer.Option(
+        metavar="KIND",
+        help="Kind of rewards: gaussian (the default), uniform, bernoulli, beta, poisson or exponential.",
+    ),
 ]
 Noise = Annotated[
-    str,
+    str | None,
     typer.Option(
-        metavar="N1,N2,...", help="Standard deviation, or half-width if uniform; one or one per arm."
+        metavar="N1,N2,...",
+        help="Standard deviation, or half-width if uniform; one or one per arm; default: 1.",
     ),
 ]
 Scale = Annotated[
     str | None,
     typer.Option(
         metavar="S1,S2,...",
-        help="The scale to assume, one or one per arm; default: the largest noise, for bernoulli and beta "
-        "the bounds 0 and 1; poisson and exponential need one.",
+        help="The scale to assume, one or one per arm; default: the largest noise, or standard deviation of "
+        "the data; for bernoulli and beta the bounds 0 and 1; poisson and exponential need one.",
     ),
+]
+Bounds = Annotated[
+    str | None,
+    typer.Option(metavar="LO,HI", help="Bounds to assume that every reward respects, in place of --sigma."),
 ]
 Rule = Annotated[str, typer.Option(help=f"When to stop: {', '.join(STOPPING_RULES)}.")]
 Tolerance = Annotated[
@@ -55,17 +75,20 @@ Output = Annotated[str | None, typer.Option(help="Write the output to a file ins
 
 
 DEFAULT = ",".join(COMPARED)
+FEW = 12  # arms that a remark lists
 
 
 def simulate(
-    means: Means,
+    means: Means = None,
+    data: Data = None,
     delta: Deltas = "0.05",
     strategy: Strategies = DEFAULT,
     runs: Runs = "1000",
     seed: Seed = "0",
-    rewards: Rewards = "gaussian",
-    noise: Noise = "1",
+    rewards: Rewards = None,
+    noise: Noise = None,
     sigma: Scale = None,
+    bounds: Bounds = None,
     stopping: Rule = "practical",
     tolerance: Tolerance = "0",
     max_samples: MaxSamples = None,
@@ -79,27 +102,87 @@ def simulate(
     """
     if output is not None:
         check_writable(output)
+    pilot = _pilot(data, {"--means": means, "--rewards": rewards, "--noise": noise})
     from ..simulation.runner import simulate as run
 
-    spread = _numbers(noise, "noise")
-    assumed = None if sigma is None else _numbers(sigma, "sigma")
+    assumed = _assumed(sigma, bounds)
     with remarks():
         result = run(
             cut(strategy),
-            means=_numbers(means, "means"),
+            means=None if means is None else _numbers(means, "means"),
             delta=_numbers(delta, "delta"),
             runs=to_whole(runs, "runs"),
             seed=to_whole(seed, "seed"),
-            rewards=rewards,
-            noise=spread if len(spread) > 1 else spread[0],
-            sigma=None if assumed is None else assumed if len(assumed) > 1 else assumed[0],
+            rewards=list(pilot.values()) or ("gaussian" if rewards is None else rewards),
+            noise=_one_or_more("1" if noise is None else noise, "noise"),
             stopping=stopping,
             tolerance=to_number(tolerance, "tolerance"),
             max_samples=None if max_samples is None else to_whole(max_samples, "max-samples"),
             threads=None if threads is None else to_whole(threads, "threads"),
+            **assumed,
         )
     _show(result, format, output)
+    if pilot:
+        say(_about(pilot, result.cells[0].best, bool(assumed)))
     return 0 if result.complete else 130
+
+
+def _pilot(file: str | None, others: dict[str, str | None]) -> dict[str, list[float]]:
+    """The values of each arm, if there is a file of them; it takes the place of the other options."""
+    from ..errors import InvalidInputError
+
+    if file is None:
+        if others["--means"] is None:
+            raise InvalidInputError(
+                "give either --means M1,M2,... or --data FILE with the values of a pilot, got neither; write "
+                "for example --means 0.9,0.8,0.6."
+            )
+        return {}
+    for option, given in others.items():
+        if given is not None:
+            raise InvalidInputError(
+                f"give either --data or {option}, got --data {file} and {option} {given}; data have means "
+                f"and noise of their own, so leave {option} out."
+            )
+    return read_pilot(file)
+
+
+def _assumed(sigma: str | None, bounds: str | None) -> dict[str, Any]:
+    """What is assumed of a reward, if it was given."""
+    from ..errors import InvalidInputError
+
+    if bounds is None:
+        return {} if sigma is None else {"sigma": _one_or_more(sigma, "sigma")}
+    if sigma is not None:
+        raise InvalidInputError(
+            f"give either --sigma or --bounds, got --sigma {sigma} and --bounds {bounds}; leave one out."
+        )
+    ends = _numbers(bounds, "bounds")
+    if len(ends) != 2:
+        raise InvalidInputError(f"bounds must be two numbers, got {bounds!r}; write them like 0,1.")
+    from ..theory.models import Bounded
+
+    return {"model": Bounded(*ends)}
+
+
+def _about(pilot: dict[str, list[float]], best: frozenset[int], assumed: bool) -> str:
+    """Which arm is which, which answer is right, and the scale that is assumed if none was given."""
+    from ..simulation.rewards import make_rewards
+
+    rewards = make_rewards(list(pilot.values()), None, 1.0)
+    arms = [
+        f"{a + 1} is {name}, mean {number(mean)} of {len(pilot[name])}"
+        for a, (name, mean) in enumerate(zip(pilot, rewards.means, strict=True))
+        if a in best or len(pilot) <= FEW
+    ]
+    right = " or ".join(name for a, name in enumerate(pilot) if a in best)
+    scale = "" if assumed else f"; assumed: {rewards.assumed().words}"
+    return f"the right answer is {right}; arm {'; arm '.join(arms)}{scale}."
+
+
+def _one_or_more(text: str, what: str) -> float | list[float]:
+    found = _numbers(text, what)
+    return found if len(found) > 1 else found[0]
 
 
 def _numbers(text: str, what: str) -> list[float]:

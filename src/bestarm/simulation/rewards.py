@@ -21,7 +21,7 @@ from ..kernels.random import BERNOULLI, BETA, EXPONENTIAL, GAUSSIAN, POISSON, SA
 from ..theory.models import Gaussian, Model
 
 LARGEST = 1e150  # value to draw from; its square is a double
-MOST = 1e12  # mean of a Poisson reward: far beyond, doubles skip counts
+MOST = 1e12  # mean of a Poisson reward, well below where doubles skip counts
 
 
 class Kind(NamedTuple):

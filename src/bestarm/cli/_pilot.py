@@ -1,0 +1,125 @@
+"""Read a pilot's data, values of several arms, from comma-separated text.
+
+Two forms, told apart by the header: *wide* has a column for each arm, with empty cells where an arm has fewer
+values than others; *long* has the columns `arm` and `value`, in this order or the other. A file may be cut at
+semicolons or tabs instead of commas. Whatever is refused is refused with the number of its line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator
+
+from ..errors import InvalidInputError
+from ._numbers import read_text, to_number
+
+LONG = {"arm", "value"}
+EXAMPLE = "write a line of names, like old,new, above lines of numbers; or arm,value above lines like old,0.7"
+
+Row = tuple[int, list[str]]  # the number of its line, its cells
+
+
+def read_pilot(file: str) -> dict[str, list[float]]:
+    """The values of each arm, in the order of the columns or of the arms' first lines.
+
+    file  its name, or - for standard input
+    Raises  InvalidInputError
+    """
+    text = read_text(file, EXAMPLE)
+    rows = _rows(text)
+    line, header = next(rows, (0, []))
+    if not header:
+        raise InvalidInputError(f"the data must have a header and values, got an empty file; {EXAMPLE}.")
+    if all(_is_number(cell) for cell in header):
+        raise InvalidInputError(
+            f"line {line} of the data must be a header that names the arms, got the number {header[0]!r}; "
+            f"{EXAMPLE}."
+        )
+    while not header[-1]:
+        header = header[:-1]  # separators at the end of a line
+    lowered = [cell.lower() for cell in header]
+    found = _long(lowered, rows) if set(lowered) == LONG and len(header) == 2 else _wide(line, header, rows)
+    if len(found) < 2:
+        raise InvalidInputError(
+            f"the data must have values for at least two arms, got {', '.join(map(repr, found)) or 'none'}; "
+            f"{EXAMPLE}."
+        )
+    return found
+
+
+def _rows(text: str) -> Iterator[Row]:
+    """Lines that are not blank, cut at the separator that the first of them has most often."""
+    first = next((line for line in io.StringIO(text, newline="") if line.strip()), "")
+    separator = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        for cells in reader:
+            stripped = [cell.strip() for cell in cells]
+            if any(stripped):
+                yield reader.line_num, stripped
+    except csv.Error as error:
+        raise InvalidInputError(
+            f"line {reader.line_num} of the data must be comma-separated text, got one that cannot be read "
+            f"({error}); check its quotation marks."
+        ) from None
+
+
+def _wide(line: int, header: list[str], rows: Iterator[Row]) -> dict[str, list[float]]:
+    """A column for each arm."""
+    for name in header:
+        if not name or header.count(name) > 1:
+            raise InvalidInputError(
+                f"line {line} of the data must name every arm once, got "
+                f"{'the name ' + repr(name) + ' twice' if name else 'a column without a name'}; rename it."
+            )
+    found: dict[str, list[float]] = {name: [] for name in header}
+    for number, cells in rows:
+        if any(cells[len(header) :]):
+            raise InvalidInputError(
+                f"line {number} of the data must have at most {len(header)} cells, one for each arm, got "
+                f"{len(cells)}; remove what is too much, and write numbers with a point."
+            )
+        for name, cell in zip(header, cells, strict=False):
+            if cell:
+                found[name].append(_value(cell, number, name))
+    for name, values in found.items():
+        if not values:
+            raise InvalidInputError(
+                f"every arm must have at least one value, got none for {name!r}; add one, or remove it."
+            )
+    return found
+
+
+def _long(header: list[str], rows: Iterator[Row]) -> dict[str, list[float]]:
+    """A line for each value."""
+    found: dict[str, list[float]] = {}
+    for number, cells in rows:
+        if len(cells) < 2 or any(cells[2:]) or not all(cells[:2]):
+            raise InvalidInputError(
+                f"line {number} of the data must have an arm and a value, got {', '.join(cells)[:40]!r}; "
+                f"fill or remove it, and write numbers with a point."
+            )
+        name, cell = cells[header.index("arm")], cells[header.index("value")]
+        found.setdefault(name, []).append(_value(cell, number, name))
+    return found
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        to_number(cell, "a value")
+    except InvalidInputError:
+        return False
+    return True
+
+
+def _value(cell: str, line: int, name: str) -> float:
+    """A finite number, or a refusal that says where it is."""
+    value = to_number(cell, "a value") if _is_number(cell) else math.nan
+    if not math.isfinite(value):
+        raise InvalidInputError(
+            f"line {line} of the data must have a finite number for {name!r}, got {cell[:40]!r}; write it "
+            f"like 0.73, with a point, or leave it out if it is missing."
+        )
+    return value
