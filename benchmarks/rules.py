@@ -14,14 +14,14 @@ import bestarm
 
 DELTA = 0.05
 COINS: dict[str, Any] = {"rewards": "bernoulli", "model": bestarm.Bounded(0.0, 1.0)}
-SPREAD: dict[str, Any] = {"rewards": "uniform", "noise": 0.173, "model": bestarm.Bounded(0.0, 1.0)}  # sd 0.1
+SCORES: dict[str, Any] = {"rewards": "beta", "noise": 0.1, "model": bestarm.Bounded(0.0, 1.0)}
 PROBLEMS: dict[str, tuple[list[float], str, dict[str, Any]]] = {
     "rates of 3% and 2%": ([0.03, 0.02], "uniform", COINS),
     "rates of 97%, 95% and 95%": ([0.97, 0.95, 0.95], "tas-d", COINS),
     "0.9, 0.8, 0.8": ([0.9, 0.8, 0.8], "tas-d", COINS),
     "0.6 and nine of 0.5": ([0.6] + [0.5] * 9, "tas-d", COINS),
     "0.55, 0.50": ([0.55, 0.5], "uniform", COINS),
-    "scores of standard deviation 0.1: 0.62, 0.60, 0.57": ([0.62, 0.6, 0.57], "tas-d", SPREAD),
+    "beta scores of sd 0.1: 0.62, 0.60, 0.57": ([0.62, 0.6, 0.57], "tas-d", SCORES),
     "Gaussian, gaps 0.1 to 0.5 sigma": ([0.9, 0.8, 0.6, 0.4, 0.4], "tas-d", {}),
 }
 
