@@ -43,9 +43,12 @@ from .theory.guarantees import NonAsymptoticBound as NonAsymptoticBound
 from .theory.guarantees import RegularityBounds as RegularityBounds
 from .theory.guarantees import non_asymptotic_bound as non_asymptotic_bound
 from .theory.guarantees import regularity_bounds as regularity_bounds
+from .theory.models import Bernoulli as Bernoulli
 from .theory.models import Bounded as Bounded
+from .theory.models import Exponential as Exponential
 from .theory.models import Gaussian as Gaussian
 from .theory.models import Model as Model
+from .theory.models import Poisson as Poisson
 from .theory.statistics import GLR as GLR
 from .theory.statistics import confidence_width as confidence_width
 from .theory.statistics import evidence_rate as evidence_rate

@@ -77,5 +77,9 @@ STOPPING_RULES = {
 MODELS = {  # by class: their parameters are given
     "Gaussian": Entry("theory.models", "Gaussian"),
     "Bounded": Entry("theory.models", "Bounded"),
+    "Bernoulli": Entry("theory.models", "Bernoulli"),
+    "Poisson": Entry("theory.models", "Poisson"),
+    "Exponential": Entry("theory.models", "Exponential"),
 }
 DEFAULT_RULE = "mixture"  # of a live experiment: proven, and the cheapest of those that are
+FAMILY_RULE = "kaufmann-koolen"  # where that one cannot compute with the model

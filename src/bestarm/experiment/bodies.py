@@ -40,6 +40,7 @@ class Bodies:
     """See the module.
 
     rule    the stopping rule in the form in which it is asked
+    model   what is assumed of a value, as the rule computes with it
     offset  near the values, as they are summed; None before the first
     params  everything that the kernels are told; replaced, never changed
     """
@@ -47,11 +48,10 @@ class Bodies:
     def __init__(self, settings: Settings) -> None:
         self.settings, K = settings, len(settings.arms)
         self.rule = settings.stopping.applied(K, settings.tolerance, settings.chosen.stops_itself)
+        self.model = self.rule.seen(settings.model)
         self.clear()
-        self._far = _FAR * settings.model.finest / settings.model.unit
-        self.offset: float | None = None
-        if settings.model.limits is not None:
-            self.offset = round_offset(self.signed(sum(settings.model.limits) / 2), settings.model.unit)
+        self._far = _FAR * self.model.finest / self.model.unit
+        self.offset: float | None = self.model.home(self.signed(1.0))
         self._set_parameters()
 
     def copy(self) -> Bodies:
@@ -69,12 +69,12 @@ class Bodies:
 
     def raw(self, mean: float) -> float:
         """A mean of a body in the user's own units."""
-        return self.signed((self.offset or 0.0) + mean * self.settings.model.unit)
+        return self.signed((self.offset or 0.0) + mean * self.model.unit)
 
     def add(self, body: Array, arm: int, count: float, value: float) -> bool:
         """Count a signed value in, or out again with its negative; returns whether all means have moved."""
         if self.offset is None:
-            self._set_offset(round_offset(value, self.settings.model.unit))
+            self._set_offset(round_offset(value, self.model.unit))
         decision.take(self.params if body is self.evidence else self.unordered, body, arm, count, value)
         if self._far < abs(body[MEANS, arm]) < math.inf and abs(self._best()) > self._far:
             return self.choose_offset()
@@ -90,9 +90,9 @@ class Bodies:
 
     def choose_offset(self) -> bool:
         """Near the best arm as it is now: what fixed the offset may have been an error, or a distant arm."""
-        if self.settings.model.limits is not None or not self.told.any():
+        if self.model.limits is not None or not self.told.any():
             return False
-        unit = self.settings.model.unit
+        unit = self.model.unit
         self._set_offset(round_offset((self.offset or 0.0) + self._best() * unit, unit))
         self._centre()
         return True
@@ -104,10 +104,7 @@ class Bodies:
 
     def is_far(self, raw: float) -> bool:
         """Whether a value may move the offset."""
-        return (
-            self.offset is not None
-            and abs(self.signed(raw) - self.offset) > _FAR * self.settings.model.finest
-        )
+        return self.offset is not None and abs(self.signed(raw) - self.offset) > _FAR * self.model.finest
 
     def _set_offset(self, offset: float) -> None:
         self.offset = offset
@@ -116,12 +113,12 @@ class Bodies:
     def _set_parameters(self) -> None:
         """For values as they are summed, less the offset; a strategy's places among them move along."""
         settings, K, offset = self.settings, len(self.settings.arms), self.offset or 0.0
-        model = settings.model.placed(0.0, self.signed(1.0))
+        model = self.model.placed(0.0, self.signed(1.0))
         self.params = self.rule.parameters(model, K, settings.delta, settings.tolerance, offset)
         self.params[WATCHED] = 1.0
         if settings.strategy is not None:
             placed = settings.strategy.placed(offset, self.signed(1.0))
-            self.params = np.concatenate([self.params, placed.parameters(K, settings.model.unit)])
+            self.params = np.concatenate([self.params, placed.parameters(K, model.unit)])
         self.unordered = self.rule.unordered(self.params)
 
     def _centre(self) -> None:
@@ -174,24 +171,24 @@ class Bodies:
     def clear(self) -> None:
         """Forget all values; the offset stays."""
         K = len(self.settings.arms)
-        self.steering = self.rule.applied(2).blank(self.settings.model, K)
-        self.evidence = self.rule.blank(self.settings.model, K)
+        self.steering = self.rule.applied(2).blank(self.model, K)
+        self.evidence = self.rule.blank(self.model, K)
 
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees, as it is kept with a decision; means in the user's own units.
 
         arm  the one that a strategy which stops by itself has declared; otherwise it is the leader
         """
-        model, unit = self.settings.model, self.settings.model.unit
-        whole = self.whole()
+        unit, whole = self.model.unit, self.whole()
         pulls, mu = whole[PULLS], whole[MEANS]
         z, beta = rules.verdict(self.params, self.evidence)
         leader = arm if arm is not None else tracking.leading_arm(self.evidence) if pulls.any() else -1
         lower, upper = self._intervals(leader, whole)
         if self.left == 1:  # by the decision, whatever the pairs say
             lower = np.maximum(lower, 0.0)
-        if model.limits is not None and leader >= 0:  # means within the bounds differ by two units at most
-            lower, upper = np.clip(lower, -2.0, 2.0), np.clip(upper, -2.0, 2.0)
+        if self.model.limits is not None and leader >= 0:  # means within the bounds do not differ by more
+            apart = (self.model.limits[1] - self.model.limits[0]) / unit
+            lower, upper = np.clip(lower, -apart, apart), np.clip(upper, -apart, apart)
         return Findings(
             arm=leader,
             pulls=tuple(int(n) for n in pulls),
@@ -205,7 +202,7 @@ class Bodies:
 
     def _ruled_out(self, arm: int) -> RuledOut | None:
         """When an arm was ruled out, and how far below the best it is at least."""
-        samples, model = self.evidence[OUT, arm], self.settings.model
+        samples, model = self.evidence[OUT, arm], self.model
         if not samples:
             return None
         below = -model.unit * comparator.lead_bound(self.params, self.evidence, arm)

@@ -116,7 +116,7 @@ def choose_model(bounds: Any, sigma: Any, model: Model | None, arms: tuple[str, 
         )
     _door.scale(model.unit)
     model.variances(len(arms))  # refuses another number of arms
-    if model.limits is not None:
+    if model.limits is not None and not model.anchored:
         refuse_distant("bounds", max(map(abs, model.limits)), model.unit)
     return model
 
@@ -144,9 +144,10 @@ def _bounded(bounds: Any) -> Bounded:
 
 def model_record(model: Model) -> tuple[Ends | None, float, dict[str, Any] | None]:
     """As it is stored: bounds, sigma, and the model itself unless these say it all."""
-    short = recall_model(model.limits, model.unit, None) == model
+    bounds = None if model.anchored else model.limits
+    short = not model.anchored and recall_model(bounds, model.unit, None) == model
     named = None if short else {"class": type(model).__name__, "parameters": _parameters(model)}
-    return model.limits, model.unit, named
+    return bounds, model.unit, named
 
 
 def recall_model(bounds: Sequence[float] | None, sigma: float, model: dict[str, Any] | None) -> Model:

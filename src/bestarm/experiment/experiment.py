@@ -218,10 +218,8 @@ class Experiment:
         number, why = self._number(pull), check_reason(reason)
         new = None if value is None else check_value(value, self.settings)
         if new is not None and not self.settings.allows(new):
-            low, high = self.settings.model.limits or (0.0, 0.0)
             raise InvalidInputError(
-                f"the right value must lie within the bounds [{low:g}, {high:g}], got {new:g}; nothing was "
-                f"changed."
+                f"the right value must be {self.settings.model.demand}, got {new:g}; nothing was changed."
             )
 
         def work(turn: Turn) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict, Unpack
 
 from .. import _door
-from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY
+from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, FAMILY_RULE
 from ..errors import BestarmError, InvalidInputError, StoreError
 from ..strategies import Strategy
 from ..theory.models import Model
@@ -242,7 +242,11 @@ class Request:
         """The settings of a new experiment; what is not given takes its default."""
         rest = {name: how for name, how in DECLARED.items() if name not in self.kept}
         arms = self.kept["arms"]
-        return Settings(**self.kept, **{name: how.usual(arms) for name, how in rest.items()})
+        made = Settings(**self.kept, **{name: how.usual(arms) for name, how in rest.items()})
+        if "stopping" in rest and not made.stopping.knows(made.model):
+            return replace(made, stopping=choose_rule(FAMILY_RULE))
+        made.stopping.seen(made.model)  # refuses a model with which it cannot compute
+        return made
 
     def resumed(self, name: str, record: dict[str, Any]) -> Settings:
         """The settings of the stored experiment of that name; given ones that differ are refused."""

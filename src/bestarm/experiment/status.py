@@ -184,13 +184,15 @@ def _race(state: State, seen: Findings) -> tuple[float | None, tuple[str, ...]]:
 
 def suspension(state: State) -> str:
     """Why an experiment is suspended, and what to do."""
-    if not state.violated or state.settings.model.limits is None:
+    model = state.settings.model
+    if not state.violated or model.limits is None:
         return ""
     pull, value = next(iter(state.violated.items()))
-    low, high = state.settings.model.limits
     arm = state.settings.arms[state.open[pull].arm]
+    wrong, right = f"and must be {model.demand}", "another model"
+    if not model.anchored:
+        wrong, right = f"outside the bounds [{model.limits[0]:g}, {model.limits[1]:g}]", "the right bounds"
     return (
-        f"pull {pull} of arm {arm!r} gave {value:g}, outside the bounds [{low:g}, {high:g}]; if that was a "
-        f"clerical error, retract the pull with the right value, otherwise begin a new experiment, under "
-        f"another name, with the right bounds"
+        f"pull {pull} of arm {arm!r} gave {value:g}, {wrong}; if that was a clerical error, retract the pull "
+        f"with the right value, otherwise begin a new experiment, under another name, with {right}"
     )

@@ -5,7 +5,7 @@ A *model* says what a value is; `params[MODEL]` is its code. All others ask it h
     observe, centre    a value, and the mean that follows from the sums
     gap                how far one mean lies above another, with the tolerance
     cost, exceeds      the transport cost of a pair: the least evidence against mean b <= mean a
-    half_width         where that cost reaches a bound
+    interval           of differences whose cost is at most a bound
     weights            the proportions of pulls that make the least cost of the leader largest
 
 Means are in units of `params[UNIT]` around `params[OFFSET]`. To add a model: a branch where it differs, and a
@@ -18,13 +18,17 @@ import math
 
 from ._jit import kernel
 from ._types import Array
+from .divergences import BERNOULLI, family_cost, family_lower_end
 from .exact import two_product, two_sum
+from .family_weights import solve_family
 from .layout import LOST, MEANS, MODEL, OFFSET, PULLS, SQUARES, SUMS, TOLERANCE, UNIT, VARIANCES, WATCHED
+from .tracking import TIE
 from .weights import solve_scaled, solve_unequal, untied_squares
 
 GAUSSIAN = 0  # of one scale, which is the unit; what is sub-Gaussian of that scale is treated alike
 UNEQUAL = 1  # normal, with a variance for each arm
 BOUNDED = 2  # between two ends, and so sub-Gaussian of half their distance, which is the unit
+# From `divergences.BERNOULLI` on: one-parameter exponential families, whose unit is 1 and whose offset is 0.
 
 
 @kernel("void(const(f8[::1]), f8[:, ::1], i8)")
@@ -90,6 +94,8 @@ def cost_beyond(
     params: Array, state: Array, b: int, a: int, v_b: float, v_a: float, tolerance: float
 ) -> float:
     """`cost`, with another tolerance than that of the parameters."""
+    if params[MODEL] >= BERNOULLI:
+        return family_cost(params, state, b, a, v_b, v_a, tolerance)
     if params[MODEL] == UNEQUAL:
         v_b /= state[VARIANCES, b]
         v_a /= state[VARIANCES, a]
@@ -105,6 +111,8 @@ def cost(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float) ->
 @kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)")
 def exceeds(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float, bound: float) -> bool:
     """Whether `cost` is above a bound, but for rounding; without a division where the model allows it."""
+    if params[MODEL] >= BERNOULLI:
+        return family_cost(params, state, b, a, v_b, v_a, params[TOLERANCE]) > bound
     if params[MODEL] == UNEQUAL:
         v_b /= state[VARIANCES, b]
         v_a /= state[VARIANCES, a]
@@ -112,18 +120,17 @@ def exceeds(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float,
     return v_b * v_a * difference * difference > 2.0 * bound * (v_b + v_a)
 
 
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)")
-def half_width(
-    params: Array,  # noqa: ARG001
-    state: Array,
-    b: int,
-    a: int,
-    i_b: float,
-    i_a: float,
-    bound: float,
-) -> float:
-    """Half-width of the interval of differences whose cost is at most `bound`; i are the inverses of v."""
-    return math.sqrt(2.0 * (i_b * state[VARIANCES, b] + i_a * state[VARIANCES, a]) * bound)
+@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)")
+def interval(
+    params: Array, state: Array, b: int, a: int, i_b: float, i_a: float, bound: float
+) -> tuple[float, float]:
+    """The interval of differences of means b and a whose cost is at most `bound`; i are the inverses of v."""
+    if params[MODEL] >= BERNOULLI:
+        low = family_lower_end(params, state, b, a, 1.0 / i_b, 1.0 / i_a, bound)
+        return low, -family_lower_end(params, state, a, b, 1.0 / i_a, 1.0 / i_b, bound)
+    half = math.sqrt(2.0 * (i_b * state[VARIANCES, b] + i_a * state[VARIANCES, a]) * bound)
+    difference = state[MEANS, b] - state[MEANS, a]
+    return difference - half, difference + half
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8, f8[::1])")
@@ -132,6 +139,9 @@ def weights(params: Array, state: Array, best: int, warm: float, w: Array) -> fl
 
     Arms within TIE of the best share the weight.
     """
+    if params[MODEL] >= BERNOULLI:
+        _, root = solve_family(params, state[MEANS], best, TIE, warm, w)
+        return root
     for a in range(w.size):
         w[a] = gap(params, state, best, a)
     if not untied_squares(w, best):

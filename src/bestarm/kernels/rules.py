@@ -12,9 +12,9 @@ import math
 from ._jit import kernel
 from ._types import Array, Indices
 from .comparator import eliminate, standing
-from .families import BOUNDED, cost_beyond, exceeds
-from .families import half_width as cost_half_width
-from .layout import LEVEL, MEANS, MODEL, OUT, PENALTY, PULLS, ROWS, RULE, SHARE, TOLERANCE, TUNING
+from .divergences import BERNOULLI
+from .families import BOUNDED, cost_beyond, exceeds, interval
+from .layout import LEVEL, MODEL, OUT, PENALTY, PULLS, ROWS, RULE, SHARE, TOLERANCE, TUNING
 from .tilt import ceiling, count_tilts, fold, lower_end, minimum, next_look, pooled
 from .tracking import leading_arm, least_pulled
 
@@ -30,6 +30,8 @@ def growth(params: Array, t: float) -> float:
     if params[RULE] == GK16:
         return float(params[TUNING]) * math.log(t)
     if params[RULE] == KAUFMANN_KOOLEN:
+        if params[MODEL] >= BERNOULLI:
+            return 6.0 * math.log(1.0 + math.log(max(0.5 * t, 1.0)))
         return 4.0 * math.log(4.0 + math.log(0.5 * t))
     return 0.0
 
@@ -125,9 +127,7 @@ def pair_interval(params: Array, state: Array, b: int, a: int, bound: float) -> 
     if params[RULE] == MIXTURE:
         i_b, i_a = (1.0 + params[TUNING] / n_b) / n_b, (1.0 + params[TUNING] / n_a) / n_a
     bound += charge(params, n_b) + charge(params, n_a)
-    half = cost_half_width(params, state, b, a, i_b, i_a, bound)
-    difference = state[MEANS, b] - state[MEANS, a]
-    return difference - half, difference + half
+    return interval(params, state, b, a, i_b, i_a, bound)
 
 
 @kernel("Tuple((f8, i8))(const(f8[::1]), const(f8[:, ::1]))")

@@ -371,3 +371,19 @@ def optimal_weights_rows(gaps: Array, printed: bool, w: Array, summary: Array) -
         summary[i, 1] = w_best
         summary[i, 2] = smallest
         summary[i, 3] = evaluations
+
+
+@kernel("void(const(f8[:, ::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1])")
+def unequal_weights_rows(gaps: Array, variances: Array, w: Array, summary: Array) -> None:
+    """`optimal_weights_rows` where each arm has its own variance; r is times that of the best arm."""
+    for i in range(gaps.shape[0]):
+        best, num_best, smallest, _ = gap_summary(gaps[i])
+        if num_best > 1:
+            for a in range(gaps.shape[1]):
+                w[i, a] = gaps[i, a]
+            tied_weights(w[i])
+            summary[i, 0], summary[i, 1], summary[i, 2] = math.inf, 1.0 / num_best, 0.0
+        else:
+            scaled_squares(gaps[i], best, smallest, w[i])
+            r = solve_unequal(w[i], variances, best, 0.0)
+            summary[i, 0], summary[i, 1], summary[i, 2] = r * variances[best], w[i, best], smallest

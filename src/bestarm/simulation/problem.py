@@ -13,7 +13,7 @@ from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels.exact import round_offset
 from ..kernels.tracking import TIE
-from ..theory.models import Gaussian, Model
+from ..theory.models import ExponentialFamily, Gaussian, Model
 from ..theory.stopping import StoppingRule, stopping_rule
 from .rewards import Rewards, make_rewards
 
@@ -60,7 +60,12 @@ def make_problem(
 ) -> Problem:
     """Check everything that `simulate` and `trace` are given about the bandit."""
     nature = make_rewards(rewards, means, noise)
-    mu, assumed = nature.means, _model(model, sigma, nature)
+    rule = stopping_rule(stopping)
+    rule = rule.simulated() if isinstance(stopping, str) else rule
+    mu, given = nature.means, _model(model, sigma, nature)
+    if isinstance(given, ExponentialFamily):
+        _refuse_outside(given, nature)
+    assumed = rule.seen(given)
     unit = assumed.unit
     assumed.variances(mu.size)  # refuses another number of arms
     nature.check(assumed)
@@ -86,11 +91,25 @@ def make_problem(
         raise InvalidInputError(
             f"delta must be one or more different risks, got {list(deltas)}; 0.05 is common."
         )
-    rule = stopping_rule(stopping)
-    rule = rule.simulated() if isinstance(stopping, str) else rule
-    offset = round_offset(float(mu.max()), unit) if nature.moves else 0.0
+    offset = round_offset(float(mu.max()), unit) if nature.moves and not assumed.anchored else 0.0
     source = nature.family, *nature.source(offset)
     return Problem(offset, mu - offset, source, assumed, deltas, rule, allowed, limit, best)
+
+
+def _refuse_outside(model: ExponentialFamily, rewards: Rewards) -> None:
+    """Refuse rewards that are not values of an exponential family."""
+    model.check_means(rewards.means)
+    kind, spread = rewards.kind, rewards.noise
+    if rewards.values is not None:
+        inside = all(model.allows(value) for part in rewards.values for value in part.tolist())
+    else:
+        inside = kind in model.rewards and (kind != "uniform" or bool((rewards.means > spread).all()))
+    if not inside:
+        known = " or ".join(repr(name) for name in model.rewards)
+        raise InvalidInputError(
+            f"rewards of the model {model} must be {known}, each {model.demand}, got "
+            f"{repr(kind) if kind else 'others'}; simulate such rewards, or assume another model."
+        )
 
 
 def _model(model: Model | None, sigma: float | Sequence[float] | None, rewards: Rewards) -> Model:

@@ -92,12 +92,6 @@ class Rewards:
         """The model of values that is assumed if none is given."""
         name = KINDS[self.kind].model if self.kind else ""
         if name:
-            if name not in MODELS:
-                raise InvalidInputError(
-                    f"{self.kind} rewards are not sub-Gaussian, so nothing is assumed of them by default, "
-                    f"got neither sigma nor model; give sigma, the scale to assume, such as the largest "
-                    f"standard deviation."
-                )
             model: Model = MODELS[name].load()(*KINDS[self.kind].arguments)
             return model
         sigma = float(self.noise.max())

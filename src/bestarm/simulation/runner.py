@@ -71,10 +71,10 @@ def simulate(
                  "bernoulli", "poisson", "exponential", which do not use noise; or, for each arm, values such
                  as those of a pilot, from which rewards are drawn with replacement
     noise        standard deviation or half-width of the rewards, one number or one per arm
-    model        what strategies and stopping rule assume of a reward, such as Gaussian(sigma)
+    model        what strategies and stopping rule assume of a reward, such as Gaussian(sigma) or Bernoulli()
     sigma        short for model=Gaussian(sigma), one number or one per arm; by default the largest noise or
-                 standard deviation of the values, and Bounded(0, 1) for Bernoulli and beta; to be given for
-                 Poisson and exponential
+                 standard deviation of the values, Bounded(0, 1) for Bernoulli and beta, Poisson() and
+                 Exponential() for these
     stopping     name of a stopping rule, or a rule
     tolerance    how far below the best a recommendation may be: then it is right, and a run may stop sooner
     max_samples  cut a run off there; it then counts at max_samples, and the mean is a lower bound
@@ -119,8 +119,8 @@ class Job:
         K = self.problem.num_arms
         rule = self.problem.rule.applied(K, self.problem.tolerance, self.strategy.stops_itself)
         self.deltas = tuple(sorted(self.deltas, reverse=True))
-        self.levels = np.array([rule.level(K, delta) for delta in self.deltas])
         model = self.problem.model.placed(self.problem.offset)
+        self.levels = np.array([rule.level_for(model, K, delta) for delta in self.deltas])
         head = rule.parameters(model, K, self.deltas[0], self.problem.tolerance)
         placed = self.strategy.placed(self.problem.offset)
         self.params = np.concatenate([head, placed.parameters(K, model.unit)])

@@ -14,8 +14,9 @@ from .. import _door
 from ..errors import InvalidInputError
 from ..kernels._jit import kernel
 from ..kernels._types import Array
+from ..kernels.divergences import BERNOULLI, family_reach
 from ..kernels.exploration import exploration_biased_weights
-from ..kernels.layout import MEANS, OUT, OWN, PULLS, SELECT, VARIANCES, Select
+from ..kernels.layout import MEANS, MODEL, OUT, OWN, PULLS, SELECT, VARIANCES, Select
 from ..kernels.random import Words
 from ..kernels.tracking import TIE, arms_left, track
 from ..kernels.widths import half_width
@@ -56,8 +57,12 @@ def select(
     stop = last + 1 if last >= 0 else pulls.size
     for a in range(start, stop):
         width = half_width(int(params[_WIDTH]), params[_LEVEL], pulls[a]) * math.sqrt(state[VARIANCES, a])
-        lower[a] = min(max(means[a] - width, params[_LOW]), params[_HIGH])  # (3)
-        upper[a] = min(max(means[a] + width, params[_LOW]), params[_HIGH])
+        below, above = width, width
+        if params[MODEL] >= BERNOULLI:
+            below = family_reach(params, means[a], 0.5 * width * width, -1.0)
+            above = family_reach(params, means[a], 0.5 * width * width, 1.0)
+        lower[a] = min(max(means[a] - below, params[_LOW]), params[_HIGH])  # (3)
+        upper[a] = min(max(means[a] + above, params[_LOW]), params[_HIGH])
     warm, left = memory[_WARM, 0], arms_left(state)
     if left == pulls.size:
         _, memory[_WARM, 0] = exploration_biased_weights(lower, upper, False, TIE, warm, target)
@@ -70,7 +75,10 @@ def select(
 class EBS(Strategy):
     """Exploration-Biased Sampling (Algorithm 2).
 
-    Where arms have different variances, its box is right, and its weights are those of equal variances.
+    Where arms have different variances, its box is right, and its weights are those of equal variances. For
+    Bernoulli, Poisson and exponential values it is the same: an arm's interval are the means m whose
+    divergence d(mean, m) is at most that of a normal arm at the end of its interval. The theorem is about
+    normal arms of one variance alone.
 
     tracking  "C": follow the sums of the target weights, as analysed; "D": the current ones, often faster
     gamma     the accepted probability that some interval misses

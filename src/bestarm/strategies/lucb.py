@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from ..kernels._jit import kernel
 from ..kernels._types import Array
-from ..kernels.layout import DELTA, MEANS, OUT, PULLS, SELECT, VARIANCES, Select
+from ..kernels.divergences import BERNOULLI, family_reach
+from ..kernels.layout import DELTA, MEANS, MODEL, OUT, PULLS, SELECT, VARIANCES, Select
 from ..kernels.random import Words
 from ..kernels.tracking import TIE
 from ._base import Strategy
@@ -23,6 +24,16 @@ def bonus(n: float, variance: float, num_arms: int, delta: float) -> float:
     if n < 2.0:
         return math.inf
     return math.sqrt(3.0 * variance / n * math.log(math.log(n) * 2.0 * num_arms / delta))
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)")
+def bonus_of(params: Array, state: Array, arm: int) -> float:
+    """`bonus`; for an exponential family how far above its mean N d(mean, m) is 3/2 log(2K log(N)/δ)."""
+    n, num_arms = state[PULLS, arm], state.shape[1]
+    if params[MODEL] < BERNOULLI or n < 2.0:
+        return bonus(n, state[VARIANCES, arm], num_arms, params[DELTA])
+    level = 1.5 * math.log(math.log(n) * 2.0 * num_arms / params[DELTA])
+    return family_reach(params, state[MEANS, arm], level / n, 1.0)
 
 
 @kernel("i8(const(f8[:, ::1]), const(f8[::1]), i8)")
@@ -43,20 +54,18 @@ def select(
     t: float, last: int, leader: int, state: Array, params: Array, memory: Array, random: Words
 ) -> int:
     """The leader, then the challenger; stopping is checked after the pair."""
-    pulls, variances = state[PULLS], state[VARIANCES]
     bonuses, pair = memory[_BONUS], memory[_PAIR]
-    num_arms, delta = pulls.size, params[DELTA]
     if pair[_PENDING] > 0.0:
         challenger = int(pair[_PENDING]) - 1
         pair[_PENDING] = 0.0
         return challenger
     if last < 0:
-        for a in range(num_arms):
-            bonuses[a] = bonus(pulls[a], variances[a], num_arms, delta)
+        for a in range(bonuses.size):
+            bonuses[a] = bonus_of(params, state, a)
     else:
         previous = int(pair[_LEADER])
-        bonuses[last] = bonus(pulls[last], variances[last], num_arms, delta)
-        bonuses[previous] = bonus(pulls[previous], variances[previous], num_arms, delta)
+        bonuses[last] = bonus_of(params, state, last)
+        bonuses[previous] = bonus_of(params, state, previous)
     pair[_LEADER] = leader
     pair[_PENDING] = challenger_of(state, bonuses, leader) + 1
     return ~leader
@@ -67,7 +76,8 @@ class LUCB(Strategy):
     """LUCB++ of Simchowitz, Jamieson & Recht 2017, with the paper's constant.
 
     An arm's index depends on its own pulls alone. Once it lies below the leader's mean the arm is left
-    alone, so with a threshold that grows with time a run may never end.
+    alone, so with a threshold that grows with time a run may never end. For Bernoulli, Poisson and
+    exponential values the index is the largest mean m with N d(mean, m) at most what it is for normal ones.
     """
 
     rows: ClassVar[tuple[str, ...]] = ("bonus", "pair")

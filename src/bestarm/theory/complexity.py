@@ -9,7 +9,11 @@ import numpy.typing as npt
 
 from .. import _door
 from .._door import Array
+from ..errors import InvalidInputError
 from ..kernels import weights as kernels
+from ..kernels.family_weights import family_weights_rows
+from ..kernels.layout import MODEL, OWN, UNIT
+from .models import ExponentialFamily, Gaussian, Model
 
 METHODS = ("newton", "paper")
 
@@ -21,7 +25,8 @@ class OptimalWeights:
     weights   w, (..., K): they sum to one
     time      T, (...): inf where several arms are best, and beyond double range
     log_time  log T, (...): finite wherever the best arm is unique
-    ratio     r, (...): the root of equation (11)
+    ratio     r, (...): the root of equation (11); for other models than Gaussian() of one scale, what it is
+              there: w_b T/2, with b the best arm
     """
 
     weights: Array
@@ -34,28 +39,40 @@ def optimal_weights(
     means: npt.ArrayLike | None = None,
     *,
     gaps: npt.ArrayLike | None = None,
+    model: Model | None = None,
     method: str = "newton",
 ) -> OptimalWeights:
     """Sampling proportions that attain the lower bound.
 
     Solves φ_μ(r) = 0 (Proposition 8) by Newton on an equivalent, nearly linear equation.
     means    (..., K), the arms on the last axis
-    gaps     instead of means: (..., K), zero at the best arm
+    gaps     instead of means: (..., K), zero at the best arm; not for Bernoulli, Poisson and Exponential
+    model    what a sample is, Gaussian() if it is not given; Bounded counts as the Gaussian of its scale
     method   "newton", or "paper": Algorithm 4 as printed, with its tolerance of 1e-10 on φ
     Returns  OptimalWeights(weights (..., K), time (...), log_time (...), ratio (...))
     Raises   InvalidInputError
 
     Several best arms share the weight, and T is inf: the paper's convention.
     Numerics: relative error below 1e-13 for gaps from 1e-300 to 1e150 and up to ten million arms.
-    Means cancel in the subtraction; give gaps where that matters.
+    Means cancel in the subtraction; give gaps where that matters. For exponential families the time is as
+    exact, and weights to 1e-12.
     """
     delta = _door.gaps(means, gaps)
     printed = _door.choice("method", method, METHODS) == "paper"
-    flat = _door.rows(delta)
+    assumed = model or Gaussian()
+    if isinstance(assumed, ExponentialFamily):
+        return _family_weights(means, assumed, printed)
+    if means is not None:
+        assumed.check_means(_door.numbers("means", means))
+    flat = _door.rows(delta / assumed.unit)
     w = np.empty_like(flat)
     summary = np.empty((flat.shape[0], 4))
     with np.errstate(all="ignore"):
-        kernels.optimal_weights_rows(flat, printed, w, summary)
+        if isinstance(assumed, Gaussian) and isinstance(assumed.sigma, tuple):
+            _refuse_printed(printed, assumed)
+            kernels.unequal_weights_rows(flat, assumed.variances(flat.shape[1]), w, summary)
+        else:
+            kernels.optimal_weights_rows(flat, printed, w, summary)
         scaled_r, w_best, smallest, _ = summary.T
         log_time = np.log(2.0 * scaled_r / w_best) - 2.0 * np.log(smallest)
         time = _over_square(2.0 * scaled_r / w_best, smallest)  # (14)
@@ -69,13 +86,52 @@ def optimal_weights(
     )
 
 
-def characteristic_time(means: npt.ArrayLike | None = None, *, gaps: npt.ArrayLike | None = None) -> Array:
+def _family_weights(means: npt.ArrayLike | None, model: ExponentialFamily, printed: bool) -> OptimalWeights:
+    """`optimal_weights` where the divergence depends on the means themselves."""
+    if means is None:
+        raise InvalidInputError(
+            f"the model {model} needs means, got gaps; how hard a gap is depends on where the means are."
+        )
+    _refuse_printed(printed, model)
+    mu = _door.per_arm("means", means)
+    model.check_means(mu)
+    flat, params = _door.rows(mu), np.zeros(OWN)
+    params[MODEL], params[UNIT] = model.code, model.unit
+    w, rate, best = np.empty_like(flat), np.empty(flat.shape[0]), flat.argmax(axis=-1)
+    with np.errstate(all="ignore"):
+        family_weights_rows(params, flat, best, w, rate)
+        time = 1.0 / rate
+        ratio = np.where(rate > 0.0, 0.5 * time * np.take_along_axis(w, best[:, None], -1)[:, 0], np.inf)
+        shape = mu.shape[:-1]
+        return OptimalWeights(
+            w.reshape(mu.shape),
+            time.reshape(shape)[()],
+            np.log(time).reshape(shape)[()],
+            ratio.reshape(shape)[()],
+        )
+
+
+def _refuse_printed(printed: bool, model: Model) -> None:
+    if printed:
+        raise InvalidInputError(
+            f"method 'paper' is for Gaussian values of one scale, got the model {model}; leave the method "
+            f"out."
+        )
+
+
+def characteristic_time(
+    means: npt.ArrayLike | None = None,
+    *,
+    gaps: npt.ArrayLike | None = None,
+    model: Model | None = None,
+) -> Array:
     """T(μ), equation (1): no δ-correct strategy needs fewer than about T log(1/δ) samples.
 
     means    (..., K); or gaps, as in `optimal_weights`
+    model    what a sample is, as in `optimal_weights`
     Returns  (...), inf where several arms are best
     """
-    return optimal_weights(means, gaps=gaps).time
+    return optimal_weights(means, gaps=gaps, model=model).time
 
 
 def lower_bound(
@@ -83,15 +139,17 @@ def lower_bound(
     delta: float = 0.05,
     *,
     gaps: npt.ArrayLike | None = None,
+    model: Model | None = None,
 ) -> Array:
     """T(μ) kl(δ, 1-δ): no δ-correct strategy has a smaller mean number of samples.
 
     means    (..., K); or gaps, as in `optimal_weights`
     delta    the accepted probability of a wrong answer; from 1/2 on the argument gives nothing: 0
+    model    what a sample is, as in `optimal_weights`
     Returns  (...)
     """
     risk = _door.delta(delta)
-    time = np.asarray(characteristic_time(means, gaps=gaps))
+    time = np.asarray(characteristic_time(means, gaps=gaps, model=model))
     if risk >= 0.5:
         return np.zeros_like(time)[()]
     kl = float((1.0 - 2.0 * risk) * (np.log1p(-risk) - np.log(risk)))

@@ -30,6 +30,32 @@ def calibration(x: float) -> float:
 
 
 @lru_cache(maxsize=256)
+def family_calibration(x: float) -> float:
+    """T(x) = 2 h~((h⁻¹(1+x) + log 2ζ(2))/2) of Kaufmann & Koolen, for one-parameter exponential families.
+
+    h(u) = u - log u for u >= 1, and with z = 3/2, h~(y) is e^(1/h⁻¹(y)) h⁻¹(y) from y = h(1/log z) on, and
+    z (y - log log z) below it.
+    """
+
+    def inverse(y: float) -> float:
+        """The u >= 1 with u - log u = y: from above, Newton on a convex function decreases to the root."""
+        u = y + float(np.sqrt(2.0 * (y - 1.0))) + 1.0
+        for _ in range(100):
+            new = u - (u - np.log(u) - y) / (1.0 - 1.0 / u)
+            if not 1.0 < new < u:
+                break
+            u = float(new)
+        return u
+
+    log_z = float(np.log(1.5))
+    y = 0.5 * (inverse(1.0 + x) + float(np.log(np.pi**2 / 3.0)))
+    if y >= 1.0 / log_z + np.log(log_z):
+        u = inverse(y)
+        return 2.0 * float(np.exp(1.0 / u)) * u
+    return 2.0 * 1.5 * (y - float(np.log(log_z)))
+
+
+@lru_cache(maxsize=256)
 def gk16_log_constant(num_arms: int, alpha: float, log_inverse_delta: float) -> float:
     """The smallest L = log R with L >= log Σ_t (e^(K+1)/K^K) (log²(R t^α/δ) log t)^K/t^α.
 

@@ -2,25 +2,32 @@
 
     Gaussian   independent values that are normal, or sub-Gaussian: with one known scale, or one per arm
     Bounded    independent values between two known ends
+    Bernoulli, Poisson, Exponential
+               independent successes and failures, counts, waiting times: one-parameter exponential families
 
 To add one: a class here, a branch in `kernels/families.py` where its kernels differ.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
-from ..kernels import families
-from ..kernels.exact import FARTHEST
+from ..kernels import divergences, families
+from ..kernels.exact import FARTHEST, round_offset
 from ..kernels.layout import MEANS, ROWS, VARIANCES
+
+Flags = npt.NDArray[np.bool_]
 
 MOST_UNEQUAL = 1e4  # scales: means are compared, and tie, in units of the largest
 
@@ -57,9 +64,42 @@ class Model(ABC):
         """Whether a value is possible."""
         return self.limits is None or self.limits[0] <= value <= self.limits[1]
 
+    @property
+    def demand(self) -> str:
+        """What `allows` asks of a value, in words."""
+        low, high = self.limits or (-np.inf, np.inf)
+        return f"within the bounds [{low:g}, {high:g}]"
+
+    @property
+    def wider(self) -> Model:
+        """A model that assumes less, for rules that do not know this one; or the model itself."""
+        return self
+
+    @property
+    def anchored(self) -> bool:
+        """Whether means must be counted from 0, for the divergence depends on where they lie."""
+        return False
+
+    def home(self, sign: float) -> float | None:  # noqa: ARG002
+        """From where the means of values sign * x are counted; None if that depends on the values."""
+        return None
+
     def placed(self, offset: float, sign: float = 1.0) -> Model:  # noqa: ARG002
         """The same model for values sign * x - offset."""
         return self
+
+    def check_means(self, mu: Array) -> None:
+        """Refuse means that the model does not have."""
+        if self.limits is None:
+            return
+        low, high = self.limits
+        slack = 1e-9 * (high - low) if np.isfinite(high) else 0.0
+        outside = ~((mu >= low - slack) & (mu <= high + slack))
+        if outside.any():
+            raise InvalidInputError(
+                f"means must lie within the bounds [{low:g}, {high:g}], got {mu[outside].flat[0]:g}; give "
+                f"the bounds that the values respect."
+            )
 
     def variances(self, num_arms: int) -> Array:
         """The variance of one value of each arm, in squared units."""
@@ -167,9 +207,143 @@ class Bounded(Model):
     def limits(self) -> tuple[float, float]:
         return self.lo, self.hi
 
+    def home(self, sign: float) -> float:
+        return round_offset(sign * (self.lo + self.hi) / 2, self.unit)
+
     def placed(self, offset: float, sign: float = 1.0) -> Bounded:
         low, high = sorted(sign * end - offset for end in self.limits)
         return Bounded(low, high)
+
+
+class ExponentialFamily(Model):
+    """A one-parameter exponential family, by its mean: one number says all about an arm.
+
+    Means are compared, and tie, in units of 1: arms whose means differ by less than 1e-9 count as equal.
+
+    kind     of a value
+    allowed  for a mean
+    ends     between which values lie
+    rewards  of a simulation that are such values
+    sign     -1 where they are negated
+    """
+
+    kind: ClassVar[str]
+    allowed: ClassVar[str]
+    number: ClassVar[int]
+    rewards: ClassVar[tuple[str, ...]]
+    ends: ClassVar[tuple[float, float]] = (0.0, math.inf)
+    sign: ClassVar[float] = 1.0
+
+    @property
+    def code(self) -> int:
+        return self.number
+
+    @property
+    def unit(self) -> float:
+        return 1.0
+
+    @property
+    def words(self) -> str:
+        return f"independent {self.kind}"
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        low, high = sorted(self.sign * end for end in self.ends)
+        return low, high
+
+    @property
+    def anchored(self) -> bool:
+        return True
+
+    def home(self, sign: float) -> float:  # noqa: ARG002
+        return 0.0
+
+    def placed(self, offset: float, sign: float = 1.0) -> Model:
+        if offset != 0.0:
+            raise ValueError("the means of an exponential family are counted from 0")
+        moved = copy(self)
+        object.__setattr__(moved, "sign", sign * self.sign)
+        return moved
+
+    @abstractmethod
+    def has_mean(self, mu: Array) -> Flags:
+        """Whether there is a member of such a mean."""
+
+    def check_means(self, mu: Array) -> None:
+        outside = ~self.has_mean(mu)
+        if outside.any():
+            raise InvalidInputError(
+                f"means of {type(self).__name__} values must be {self.allowed}, got "
+                f"{mu[outside].flat[0]:g}; give such means, or another model."
+            )
+
+
+@dataclass(frozen=True)
+class Bernoulli(ExponentialFamily):
+    """Independent successes (1) and failures (0)."""
+
+    kind = "successes and failures"
+    allowed = "between 0 and 1"
+    number = divergences.BERNOULLI
+    rewards = ("bernoulli",)
+    ends = (0.0, 1.0)
+
+    @property
+    def demand(self) -> str:
+        return "0 or 1"
+
+    @property
+    def wider(self) -> Bounded:
+        return Bounded(0.0, 1.0)
+
+    def allows(self, value: float) -> bool:
+        return value in (0.0, 1.0)
+
+    def has_mean(self, mu: Array) -> Flags:
+        return (mu >= 0.0) & (mu <= 1.0)
+
+
+@dataclass(frozen=True)
+class Poisson(ExponentialFamily):
+    """Independent Poisson counts."""
+
+    kind = "Poisson counts"
+    allowed = "at least 0"
+    number = divergences.POISSON
+    rewards = ("poisson", "bernoulli")
+
+    @property
+    def demand(self) -> str:
+        return "a whole number of at least 0"
+
+    def allows(self, value: float) -> bool:
+        return value >= 0.0 and value == math.floor(value)
+
+    def has_mean(self, mu: Array) -> Flags:
+        return mu >= 0.0
+
+
+@dataclass(frozen=True)
+class Exponential(ExponentialFamily):
+    """Independent exponential values, such as waiting times.
+
+    Values of any scale: but as means within 1e-9 tie, give them in a unit in which they are not tiny.
+    """
+
+    kind = "exponential values"
+    allowed = "above 0"
+    number = divergences.EXPONENTIAL
+    rewards = ("exponential", "uniform")
+
+    @property
+    def demand(self) -> str:
+        return "above 0"
+
+    def allows(self, value: float) -> bool:
+        return value > 0.0
+
+    def has_mean(self, mu: Array) -> Flags:
+        return mu > 0.0
 
 
 def refuse_distant(what: str, value: float, unit: float) -> None:

@@ -37,22 +37,25 @@ class GLR:
     against: Array
 
 
-def glr(pulls: npt.ArrayLike, means: npt.ArrayLike, sigma: float = 1.0) -> GLR:
+def glr(pulls: npt.ArrayLike, means: npt.ArrayLike, sigma: float = 1.0, *, model: Model | None = None) -> GLR:
     """How strongly the data contradict that another arm is the best.
 
-    Z = min over a of ½ N_b N_a/(N_b+N_a) (μ̂_b - μ̂_a)²/σ² with b the leader, which is t g(μ̂, N/t).
+    Z = min over a of ½ N_b N_a/(N_b+N_a) (μ̂_b - μ̂_a)²/σ² with b the leader, which is t g(μ̂, N/t). For other
+    models the least N_b d(μ̂_b, x) + N_a d(μ̂_a, x), with the divergence d of the model.
     pulls    (..., K), counts; the mean of an arm without pulls is ignored, and Z is 0
     means    (..., K), the empirical means
-    sigma    standard deviation (sub-Gaussian scale) of one sample
+    sigma    standard deviation (sub-Gaussian scale) of one sample, short for model=Gaussian(sigma)
+    model    what a sample is; Bounded counts as the Gaussian of its scale
     Returns  GLR(statistic (...), leader (...), against (..., K))
     Raises   InvalidInputError
     """
-    count, flat, _ = states(pulls, means, Gaussian(sigma))
+    assumed = model or Gaussian(sigma)
+    count, flat, _ = states(pulls, means, assumed)
     shape = count.shape[:-1]
     leader = np.empty(flat.shape[0], dtype=np.int64)
     with np.errstate(all="ignore"):
         kernels.leader_rows(flat, leader)
-    statistic, against = _costs(flat, _door.rows(count), leader)
+    statistic, against = _costs(assumed, flat, _door.rows(count), leader)
     return GLR(statistic.reshape(shape)[()], leader.reshape(shape)[()], against.reshape(count.shape))
 
 
@@ -64,14 +67,7 @@ def states(
     These are in units, from the lower end of the values if they have one, otherwise from the largest mean.
     """
     count, mu = _door.observations(pulls, means)
-    if model.limits is not None:
-        low, high = model.limits
-        outside = (count > 0) & ~((mu >= low - 1e-9 * (high - low)) & (mu <= high + 1e-9 * (high - low)))
-        if outside.any():
-            raise InvalidInputError(
-                f"means must lie within the bounds [{low:g}, {high:g}], got {mu[outside].flat[0]:g}; give "
-                f"the bounds that the values respect."
-            )
+    model.check_means(mu[count > 0])
     origin = 0.0 if model.limits is None else model.limits[0]
     top = np.where(count > 0, mu, -np.inf).max(axis=-1, keepdims=True) if model.limits is None else origin
     with np.errstate(over="ignore"):
@@ -83,22 +79,24 @@ def states(
     return count, flat, origin
 
 
-def _costs(flat: Array, v: Array, leader: npt.NDArray[np.int64]) -> tuple[Array, Array]:
+def _costs(model: Model, flat: Array, v: Array, leader: npt.NDArray[np.int64]) -> tuple[Array, Array]:
     """The least cost of the leader against another arm, and all of them, for counts or weights v."""
     params = np.zeros(OWN)
-    params[MODEL], params[UNIT] = Gaussian().code, 1.0
+    params[MODEL], params[UNIT] = model.code, model.unit
     least, costs = np.empty(flat.shape[0]), np.empty(v.shape)
     with np.errstate(all="ignore"):
         kernels.cost_rows(params, flat, v, leader, least, costs)
     return least, costs
 
 
-def evidence_rate(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
+def evidence_rate(means: npt.ArrayLike, weights: npt.ArrayLike, *, model: Model | None = None) -> Array:
     """How fast evidence grows per sample with the proportions v: ½ min over a of v_b v_a/(v_b+v_a) Δ_a².
 
     The paper's g(μ, v), equation (8); over all proportions its largest value is 1/T(μ), at v = w(μ).
     means    (..., K)
     weights  (..., K), at least 0 with sum one
+    model    what a sample is, Gaussian() if it is not given; for other models the least
+             v_b d(μ_b, x) + v_a d(μ_a, x), with the divergence d of the model
     Returns  (...), 0 where several arms are best
     Raises   InvalidInputError
     """
@@ -112,9 +110,11 @@ def evidence_rate(means: npt.ArrayLike, weights: npt.ArrayLike) -> Array:
             f"weights must be at least 0 and sum to 1, got a smallest of {v.min()} and sums from "
             f"{total.min()} to {total.max()}; divide them by their sum."
         )
-    _, flat, _ = states(np.ones_like(gaps), -gaps, Gaussian())
+    assumed = model or Gaussian()
+    placed = means if assumed.limits is not None else -gaps  # gaps lose nothing, and need no place
+    _, flat, _ = states(np.ones_like(gaps), placed, assumed)
     best = gaps.reshape(-1, gaps.shape[-1]).argmin(axis=-1)
-    value, _ = _costs(flat, _door.rows(v), best)
+    value, _ = _costs(assumed, flat, _door.rows(v), best)
     return value.reshape(v.shape[:-1])[()]
 
 

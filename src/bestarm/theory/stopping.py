@@ -28,8 +28,8 @@ from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import layout
 from ..kernels import rules as kernels
-from .constants import calibration, gk16_log_constant
-from .models import Bounded, Gaussian, Model
+from .constants import calibration, family_calibration, gk16_log_constant
+from .models import Bounded, ExponentialFamily, Gaussian, Model
 from .statistics import states
 
 
@@ -49,12 +49,14 @@ class Stopping:
 class StoppingRule(ABC):
     """The interface of all rules.
 
-    proofs   the models for which the error probability is proven to be at most delta
+    models   those with which the rule can compute
+    proofs   those for which the error probability is proven to be at most delta
     watches  whether the rule needs Σ (x - mean)² of every arm
     replays  whether a value that is taken back means to start over from the log
     version  stored with an experiment beside the name; raised with any change of what the rule decides
     """
 
+    models: ClassVar[tuple[type[Model], ...]] = (Model,)
     proofs: ClassVar[tuple[type[Model], ...]] = ()
     version: ClassVar[int] = 1
     watches: ClassVar[bool] = False
@@ -84,9 +86,26 @@ class StoppingRule(ABC):
     def level(self, num_arms: int, delta: float) -> float:
         """The part of the threshold that does not depend on the time; at most the threshold."""
 
+    def level_for(self, model: Model, num_arms: int, delta: float) -> float:  # noqa: ARG002
+        """`level` for values of a model, where it depends on it."""
+        return self.level(num_arms, delta)
+
+    def knows(self, model: Model) -> bool:
+        """Whether the rule can compute with a model, or with a wider one."""
+        return isinstance(model, self.models) or isinstance(model.wider, self.models)
+
+    def seen(self, model: Model) -> Model:
+        """The model as the rule computes with it: itself, or a wider one; others are refused."""
+        if self.knows(model):
+            return model if isinstance(model, self.models) else model.wider
+        raise InvalidInputError(
+            f"the stopping rule {self.name!r} cannot compute with the model {model}; choose "
+            f"'kaufmann-koolen', which is proven for it, or 'practical', which is not."
+        )
+
     def proven_for(self, model: Model) -> bool:
         """Whether the error probability is proven to be at most delta if values are as the model says."""
-        return isinstance(model, self.proofs)
+        return isinstance(model, self.proofs) or isinstance(model.wider, self.proofs)
 
     @property
     def proven(self) -> bool:
@@ -134,17 +153,20 @@ class StoppingRule(ABC):
         params[layout.DELTA], params[layout.TOLERANCE] = delta, tolerance / model.unit
         params[layout.MODEL], params[layout.UNIT], params[layout.OFFSET] = model.code, model.unit, offset
         params[layout.LOW], params[layout.HIGH] = model.limits or (-np.inf, np.inf)
-        params[layout.RULE], params[layout.LEVEL] = self.code, self.level(num_arms, delta)
+        params[layout.RULE], params[layout.LEVEL] = self.code, self.level_for(model, num_arms, delta)
         params[layout.TUNING], params[layout.WATCHED] = self.tuning, self.watches
         params[layout.PAIR_LEVEL] = params[layout.LEVEL]
         return params
 
-    def threshold(self, time: npt.ArrayLike, num_arms: int, delta: float) -> Array:
-        """The threshold after `time` samples in total (any shape, at least 1)."""
+    def threshold(
+        self, time: npt.ArrayLike, num_arms: int, delta: float, *, model: Model | None = None
+    ) -> Array:
+        """The threshold after `time` samples in total (any shape, at least 1), by default Gaussian ones."""
         t = _door.pulls(time, "time")
         if (t < 1).any():
             raise InvalidInputError(f"time must be at least 1, got {t.min()}; it counts all samples so far.")
-        params = self.parameters(Gaussian(), _door.num_arms(num_arms), _door.delta(delta))
+        assumed = self.seen(model or Gaussian())
+        params = self.parameters(assumed, _door.num_arms(num_arms), _door.delta(delta))
         value = np.empty(t.size)
         kernels.threshold_rows(params, t.ravel(), value)
         return value.reshape(t.shape)[()]
@@ -178,6 +200,7 @@ class StoppingRule(ABC):
         self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, model: Model, tolerance: float = 0.0
     ) -> tuple[Stopping, Array, Array]:
         """Also the parameters and the states, which are flat."""
+        model = self.seen(model)
         count, flat, origin = states(pulls, means, model, self.blank(model, np.shape(pulls)[-1]))
         shape, num_arms = count.shape[:-1], count.shape[-1]
         params = self.parameters(model, num_arms, delta, tolerance, origin)
@@ -185,7 +208,7 @@ class StoppingRule(ABC):
         statistic, leader = np.empty(flat.shape[0]), np.empty(flat.shape[0], dtype=np.int64)
         with np.errstate(all="ignore"):
             kernels.statistic_rows(params, flat, statistic, leader)
-        threshold = self.threshold(count.sum(axis=-1), num_arms, delta)
+        threshold = self.threshold(count.sum(axis=-1), num_arms, delta, model=model)
         z = statistic.reshape(shape)[()]
         return Stopping(z, threshold, leader.reshape(shape)[()], z > threshold), params, flat
 
@@ -214,13 +237,11 @@ class StoppingRule(ABC):
         """Where the pair statistics reach the threshold and `more`."""
         seen, params, flat = self.applied(2)._evaluate(pulls, means, _door.delta(delta), model)
         bound = np.array(seen.threshold + more, dtype=np.float64).reshape(flat.shape[0])
-        leaders = np.array(seen.leader, dtype=np.int64).reshape(-1)
+        leaders, unit = np.array(seen.leader, dtype=np.int64).reshape(-1), params[layout.UNIT]
         lower, upper = np.empty((2, flat.shape[0], flat.shape[-1]))
         with np.errstate(all="ignore"):
             kernels.pair_interval_rows(params, flat, leaders, bound, lower, upper)
-            return (model.unit * lower).reshape(np.shape(pulls)), (model.unit * upper).reshape(
-                np.shape(pulls)
-            )
+            return (unit * lower).reshape(np.shape(pulls)), (unit * upper).reshape(np.shape(pulls))
 
 
 @dataclass(frozen=True)
@@ -259,7 +280,7 @@ class GK16(StoppingRule):
     alpha: float = 1.2
     printed: bool = False
 
-    proofs = (Gaussian, Bounded)
+    models = proofs = (Gaussian, Bounded)
     code = kernels.GK16
 
     def __post_init__(self) -> None:
@@ -299,15 +320,25 @@ class GK16(StoppingRule):
 
 @dataclass(frozen=True)
 class KaufmannKoolen(StoppingRule):
-    """2 C_G(log((K-1)/δ)/2) + 4 log(4 + log(t/2))."""
+    """2 C_G(log((K-1)/δ)/2) + 4 log(4 + log(t/2)) for Gaussian values and values between bounds.
+
+    For one-parameter exponential families 2 T(log((K-1)/δ)/2) + 6 log(1 + log(t/2)), with the larger T of
+    `constants.family_calibration`: P(ever Σ_{a in S} N_a d(μ̂_a, μ_a) - 3 log(1 + log N_a) >= |S| T(x/|S|)) is
+    at most e^-x. Here S are two arms, whose terms 3 log(1 + log N) are largest for N = t/2 each.
+    """
 
     name = "kaufmann-koolen"
-    proofs = (Gaussian, Bounded)
-    reference = "Kaufmann & Koolen 2021, Mixture martingales revisited, JMLR 22(246), Gaussian arms"
+    proofs = (Gaussian, Bounded, ExponentialFamily)
+    reference = "Kaufmann & Koolen 2021, Mixture martingales revisited, JMLR 22(246)"
     code = kernels.KAUFMANN_KOOLEN
 
     def level(self, num_arms: int, delta: float) -> float:
         return 2.0 * calibration(0.5 * float(np.log(num_arms - 1.0) - np.log(delta)))
+
+    def level_for(self, model: Model, num_arms: int, delta: float) -> float:
+        if not isinstance(model, ExponentialFamily):
+            return self.level(num_arms, delta)
+        return 2.0 * family_calibration(0.5 * float(np.log(num_arms - 1.0) - np.log(delta)))
 
 
 @dataclass(frozen=True)
@@ -326,7 +357,7 @@ class Mixture(StoppingRule):
     c: float = kernels.MIXTURE_C
 
     name = "mixture"
-    proofs = (Gaussian, Bounded)
+    models = proofs = (Gaussian, Bounded)
     reference = "Robbins 1970, normal mixtures with Ville's inequality, for each pair of arms"
     code = kernels.MIXTURE
 

@@ -39,7 +39,7 @@ class Tilt(StoppingRule):
     name = "tilt"
     version = 2  # in version 1 the share was 0
     watches = True
-    proofs = (Gaussian, Bounded)
+    models = proofs = (Gaussian, Bounded)
     reference = "mixtures of tilts with Ville's inequality, for each pair of arms; docs/proofs.md"
     code = rules.TILT
 
