@@ -57,7 +57,7 @@ Scale = Annotated[
     typer.Option(
         metavar="S1,S2,...",
         help="The scale to assume, one or one per arm; default: the largest noise, or standard deviation of "
-        "the data; for bernoulli and beta the bounds 0 and 1; poisson and exponential need one.",
+        "the data; for other kinds what they are.",
     ),
 ]
 Bounds = Annotated[
