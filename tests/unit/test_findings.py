@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ SOME = Findings(
     threshold=4.5,
     lower=(-0.5, 0.0, -math.inf),
     upper=(1.0, 0.0, math.inf),
+    deviations=(0.125, 0.25, None),
 )
 
 
@@ -41,6 +43,15 @@ def test_a_record_that_contradicts_itself_is_refused(change: dict[str, object]) 
     """With an error that a log turns into the number of the damaged line."""
     with pytest.raises((TypeError, ValueError)):
         Findings.from_record({**SOME.to_record(("a", "b", "c")), **change})
+
+
+def test_a_record_without_deviations_has_none() -> None:
+    """As version 0.1 stored it; and what has none is stored like that."""
+    record = SOME.to_record(("a", "b", "c"))
+    del record["deviations"]
+    old = Findings.from_record(record)
+    assert old == replace(SOME, deviations=(None, None, None))
+    assert old.to_record(("a", "b", "c")) == record
 
 
 def test_the_same_decision_has_the_same_arm_on_the_same_samples() -> None:

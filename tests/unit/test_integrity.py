@@ -283,7 +283,7 @@ def test_a_snapshot_of_the_decision_is_looked_at(tmp_path: Path) -> None:
 def test_a_made_up_decision_does_not_follow(store: Store) -> None:
     """A line that declares a winner, well chained: `verify` says that it does not follow from the log."""
     with store.writing("x") as log:
-        made_up = Findings(0, (10, 10), (0.4, 0.5), 4.0, 3.0, (0.0, 0.1), (0.0, 0.3))
+        made_up = Findings(0, (10, 10), (0.4, 0.5), 4.0, 3.0, (0.0, 0.1), (0.0, 0.3), (0.1, 0.1))
         log.append([Entry(DECIDED, arm=0, data=made_up.to_record(("a", "b")))])
     found = verify(store, "x")
     assert (found.intact, found.follows, found.sound) == (42, False, False)

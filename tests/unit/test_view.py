@@ -232,6 +232,18 @@ def test_before_the_first_result() -> None:
         assert "leads " not in text.replace("leads by", "")
 
 
+def test_observed_deviations_have_a_column_where_there_is_room() -> None:
+    """On a wide terminal and on the page, to three digits; a narrow one has none."""
+    deviations = {"short": 0.123456, "long": 2.0, "cot": None}
+    frame = Frame(status(deviations=deviations), more(), 9.0)
+    lines = rendered(frame, 110)
+    assert " mean     sd " in lines[1]
+    assert ["0.123" in line for line in lines[2:5]] == [True, False, False]
+    assert "sd" not in " ".join(rendered(frame, 40))
+    assert "<th>sd</th>" in frame.html().replace(' style="text-align:right"', "")
+    assert "0.123" in frame.html()
+
+
 def test_decided_and_suspended() -> None:
     """A decision is called one, a suspension says why; neither has a forecast."""
     text = words(rendered(Frame(status(decision="cot", statistic=6.0), more(0), 9.0), 80))

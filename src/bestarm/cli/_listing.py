@@ -13,7 +13,7 @@ from ._output import ListingFormat, number, print_csv, print_json, print_table
 if TYPE_CHECKING:
     from ..experiment.status import Status
 
-ARM = ["arm", "is", "samples", "mean", "behind_at_least", "behind_at_most", "pending"]
+ARM = ["arm", "is", "samples", "mean", "deviation", "behind_at_least", "behind_at_most", "pending"]
 
 
 def show(
@@ -41,6 +41,7 @@ def arm_rows(now: Status) -> list[dict[str, Any]]:
                 "is": standing,
                 "samples": now.pulls[arm],
                 "mean": now.means[arm],
+                "deviation": now.deviations.get(arm),
                 "behind_at_least": low,
                 "behind_at_most": high,
                 "pending": now.pending[arm],

@@ -86,15 +86,15 @@ def _print_status(now: Status) -> None:
     for key, text in lines:
         print(harmless(f"{key:<11}{text}"))
     print()
-    header = ["arm", "samples", "mean", f"{now.leader or 'leader'} is better by", "pending"]
+    header = ["arm", "samples", "mean", "sd", f"{now.leader or 'leader'} is better by", "pending"]
     print_table([harmless(cell) for cell in header], [_arm_cells(row) for row in arm_rows(now)])
 
 
 def _arm_cells(row: dict[str, Any]) -> list[str]:
     low, high = row["behind_at_least"], row["behind_at_most"]
     better = "" if low is None or high is None else f"{number(low, 4)} to {number(high, 4)}"
-    mean = "" if row["mean"] is None else number(row["mean"], 4)
-    return [harmless(row["arm"]), str(row["samples"]), mean, better, str(row["pending"])]
+    mean, deviation = ("" if row[key] is None else number(row[key], 4) for key in ("mean", "deviation"))
+    return [harmless(row["arm"]), str(row["samples"]), mean, deviation, better, str(row["pending"])]
 
 
 def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat.table) -> None:

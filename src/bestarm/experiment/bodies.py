@@ -174,6 +174,12 @@ class Bodies:
         self.steering = self.rule.applied(2).blank(self.model, K)
         self.evidence = self.rule.blank(self.model, K)
 
+    def deviations(self) -> tuple[float | None, ...]:
+        """The observed standard deviation of every arm's evidence in the user's own units; None below 2."""
+        unit = self.model.unit
+        rows = zip(self.evidence[PULLS].tolist(), self.evidence[SQUARES].tolist(), strict=True)
+        return tuple(unit * math.sqrt(m2 / (n - 1.0)) if n > 1.0 else None for n, m2 in rows)
+
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees, as it is kept with a decision; means in the user's own units.
 
@@ -198,6 +204,7 @@ class Bodies:
             lower=tuple((unit * lower).tolist()),
             upper=tuple((unit * upper).tolist()),
             ruled_out=tuple(map(self._ruled_out, range(pulls.size))),
+            deviations=self.deviations(),
         )
 
     def _ruled_out(self, arm: int) -> RuledOut | None:

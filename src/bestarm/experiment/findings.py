@@ -29,6 +29,7 @@ class Findings:
     statistic, threshold   None while an arm has no pulls
     lower, upper  by how much the leader is better than each arm: infinite where nothing is known
     ruled_out   per arm, None for one that is in the race; empty where the rule rules out none by itself
+    deviations  the observed standard deviations; None below two pulls, and if version 0.1 stored the record
     """
 
     arm: int
@@ -38,6 +39,7 @@ class Findings:
     threshold: float | None
     lower: tuple[float, ...]
     upper: tuple[float, ...]
+    deviations: tuple[float | None, ...]
     ruled_out: tuple[RuledOut | None, ...] = ()
 
     @property
@@ -46,7 +48,11 @@ class Findings:
         return sum(self.pulls)
 
     def to_record(self, arms: tuple[str, ...]) -> dict[str, Any]:
-        """As it is stored with a decision: infinity, which JSON does not have, as None."""
+        """As it is stored with a decision: infinity, which JSON does not have, as None.
+
+        Deviations are left out where there are none, as version 0.1 did.
+        """
+        known = any(one is not None for one in self.deviations)
         return {
             "arm": self.arm,
             "samples": self.samples,
@@ -58,6 +64,7 @@ class Findings:
             "upper": [x if math.isfinite(x) else None for x in self.upper],
             "best": arms[self.arm],
             **({"ruled_out": list(self.ruled_out)} if any(self.ruled_out) else {}),
+            **({"deviations": list(self.deviations)} if known else {}),
         }
 
     @classmethod
@@ -72,6 +79,7 @@ class Findings:
             lower=tuple(-math.inf if x is None else x for x in record["lower"]),
             upper=tuple(math.inf if x is None else x for x in record["upper"]),
             ruled_out=tuple(None if x is None else RuledOut(*x) for x in record.get("ruled_out", ())),
+            deviations=tuple(record.get("deviations", [None] * len(record["pulls"]))),
         )
         if record["samples"] != found.samples:
             raise ValueError(f"{record['samples']} samples, and {found.samples} pulls")

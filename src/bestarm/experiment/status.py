@@ -40,6 +40,8 @@ class Status:
     ruled_out    the arms that are no longer sampled, since they are surely not the best: after how many
                  samples, and how far below the best they are at least, in the values' units
     tolerance    how far below the best the decision may be
+    deviations   the observed standard deviation of each arm's values, in their own units; None below two
+                 values, and after a decision that version 0.1 stored
     caveats      what voids the promise, weakens it, or should be known: pairs of a code and a sentence, each
                  with its `effect`; docs/guides/live.md lists the codes
     """
@@ -68,6 +70,7 @@ class Status:
     in_the_race: tuple[str, ...] | None = None
     tolerance: float = 0.0
     ruled_out: dict[str, RuledOut] = field(default_factory=dict)
+    deviations: dict[str, float | None] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON can hold them; an infinite end of an interval is None."""
@@ -159,6 +162,7 @@ def status_of(name: str, state: State) -> Status:
         in_the_race=race,
         tolerance=settings.tolerance,
         ruled_out={arms[a]: one for a, one in enumerate(seen.ruled_out) if one is not None},
+        deviations=dict(zip(arms, seen.deviations, strict=True)),
     )
 
 

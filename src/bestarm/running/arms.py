@@ -57,6 +57,12 @@ def mean_words(status: Status, arm: str, places: int | None) -> str:
     return "" if mean is None else _number(mean, None if places is None else places + 1)
 
 
+def deviation_words(status: Status, arm: str) -> str:
+    """The observed standard deviation, to three digits."""
+    deviation = status.deviations.get(arm)
+    return "" if deviation is None else f"{deviation:.3g}"
+
+
 def interval_words(status: Status, arm: str, places: int | None) -> str:
     low, high = status.intervals.get(arm, UNKNOWN)
     finite = math.isfinite(low) and math.isfinite(high)

@@ -7,7 +7,17 @@ import math
 
 from .._html import Cell, table
 from ..experiment.status import Interval, Status
-from .arms import UNKNOWN, axis_of, chosen, difference, interval_words, mean_words, places_of, rest_words
+from .arms import (
+    UNKNOWN,
+    axis_of,
+    chosen,
+    deviation_words,
+    difference,
+    interval_words,
+    mean_words,
+    places_of,
+    rest_words,
+)
 
 
 def arm_table(status: Status, most: int) -> str:
@@ -22,6 +32,7 @@ def arm_table(status: Status, most: int) -> str:
             str(status.pulls[arm]),
             Cell(bar(status.pulls[arm] / largest if largest else 0.0)),
             mean_words(status, arm, places),
+            deviation_words(status, arm),
             Cell(_interval(status, arm, axis)),
             Cell(html.escape(interval_words(status, arm, places)), left),
             str(status.pending[arm] or ""),
@@ -29,8 +40,8 @@ def arm_table(status: Status, most: int) -> str:
         for arm in arms
     ]
     if rest:
-        rows.append([Cell(html.escape(rest_words(rest)), f'colspan="7" {left}')])
-    return table(("arm", "samples", "", "mean", "leader is better by", "", "pending"), rows)
+        rows.append([Cell(html.escape(rest_words(rest)), f'colspan="8" {left}')])
+    return table(("arm", "samples", "", "mean", "sd", "leader is better by", "", "pending"), rows)
 
 
 def bar(part: float, width: int = 80) -> str:

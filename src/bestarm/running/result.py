@@ -57,11 +57,18 @@ class Result(Status):
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows: the leader first, then the others by mean."""
-        header = ["arm", "samples", "mean", f"{self.leader or 'leader'} is better by"]
+        header = ["arm", "samples", "mean", "sd", f"{self.leader or 'leader'} is better by"]
         sign = -1.0 if self.minimize else 1.0
         order = sorted(self.arms, key=lambda arm: (arm != self.leader, -sign * (self.means[arm] or 0.0)))
         return header, [
-            [arm, str(self.pulls[arm]), _shown(self.means[arm]), self._better(arm)] for arm in order
+            [
+                arm,
+                str(self.pulls[arm]),
+                _shown(self.means[arm]),
+                _shown(self.deviations.get(arm)),
+                self._better(arm),
+            ]
+            for arm in order
         ]
 
     def plot(self) -> Any:

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 
 from .._text import clean
 from ..experiment.status import Interval, Status
-from .arms import UNKNOWN, axis_of, chosen, difference, interval_words, mean_words, places_of, rest_words
+from .arms import (
+    UNKNOWN,
+    axis_of,
+    chosen,
+    deviation_words,
+    difference,
+    interval_words,
+    mean_words,
+    places_of,
+    rest_words,
+)
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -81,9 +91,15 @@ def _columns(
     most = max(status.pulls.values())
     shares = [_share(status.pulls[arm] / most if most else 0.0, ascii_only) for arm in arms]
     pending = _Column("pending", [str(status.pending[arm] or "") for arm in arms], right=True)
-    for column, wanted in ((pending, any(pending.cells)), (_Column("", shares), True)):
+    spread = _Column("sd", [deviation_words(status, arm) for arm in arms], right=True)
+    # pending and share stand before the mean, the deviation behind it
+    for column, wanted in (
+        (pending, any(pending.cells)),
+        (_Column("", shares), True),
+        (spread, any(spread.cells)),
+    ):
         if wanted and left - column.size - gap >= LEAST_BAR + 2:
-            columns.insert(2, column)
+            columns.insert(len(columns) if column is spread else 2, column)
             left -= column.size + gap
     words = [interval_words(status, arm, places) for arm in arms]
     size = max(map(len, words))
