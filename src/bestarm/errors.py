@@ -4,7 +4,7 @@ BestarmError                    the root: catch this to catch all of them
 ├── InvalidInputError           what was given is not allowed (also a ValueError)
 ├── StoreError                  a store cannot be read or written; nothing is lost; the call may be repeated
 │   └── DamagedLogError         what is stored is not what was written
-├── SuspendedError              a value violated the bounds, so the experiment issues no more pulls
+├── SuspendedError              the values are not as assumed, so the experiment issues no more pulls
 ├── ArmError                    an arm failed, and the experiment was told to stop then
 └── ContractError               a strategy or store fails a check of `bestarm.testing` (an AssertionError)
 """
@@ -45,7 +45,7 @@ class DamagedLogError(StoreError):
 
 
 class SuspendedError(BestarmError):
-    """A value lies outside the bounds; the promise does not hold until that is resolved."""
+    """A value lies outside the bounds, or the values vary more than sigma allows; nothing is promised."""
 
 
 class ArmError(BestarmError):

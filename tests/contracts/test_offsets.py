@@ -26,6 +26,7 @@ from bestarm.kernels.exact import FARTHEST, round_offset, two_product
 from bestarm.kernels.layout import MEANS as MEANS_ROW
 from bestarm.kernels.layout import PULLS
 from bestarm.strategies import strategy_names
+from support.older import without_alarm
 
 MEANS = (1.1, 0.5, 0.2)
 SIGMAS = (1.0, 0.3, 1010.0, 7e-9)
@@ -301,7 +302,7 @@ def test_a_replay_is_the_state_that_moved_its_offset() -> None:
     from bestarm.experiment.state import State
 
     rng = np.random.default_rng(5)
-    experiment = Experiment.create("memory:", "x", ["a", "b", "c"], sigma=1.0, seed=1)
+    experiment = without_alarm(["a", "b", "c"], sigma=1.0, seed=1)
     for step in range(60):
         pulls = experiment.ask(3)
         experiment.tell([(p, float(rng.normal() + (2.0**21 if step < 20 else 2.0**30))) for p in pulls])

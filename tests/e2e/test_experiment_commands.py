@@ -251,6 +251,28 @@ def test_a_value_outside_the_bounds_suspends() -> None:
     assert rows("ask", "x")[0]["id"] == 3
 
 
+def test_values_that_vary_more_than_sigma_allows_suspend_for_good() -> None:
+    """With the codes of a value outside the bounds, but beyond repair; tables show what was observed."""
+    made = run("create", "x", "--arm", "short", "--arm", "long", "--sigma", "0.1", "--seed", "1")
+    assert made.code == 0, made.err
+    run("ask", "x", "-n", "4")
+    assert [run("tell", "x", pull, "2.5").code for pull in ("1", "2")] == [0, 0]
+    refused(run("tell", "x", "3", "4.5"), "more than sigma 0.1 allows: observed standard deviations", code=1)
+    assert kinds()[-1] == "told"
+    refused(run("ask", "x"), "model=bestarm.Student()", code=1)
+    shown = run("status", "x").out
+    assert "SUSPENDED" in shown
+    assert "%" not in shown
+    assert [line.split()[3] for line in shown.splitlines() if "1.414" in line][-1] == "1.414"
+    assert rows("status", "x")["deviations"] == {"short": pytest.approx(2.0**0.5), "long": None}
+    assert rows("list")[0]["suspended"] is True
+    assert [caveat["code"] for caveat in rows("status", "x")["caveats"]] == ["sigma-refuted"]
+    assert run("retract", "x", "3", "--reason", "typo").code == 0
+    refused(run("ask", "x"), "sigma 0.1", code=1)
+    assert run("status", "x", "--exit-code").code == 3
+    assert run("verify", "x").code == 0
+
+
 def test_creating_again_changes_nothing() -> None:
     """With the same settings it is taken up, and the reader is told."""
     create()

@@ -48,15 +48,17 @@ def course(
     batch    so many are asked at a time, and told from the last to the first
     trouble  some pulls fail once, some values are corrected or taken back, and some are brought along
     rule     the stored form of the rule, if it is an older one
-    version  of DECISIONS; the record of 1 is that of bestarm 0.1, which stored no version of the rule
+    version  of DECISIONS; the record of 1 is that of bestarm 0.1, without the version of a rule and an alarm
     """
     settings = new_settings(
         list(MEANS), 0.1, sigma=1.0, strategy=strategy, stopping=stopping, order=order, seed=5
     )
     record = {**settings.to_record(), "decisions": version}
     record["stopping"] = rule or record["stopping"]
-    if version == 1 and record["stopping"]["version"] == 1:
-        del record["stopping"]["version"]
+    if version == 1:
+        del record["alarm"]
+        if record["stopping"]["version"] == 1:
+            del record["stopping"]["version"]
     store = MemoryStore()
     store.create("x", Entry(CREATED, data=record))
     experiment = Experiment.open(store, "x")

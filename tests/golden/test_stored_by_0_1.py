@@ -65,6 +65,8 @@ def test_an_experiment_of_0_1_is_decided_as_before(url: str, name: str) -> None:
         assert (after.decision, after.samples) == (expected["decision"], expected["samples"])
         assert (after.pulls, after.means) == (expected["pulls"], expected["means"])
         assert after.statistic == expected["statistic"]
+        assert not experiment.settings.alarm
+        assert set(after.deviations) == set(after.means)
         assert {arm: list(ends) for arm, ends in after.intervals.items()} == expected["intervals"]
         new = experiment.verify()
         assert new.sound

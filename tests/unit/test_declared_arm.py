@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from bestarm import Experiment
+from support.older import without_alarm
 
 
 def test_intervals_are_those_of_the_declared_arm() -> None:
     """Racing has dropped c, whose mean then rises, which its values should not do; a is declared."""
-    experiment = Experiment.create(
-        "memory:",
-        "x",
-        ["a", "b", "c"],
-        0.05,
-        sigma=1.0,
-        stopping="tilt",
-        strategy="racing",
-        seed=1,
-        tolerance=0.5,
+    experiment = without_alarm(
+        ["a", "b", "c"], sigma=1.0, stopping="tilt", strategy="racing", seed=1, tolerance=0.5
     )
     values, told = {"a": 2.0, "b": 2.0, "c": 0.0}, 0
     while pulls := experiment.ask():

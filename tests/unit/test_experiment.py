@@ -18,6 +18,7 @@ from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.pulls import Pull, pull_seed
 from bestarm.experiment.store.memory import MemoryStore
 from support.clock import Clocked
+from support.older import without_alarm
 
 
 def make(**options: Any) -> Experiment:
@@ -365,7 +366,7 @@ def test_the_bounds_themselves_are_inside() -> None:
 
 def test_a_retraction_leaves_what_the_others_say() -> None:
     """The status is that of an experiment without the value; the log keeps both."""
-    experiment = make(sigma=1.0)
+    experiment = make(sigma=10.0)
     pulls = experiment.ask(9)
     experiment.tell([(p, float(p.id)) for p in pulls])
     experiment.retract(pulls[4], "typed twice")
@@ -414,7 +415,7 @@ def test_a_retraction_after_the_decision_reopens() -> None:
 
 def test_a_correction_may_bring_the_decision() -> None:
     """The rule is asked after a retraction, too, and the decision is in the log at once."""
-    experiment = make(sigma=1.0)
+    experiment = without_alarm(["a", "b", "c"], sigma=1.0, seed=1, strategy="uniform")
     pulls = experiment.ask(300)
     wrong = next(p for p in pulls if p.arm == "c")
     experiment.tell([(p, -250.0 if p is wrong else float(p.arm == "c")) for p in pulls])
@@ -426,7 +427,7 @@ def test_a_correction_may_bring_the_decision() -> None:
 
 def test_racing_forgets_what_it_dropped_after_a_retraction() -> None:
     """An arm that was thrown out by a wrong value is back in the race."""
-    experiment = make(strategy="racing", sigma=1.0)
+    experiment = without_alarm(["a", "b", "c"], sigma=1.0, seed=1, strategy="racing")
     run(experiment, {"a": 0.0, "b": 0.1, "c": 3.0})
     assert experiment.status().decision == "c"
     for event in [e for e in experiment.history() if e.kind == "told" and e.arm == "c"]:
@@ -653,7 +654,7 @@ def test_names_are_data(name: str) -> None:
 
 def test_threads_may_share_an_experiment() -> None:
     """Eight threads ask and tell at once: every pull is told once."""
-    experiment = make(sigma=100.0)
+    experiment = make(sigma=1000.0)
 
     def work() -> None:
         for _ in range(50):

@@ -78,6 +78,13 @@ def suspended() -> Experiment:
     return experiment
 
 
+def varied() -> Experiment:
+    experiment = begun(bounds=None, sigma=0.25)
+    with pytest.raises(SuspendedError):
+        experiment.tell(4, 7.0)
+    return experiment
+
+
 def corrected() -> Experiment:
     experiment = suspended()
     experiment.retract(4, "a point was lost", 0.7)
@@ -124,6 +131,7 @@ CASES: dict[str, tuple[Callable[[], Experiment], list[str]]] = {
     "a strategy that stops": (lambda: make(strategy=eager), ["stops-itself"]),
     "both": (lambda: make(strategy=eager, stopping="practical"), ["unproven-rule", "stops-itself"]),
     "a violation": (suspended, ["suspended"]),
+    "values that vary too much": (varied, ["sigma-refuted"]),
     "a violation after the decision": (too_late, ["outside-bounds", "late"]),
     "20 readings": (lambda: retracted(19), ["too-many-readings", "readings"]),
     "19 readings": (lambda: retracted(18), ["readings"]),

@@ -41,7 +41,7 @@ Sigma = Annotated[
     typer.Option(
         metavar="FLOAT",
         help="The known standard deviation (sub-Gaussian scale) of one value, or one for each arm like "
-        "old=1,new=2.5; or --bounds.",
+        "old=1,new=2.5; or --bounds. Values that vary more than it allows suspend the run.",
     ),
 ]
 Bounds = Annotated[

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import comparator, decision, families, rules, tracking
+from ..kernels import alarm, comparator, decision, families, rules, tracking
 from ..kernels._types import Array, Flags, Indices
 from ..kernels.exact import round_offset
 from ..kernels.layout import (
+    ALARM,
     LEVEL,
     LOST,
     MEANS,
@@ -30,6 +31,7 @@ from ..kernels.layout import (
     SUMS,
     WATCHED,
 )
+from ..theory.models import Gaussian
 from .findings import Findings, RuledOut
 from .settings import Settings
 
@@ -116,6 +118,7 @@ class Bodies:
         model = self.model.placed(0.0, self.signed(1.0))
         self.params = self.rule.parameters(model, K, settings.delta, settings.tolerance, offset)
         self.params[WATCHED] = 1.0
+        self.params[ALARM] = settings.alarm and isinstance(model, Gaussian)
         if settings.strategy is not None:
             placed = settings.strategy.placed(offset, self.signed(1.0))
             self.params = np.concatenate([self.params, placed.parameters(K, model.unit)])
@@ -136,8 +139,11 @@ class Bodies:
 
     # -- the rule --------------------------------------------------------------------------------------
 
-    def advance(self, arms: Indices, values: Array, checks: Flags) -> int:
-        """Take values into the evidence up to the one with which the rule decides: its index, or -1."""
+    def advance(self, arms: Indices, values: Array, checks: Flags) -> tuple[int, bool]:
+        """Take values into the evidence up to the one with which the rule decides, or sigma is refuted.
+
+        Returns  its index, or -1; and whether sigma is refuted
+        """
         return decision.advance(arms, values, checks, self.params, self.evidence)
 
     def decides(self) -> bool:
@@ -173,6 +179,13 @@ class Bodies:
         K = len(self.settings.arms)
         self.steering = self.rule.applied(2).blank(self.model, K)
         self.evidence = self.rule.blank(self.model, K)
+
+    def refutes(self) -> bool:
+        """Whether the evidence as it is refutes sigma."""
+        if self.params[ALARM] == 0.0:
+            return False
+        samples = float(self.evidence[PULLS].sum())
+        return alarm.refutes(self.evidence, samples, alarm.scaled_squares(self.evidence))
 
     def deviations(self) -> tuple[float | None, ...]:
         """The observed standard deviation of every arm's evidence in the user's own units; None below 2."""

@@ -7,9 +7,9 @@ durable, and only then answer. What is answered cannot be lost. `journal.py` say
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, Unpack, overload
+from typing import Any, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from .store._base import Store
 from .turn import Turn
 from .values import check_reason, check_value, listed_pairs, listed_values
 from .verification import Verification, verify
+
+Answer = TypeVar("Answer")
 
 MOST_PULLS = 100_000  # in one call of ask
 AT_ONCE = 0.05  # seconds of choosing after which what is chosen is committed, so that others get their turn
@@ -102,7 +104,7 @@ class Experiment:
 
         Fewer than n, or none, when the experiment is decided, when the results so far will decide as soon as
         an earlier pull is settled, or when a strategy that stops by itself must see a pending result first.
-        Raises  SuspendedError after a value outside the bounds
+        Raises  SuspendedError after a value outside the bounds, or when the values have refuted sigma
         """
         return self.ask_within(n, None)[0]
 
@@ -162,16 +164,18 @@ class Experiment:
 
         Returns  per pull: "told" if it counts, "repeated" if it was told before, "late" if it was already
                  settled with another value, which is logged but not counted
-        Raises   SuspendedError for a value outside the bounds, after recording it (and all others);
+        Raises   SuspendedError for a value outside the bounds, after recording it (and all others), and for
+                 one with which the values refute sigma;
                  InvalidInputError for what is not a finite number or not a pull, with nothing stored
         """
         single = value is not None or isinstance(pull, int | np.integer | Pull)
         pairs = [(pull, value)] if single else listed_pairs(pull)
         checked = [(self._number(p), check_value(v, self.settings)) for p, v in pairs]
-        kinds = self._journal.transact(
-            lambda turn: [self._tell(turn, p, v) for p, v in checked], len(checked) or 1
-        )
-        self._refuse_violation(kinds)
+
+        def work(turn: Turn) -> list[str]:
+            return [self._tell(turn, p, v) for p, v in checked]
+
+        kinds = self._commit(work, len(checked))
         return kinds[0] if single else kinds
 
     def observe(self, arm: str, value: float | Iterable[float]) -> None:
@@ -182,15 +186,13 @@ class Experiment:
         index = self._arm(arm)
         values = [check_value(v, self.settings) for v in listed_values(value)]
 
-        def work(turn: Turn) -> list[str]:
-            kinds = []
+        def work(turn: Turn) -> None:
             for number in values:
                 pull = turn.state.next_pull
                 turn.record(Entry(events.ASKED, pull, index, data={"observed": True}))
-                kinds.append(self._tell(turn, pull, number))
-            return kinds
+                self._tell(turn, pull, number)
 
-        self._refuse_violation(self._journal.transact(work, len(values) or 1))
+        self._commit(work, len(values))
 
     def fail(self, pull: int | Pull, reason: str) -> str:
         """Report that a pull gave no value; it will be issued again first.
@@ -214,6 +216,7 @@ class Experiment:
         Whether to do so must be decided without regard to values and arms. After a decision the experiment is
         reopened, and the rule decides again. If the decision could already use the value, this begins another
         reading of the data, and every reading adds delta to the promised probability of a wrong answer.
+        Raises  SuspendedError if the values, as they are then, refute sigma, after recording it
         """
         number, why = self._number(pull), check_reason(reason)
         new = None if value is None else check_value(value, self.settings)
@@ -230,7 +233,7 @@ class Experiment:
             if decided:
                 turn.record(Entry(events.REOPENED))
 
-        self._journal.transact(work)
+        self._commit(work, 1)
 
     def reclaim(self) -> int:
         """Let every pending pull lapse now, so that it is issued again first; returns how many.
@@ -353,12 +356,15 @@ class Experiment:
             )
         return self._index[arm]
 
-    def _refuse_violation(self, kinds: list[str]) -> None:
-        if events.VIOLATED in kinds:
+    def _commit(self, work: Callable[[Turn], Answer], size: int) -> Answer:
+        """Do what `work` records, then raise if that has suspended the experiment."""
+        answer, suspends = self._journal.transact(lambda turn: (work(turn), turn.suspends), size or 1)
+        if suspends:
             with self._journal.reading() as state:
                 raise SuspendedError(
                     f"experiment {self.name!r} is suspended: {suspension(state)}; what was told is recorded."
                 )
+        return answer
 
 
 def _stored_record(store: Store, name: str) -> dict[str, Any]:

@@ -52,6 +52,8 @@ def forecast(state: State) -> Forecast:
     nothing = dict.fromkeys(arms, 0)
     if state.decision is not None:
         return Forecast(0, nothing)
+    if state.refuted is not None:
+        return Forecast(None, nothing, "no forecast: the experiment is suspended for good")
     if state.enough():
         return Forecast(0, nothing, "the decision waits for a pull that is not settled")
     means = state.bodies.seen()[MEANS]

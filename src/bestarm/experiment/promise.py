@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import NamedTuple
 
+import numpy as np
+
 from .settings import Settings
 from .state import State
 
+MOST_SHOWN = 8  # arms in a sentence
 VOIDS, WEAKENS, INFORMS = "voids", "weakens", "informs"
 
 
@@ -61,6 +64,23 @@ def _suspended(state: State) -> str:
     return _per_arm("values outside the bounds, not corrected", state, _tally(state, arms))
 
 
+def refutation(state: State) -> str:
+    """What refuted sigma, those arms first that exceed it the most; "" if nothing has."""
+    if state.refuted is None:
+        return ""
+    model, arms = state.settings.model, state.settings.arms
+    scales = (model.unit * np.sqrt(model.variances(len(arms)))).tolist()
+    several = len(set(scales)) > 1
+    seen = [
+        (d / s, a, d, s) for a, (d, s) in enumerate(zip(state.refuted, scales, strict=True)) if d is not None
+    ]
+    seen.sort(key=lambda one: (-one[0], one[1]))
+    shown = [f"{arms[a]} {d:.3g}" + f" (sigma {s:g})" * several for _, a, d, s in seen[:MOST_SHOWN]]
+    more = f" and {len(seen) - MOST_SHOWN} more" if len(seen) > MOST_SHOWN else ""
+    allowed = "the sigmas allow" if several else f"sigma {scales[0]:g} allows"
+    return f"the values vary more than {allowed}: observed standard deviations {', '.join(shown)}{more}"
+
+
 def _outside(state: State) -> str:
     words = "values outside the bounds that came too late to count"
     return _per_arm(words, state, _tally(state, state.outside.values()))
@@ -83,6 +103,7 @@ TABLE = {
     "unproven-rule": Kind(VOIDS, _unproven),
     "stops-itself": Kind(VOIDS, _stops_itself),
     "suspended": Kind(VOIDS, _suspended),
+    "sigma-refuted": Kind(VOIDS, refutation),
     "outside-bounds": Kind(VOIDS, _outside),
     "too-many-readings": Kind(VOIDS, _exhausted),
     "readings": Kind(

@@ -134,6 +134,7 @@ class Settings:
     minimize     whether the smallest mean is the best
     order        in which results count: "ask", or "arrival" if durations do not depend on values
     seed         of the pulls' seeds and of the strategy's own draws
+    alarm        whether values that vary more than sigma allows suspend, where the model has a sigma
     lease        seconds until an unanswered pull is issued again, None for never
     about        what each arm is, in the order of the arms, or None
     """
@@ -173,6 +174,7 @@ class Settings:
     minimize: bool = field(metadata=setting("minimize", check=check_minimize, default=False))
     order: str = field(metadata=setting("order", check=check_order, default="ask"))
     seed: int = field(metadata=setting("seed", check=check_seed, default=lambda: secrets.randbits(53)))
+    alarm: bool = field(metadata=setting(check=bool, default=True, keys=("alarm",), older={"alarm": False}))
     lease: float | None = field(
         metadata=setting("lease", check=check_lease, default=3600.0, nullable=True, fixed=False)
     )

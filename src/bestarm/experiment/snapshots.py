@@ -43,6 +43,7 @@ def as_dict(state: State) -> dict[str, Any]:
         "decision": None if state.decision is None else state.decision.to_record(state.settings.arms),
         "open": [[pull, *item] for pull, item in state.open.items()],
         "violated": list(state.violated.items()),
+        "refuted": None if state.refuted is None else list(state.refuted),
         "outside": list(state.outside.items()),
         "beyond": [[pull, *item] for pull, item in state.beyond.items()],
     }
@@ -57,6 +58,7 @@ def from_dict(settings: Settings, data: dict[str, Any], recall: Recall | None = 
     state.chooser.restore(data)
     state.open = {pull: Open(*rest) for pull, *rest in data["open"]}
     state.violated = dict(data["violated"])
+    state.refuted = None if data["refuted"] is None else tuple(data["refuted"])
     state.outside = dict(data["outside"])
     state.beyond = {pull: (arm, check, value) for pull, arm, check, value in data["beyond"]}
     for name in _PLAIN:

@@ -66,6 +66,7 @@ class State:
         self.next_pull = 1
         self.open: dict[int, Open] = {}
         self.violated: dict[int, float] = {}
+        self.refuted: tuple[float | None, ...] | None = None  # the deviations that refuted sigma, for good
         self.outside: dict[int, int] = {}  # pulls with a late value outside the bounds, and their arms
         self.bodies, self.chooser = Bodies(settings), Chooser(settings)
         self.first = 1  # every pull before this one is in the evidence
@@ -259,6 +260,8 @@ class State:
     def _judge(self) -> None:
         """Ask the rule about the evidence as it is, then about what waits behind it."""
         self.crossed = None
+        if self.refuted is None and self.bodies.refutes():
+            self.refuted = self.bodies.deviations()
         if self.suspended or self.serial:
             self._advance()
             self._ask_self_stopper()
@@ -269,7 +272,7 @@ class State:
             self._advance()
 
     def _advance(self) -> None:
-        """Let the rule see what is settled without a hole before it, up to a decision."""
+        """Let the rule see what is settled without a hole before it, up to a decision or a refutation."""
         left = 0
         while left != self.bodies.left:  # an arm that was just ruled out may have left a hole
             left = self.bodies.left
@@ -285,12 +288,14 @@ class State:
         arms = np.array([self.beyond[pull][0] for pull in valued], np.int64)
         checks = np.array([self.beyond[pull][1] and not self.serial for pull in valued], np.bool_)
         values = np.array([self.beyond[pull][2] for pull in valued], np.float64)
-        at = self.bodies.advance(arms, values, checks)
+        at, refuted = self.bodies.advance(arms, values, checks)
         taken = ready if at < 0 else ready[: ready.index(valued[at]) + 1]
         for pull in taken:
             del self.beyond[pull]
         self.first = max(self.first, *(pull + 1 for pull in taken)) if taken else self.first
-        if at >= 0:
+        if refuted:
+            self.refuted = self.bodies.deviations()
+        elif at >= 0:
             self.crossed = self.findings()
 
     def _ready(self) -> list[int]:
@@ -324,8 +329,8 @@ class State:
 
     @property
     def suspended(self) -> bool:
-        """Whether some value violated the bounds."""
-        return bool(self.violated)
+        """Whether some value violated the bounds, or the values have refuted sigma."""
+        return bool(self.violated) or self.refuted is not None
 
     # -- what to sample next ---------------------------------------------------------------------------
 
@@ -343,7 +348,7 @@ class State:
 
     def _ask_self_stopper(self) -> None:
         """Let a strategy that stops by itself say so as soon as it can."""
-        if not self.serial or self.open or self.beyond or self.decision or self.crossed:
+        if not self.serial or self.open or self.beyond or self.decision or self.crossed or self.refuted:
             return
         if self.settings.strategy is None:  # then who has it will hear it
             return

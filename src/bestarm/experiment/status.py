@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
 from .findings import Findings, RuledOut
-from .promise import VOIDS, Caveat, assumption, caveats, promise
+from .promise import VOIDS, Caveat, assumption, caveats, promise, refutation
 from .state import State
 
 Interval = tuple[float, float]
@@ -188,6 +188,11 @@ def _race(state: State, seen: Findings) -> tuple[float | None, tuple[str, ...]]:
 
 def suspension(state: State) -> str:
     """Why an experiment is suspended, and what to do."""
+    if state.refuted is not None:
+        return (
+            f"{refutation(state)}; no retraction can change that, so begin a new experiment, under another "
+            f"name, with a larger sigma, with bounds, or with model=bestarm.Student(), which needs no sigma"
+        )
     model = state.settings.model
     if not state.violated or model.limits is None:
         return ""

@@ -21,7 +21,7 @@ class Turn:
     def __init__(self, state: State, now: float, lines_of: Callable[[int], list[Entry]]) -> None:
         self.state, self.now = state, now
         self.new: list[Entry] = []
-        self._base = state.seq
+        self._base, self._refuted = state.seq, state.refuted
         self._lines_of = lines_of
         self._of_pull: dict[int, list[Entry]] = {}
 
@@ -41,6 +41,12 @@ class Turn:
         decided = Entry(events.DECIDED, arm=found.arm, data=found.to_record(self.state.settings.arms))
         self.state.apply(decided)
         self.new.append(decided)
+
+    @property
+    def suspends(self) -> bool:
+        """Whether its lines suspend the experiment: a value outside the bounds, or the end of sigma."""
+        violated = any(entry.kind == events.VIOLATED for entry in self.new)
+        return violated or (self._refuted is None and self.state.refuted is not None)
 
     def append(self, log: Log) -> None:
         """Write the new lines behind the last one, which must be the one that the state began with."""

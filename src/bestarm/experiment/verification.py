@@ -24,6 +24,7 @@ _OF_THE_LOG = (
     "beyond",
     "open",
     "violated",
+    "refuted",
     "decision",
     "counts",
     "next_pull",

@@ -1,12 +1,13 @@
-"""A value arrives: the model takes it in, the rule notes what it needs, and perhaps decides."""
+"""A value arrives: the model takes it in, the rule notes what it needs, and it may decide or refute sigma."""
 
 from __future__ import annotations
 
 from ._jit import kernel
 from ._types import Array, Flags, Indices
+from .alarm import refutes, scaled_squares
 from .comparator import count_against
 from .families import observe
-from .layout import OUT, PULLS, SHARE
+from .layout import ALARM, OUT, PULLS, SHARE, SQUARES, VARIANCES
 from .rules import note, stops
 
 
@@ -22,21 +23,31 @@ def take(params: Array, state: Array, arm: int, count: float, value: float) -> N
     note(params, state, arm, count, value)
 
 
-@kernel("i8(i8[::1], f8[::1], b1[::1], const(f8[::1]), f8[:, ::1])")
-def advance(arms: Indices, values: Array, checks: Flags, params: Array, state: Array) -> int:
-    """Take in values up to the one with which the rule decides; those of arms that are out are ignored.
+@kernel("Tuple((i8, b1))(i8[::1], f8[::1], b1[::1], const(f8[::1]), f8[:, ::1])")
+def advance(arms: Indices, values: Array, checks: Flags, params: Array, state: Array) -> tuple[int, bool]:
+    """Take in values up to the one with which the rule decides, or which refutes sigma.
 
-    checks   whether the rule is asked after that value
-    Returns  its index, or -1 if all were taken in without a decision
+    Values of arms that are ruled out are ignored.
+
+    checks   whether the rule is asked after that value; the alarm always is, and before the rule
+    Returns  its index, or -1 if all were taken in; and whether sigma is refuted
     """
-    t = 0.0
+    t, total, alarmed = 0.0, 0.0, params[ALARM] != 0.0
     for a in range(state.shape[1]):
         t += state[PULLS, a]
+    if alarmed:
+        total = scaled_squares(state)
     for i in range(arms.size):
-        if state[OUT, arms[i]] > 0.0:
+        arm = arms[i]
+        if state[OUT, arm] > 0.0:
             continue
-        take(params, state, arms[i], 1.0, values[i])
+        before = state[SQUARES, arm]
+        take(params, state, arm, 1.0, values[i])
         t += 1.0
+        if alarmed:
+            total += (state[SQUARES, arm] - before) / state[VARIANCES, arm]
+            if refutes(state, t, total):
+                return i, True
         if checks[i] and stops(params, state, t):
-            return i
-    return -1
+            return i, False
+    return -1, False

@@ -35,9 +35,10 @@ RULE = 7  # code of the stopping rule, see `rules`
 LEVEL = 8  # the part of the rule's threshold that does not depend on the time
 TUNING = 9  # the rule's own parameter
 WATCHED = 10  # 1 where SQUARES are kept
-SHARE = 11  # for TILT: the weight of comparators, 0 where no arm is ruled out before the end
-PAIR_LEVEL = 12  # what a pair must exceed for its interval to lie above 0; LEVEL but where SHARE is positive
-OWN = 13
+ALARM = 11  # 1 where they may refute sigma, see `alarm`
+SHARE = 12  # for TILT: the weight of comparators, 0 where no arm is ruled out before the end
+PAIR_LEVEL = 13  # what a pair must exceed for its interval to lie above 0; LEVEL but where SHARE is positive
+OWN = 14
 
 Select = Callable[..., int]
 SELECT = "i8(f8, i8, i8, const(f8[:, ::1]), const(f8[::1]), f8[:, ::1], u8[::1])"  # of a strategy's kernel
