@@ -25,7 +25,7 @@ UNIT = Bounded(0.0, 1.0)
 
 def state_of(values: list[Array], model: Model = UNIT) -> tuple[Array, Array]:
     """Parameters and the state after these values of each arm."""
-    rule = Tilt()
+    rule = Tilt(share=0.0)
     params, state = rule.parameters(model, len(values), 0.05), rule.blank(model, len(values))
     for arm, given in enumerate(values):
         for value in given:

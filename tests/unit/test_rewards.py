@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import bestarm
-from bestarm._catalogue import MODELS, Entry
 from bestarm.kernels.random import EXPONENTIAL, next_word, open_stream, reward, unit_uniform
 from bestarm.simulation.problem import make_problem
 
@@ -77,26 +76,12 @@ def test_what_is_assumed_by_default() -> None:
     np.testing.assert_allclose(pilot.means, [0.8, 0.5, 0.1], rtol=1e-15)
 
 
-@pytest.mark.parametrize(("rewards", "name"), [("poisson", "Poisson"), ("exponential", "Exponential")])
-def test_a_model_of_the_catalogue_is_the_default(
-    rewards: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where there is one by that name; else one must be given."""
-
-    def assumed() -> bestarm.Model:
-        return make_problem([3.0, 2.0], 0.1, rewards, 1.0, None, None, "practical", None).model
-
-    monkeypatch.setitem(MODELS, name, Entry("unit.test_rewards", "stand_in"))
-    monkeypatch.setattr(Entry, "load", lambda entry: stand_in)
-    assert assumed() == bestarm.Gaussian(7.0)
-    monkeypatch.delitem(MODELS, name)
-    with pytest.raises(bestarm.InvalidInputError, match=r"not sub-Gaussian.* give sigma"):
-        assumed()
-
-
-def stand_in() -> bestarm.Model:
-    """In place of a model that takes no arguments."""
-    return bestarm.Gaussian(7.0)
+@pytest.mark.parametrize(
+    ("rewards", "model"), [("poisson", bestarm.Poisson()), ("exponential", bestarm.Exponential())]
+)
+def test_counts_and_times_have_models_of_their_own(rewards: str, model: bestarm.Model) -> None:
+    """Which are assumed if nothing is given."""
+    assert make_problem([3.0, 2.0], 0.1, rewards, 1.0, None, None, "practical", None).model == model
 
 
 def test_means_of_values_are_right_far_from_zero() -> None:

@@ -259,10 +259,6 @@ class Practical(StoppingRule):
     def level(self, num_arms: int, delta: float) -> float:  # noqa: ARG002
         return -float(np.log(delta))
 
-    def simulated(self) -> StoppingRule:
-        """What the rule's name stands for in a simulation, where time counts."""
-        return self
-
     def met_for_long(self, evidence: float, num_arms: int, delta: float) -> bool:
         return evidence >= float(self.threshold(1e9, num_arms, delta))
 
