@@ -23,6 +23,9 @@ PROBLEMS: dict[str, tuple[list[float], str, dict[str, Any]]] = {
     "0.55, 0.50": ([0.55, 0.5], "uniform", COINS),
     "beta scores of sd 0.1: 0.62, 0.60, 0.57": ([0.62, 0.6, 0.57], "tas-d", SCORES),
     "Gaussian, gaps 0.1 to 0.5 sigma": ([0.9, 0.8, 0.6, 0.4, 0.4], "tas-d", {}),
+    "those gaps, sigma not known": ([0.9, 0.8, 0.6, 0.4, 0.4], "tas-d", {"model": bestarm.Student()}),
+    "Gaussian, gap 1 sigma": ([1.0, 0.0], "tas-d", {}),
+    "that gap, sigma not known": ([1.0, 0.0], "tas-d", {"model": bestarm.Student()}),
 }
 
 
@@ -31,10 +34,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     runs = parser.parse_args().runs
-    print(f"mean samples at delta = {DELTA}, {runs} runs; wrong answers in brackets")
+    print(
+        f"mean samples at delta = {DELTA}, {runs} runs; wrong answers in brackets; mixture, tilt, or student"
+    )
     for seed, (name, (means, strategy, given)) in enumerate(PROBLEMS.items(), 1):
         words = []
-        for rule in ("mixture", "tilt"):
+        for rule in ("student",) if given.get("model") == bestarm.Student() else ("mixture", "tilt"):
             cell = bestarm.simulate(
                 strategy, means, DELTA, runs=runs, seed=seed, stopping=rule, progress=False, **given
             ).cells[0]

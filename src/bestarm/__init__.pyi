@@ -49,6 +49,7 @@ from .theory.models import Exponential as Exponential
 from .theory.models import Gaussian as Gaussian
 from .theory.models import Model as Model
 from .theory.models import Poisson as Poisson
+from .theory.models import Student as Student
 from .theory.statistics import GLR as GLR
 from .theory.statistics import confidence_width as confidence_width
 from .theory.statistics import evidence_rate as evidence_rate
@@ -61,6 +62,7 @@ from .theory.stopping import Practical as Practical
 from .theory.stopping import Stopping as Stopping
 from .theory.stopping import StoppingRule as StoppingRule
 from .theory.stopping import stopping_rule as stopping_rule
+from .theory.student import StudentRule as StudentRule
 from .theory.tilt import Tilt as Tilt
 
 __version__: str

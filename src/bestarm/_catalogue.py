@@ -73,6 +73,7 @@ STOPPING_RULES = {
     "kaufmann-koolen": Entry("theory.stopping", "KaufmannKoolen"),
     "mixture": Entry("theory.stopping", "Mixture"),
     "tilt": Entry("theory.tilt", "Tilt"),
+    "student": Entry("theory.student", "StudentRule"),
 }
 MODELS = {  # by class: their parameters are given
     "Gaussian": Entry("theory.models", "Gaussian"),
@@ -80,6 +81,7 @@ MODELS = {  # by class: their parameters are given
     "Bernoulli": Entry("theory.models", "Bernoulli"),
     "Poisson": Entry("theory.models", "Poisson"),
     "Exponential": Entry("theory.models", "Exponential"),
+    "Student": Entry("theory.models", "Student"),
 }
 DEFAULT_RULE = "mixture"  # of a live experiment: proven, and the cheapest of those that are
 FAMILY_RULE = "kaufmann-koolen"  # where that one cannot compute with the model

@@ -415,7 +415,7 @@ def test_forecast_before_and_after() -> None:
         (["create", "y", "--arm", "a", "--bounds", "0,1"], "at least two"),
         (["create", "y", "--arm", "a", "--arm", "a", "--bounds", "0,1"], "twice"),
         (["create", "y", "--arm", "a", "--arm", "", "--bounds", "0,1"], "name of an arm"),
-        (["create", "y", "--arm", "a", "--arm", "b"], "neither"),
+        (["create", "y", "--arm", "a", "--arm", "b"], "got none"),
         (["create", "y", "--arm", "a", "--arm", "b", "--bounds", "0,1", "--sigma", "1"], "both"),
         (["create", "y", "--arm", "a", "--arm", "b", "--bounds", "1,0"], "lo < hi"),
         (["create", "y", "--arm", "a", "--arm", "b", "--bounds", "0"], "bounds"),

@@ -317,7 +317,7 @@ def test_whatever_a_command_prints_is_a_number_or_a_clean_message(out: bytes, er
         (["--arm", "good=plain", "--arm", "bad=./bad", "--bounds", "0,1"], "write './plain'"),
         (["--arm", "good=./good", "now", "--arm", "bad=./bad", "now", "--bounds", "0,1"], "needs quotes"),
         (["--bounds", "0,1"], "--arm"),
-        (words()[1:5], "neither"),
+        (words()[1:5], "got none"),
         ([*words()[1:], "--sigma", "1"], "both"),
         ([*words()[1:], "--workers", "0"], "workers"),
         ([*words()[1:], "--max-samples", "1"], "max-samples"),

@@ -22,6 +22,7 @@ from bestarm.experiment.events import CREATED, Entry
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.settings import DECISIONS, READ, new_settings
 from bestarm.experiment.store.memory import MemoryStore
+from bestarm.theory.models import Student
 from bestarm.theory.stopping import RULES, Mixture, StoppingRule
 
 FILE = Path(__file__).with_name("decisions_version.json")
@@ -50,8 +51,9 @@ def course(
     rule     the stored form of the rule, if it is an older one
     version  of DECISIONS; the record of 1 is that of bestarm 0.1, without the version of a rule and an alarm
     """
+    given: dict[str, Any] = {"model": Student()} if stopping == "student" else {"sigma": 1.0}
     settings = new_settings(
-        list(MEANS), 0.1, sigma=1.0, strategy=strategy, stopping=stopping, order=order, seed=5
+        list(MEANS), 0.1, strategy=strategy, stopping=stopping, order=order, seed=5, **given
     )
     record = {**settings.to_record(), "decisions": version}
     record["stopping"] = rule or record["stopping"]
@@ -76,7 +78,7 @@ def course(
                 experiment.retract(pull, "twice", None if pull.id % 2 else value_of(pull.id + 1, pull.arm))
             told += 1
             if told % 10 == 0:
-                statistic.append(experiment.status().statistic)
+                statistic.append(experiment.status().statistic or 0.0)  # None before variances are seen
     status = experiment.status()
     return {
         "asked": asked,

@@ -47,6 +47,10 @@ Sigma = Annotated[
 Bounds = Annotated[
     str | None, typer.Option(metavar="LO,HI", help="Bounds that every value respects, like 0,1; or --sigma.")
 ]
+Student = Annotated[
+    bool,
+    typer.Option("--student", help="Values are Gaussian, and their variances unknown; or --bounds, --sigma."),
+]
 StrategyName = Annotated[
     str | None,
     typer.Option(
@@ -132,6 +136,7 @@ def settings_of(
     delta: str | None,
     sigma: str | None,
     bounds: str | None,
+    student: bool,
     strategy: str | None,
     stopping: str | None,
     minimize: bool,
@@ -139,8 +144,9 @@ def settings_of(
     tolerance: str | None,
 ) -> dict[str, Any]:
     """What `Experiment.create` and `identify` are given, from the words of the command line."""
-    if sigma is not None and bounds is not None:
-        raise InvalidInputError(_SCALE.format("both"))
+    scales = {"--bounds": bounds is not None, "--sigma": sigma is not None, "--student": student}
+    if sum(scales.values()) > 1:
+        raise InvalidInputError(_SCALE.format(" and ".join(name for name in scales if scales[name])))
     words = {"strategy": strategy, "stopping": stopping, "order": order}
     found: dict[str, Any] = {key: word for key, word in words.items() if word is not None}
     if delta is not None:
@@ -149,6 +155,11 @@ def settings_of(
         found["sigma"] = _sigma(sigma)
     if bounds is not None:
         found["bounds"] = tuple(to_number(word, "bounds") for word in cut(bounds))
+    if student:
+        without_compiling()
+        from ..theory.models import Student as Unknown
+
+        found["model"] = Unknown()
     if tolerance is not None:
         found["tolerance"] = to_number(tolerance, "tolerance")
     if minimize:
@@ -171,13 +182,14 @@ def _sigma(given: str) -> float | dict[str, float]:
 
 def require_scale(settings: dict[str, Any], known: Callable[[], bool]) -> None:
     """Refuse an experiment without a scale, unless it is known, and has one."""
-    if "sigma" not in settings and "bounds" not in settings and not known():
-        raise InvalidInputError(_SCALE.format("neither"))
+    if not {"sigma", "bounds", "model"} & settings.keys() and not known():
+        raise InvalidInputError(_SCALE.format("none"))
 
 
 _SCALE = (
     "give either --bounds LO,HI that every value respects, like --bounds 0,1, or --sigma with the known "
-    "standard deviation of one value, got {}; without a scale nothing can be promised."
+    "standard deviation of one value, or --student if values are Gaussian, got {}; without one of them "
+    "nothing can be promised."
 )
 
 

@@ -20,6 +20,7 @@ from ._experiment import (
     StoppingName,
     StoreUrl,
     StrategyName,
+    Student,
     Tolerance,
     opened,
     pull_of,
@@ -49,6 +50,7 @@ def create(
     delta: Delta = None,
     bounds: Bounds = None,
     sigma: Sigma = None,
+    student: Student = False,
     strategy: StrategyName = None,
     stopping: StoppingName = None,
     minimize: Minimize = False,
@@ -71,7 +73,7 @@ def create(
     Example: bestarm create prompts --store sqlite:///runs.db --arm short --arm long --bounds 0,1
     """
     url = store_url(store)
-    settings = settings_of(delta, sigma, bounds, strategy, stopping, minimize, order, tolerance)
+    settings = settings_of(delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance)
     if lease is not None:
         settings["lease"] = None if lease == "never" else to_seconds(lease, "lease", "write never")
     key = seed_of(seed)

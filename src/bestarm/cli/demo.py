@@ -55,6 +55,7 @@ def _study() -> None:
     from ..simulation.runner import simulate
     from ..theory.complexity import optimal_weights
     from ..theory.exploration import exploration_biased_weights
+    from ..theory.models import Gaussian
     from ..theory.statistics import confidence_width
     from ..theory.stopping import RULES
 
@@ -81,6 +82,8 @@ def _study() -> None:
     pulls, delta = np.round(7000 * solution.weights), 0.1
     rows = []
     for name, rule in RULES.items():
+        if not rule.knows(Gaussian()):
+            continue
         result = rule.evaluate(pulls, mu, delta)
         rows.append(
             [

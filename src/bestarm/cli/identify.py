@@ -26,6 +26,7 @@ from ._experiment import (
     Sigma,
     StoppingName,
     StrategyName,
+    Student,
     Tolerance,
     remarks,
     require_scale,
@@ -91,6 +92,7 @@ def identify(
     delta: Delta = None,
     bounds: Bounds = None,
     sigma: Sigma = None,
+    student: Student = False,
     store: KeptIn = None,
     name: RunName = DEFAULT_NAME,
     strategy: StrategyName = None,
@@ -127,7 +129,7 @@ def identify(
     commands = Commands()
     patience = None if pull_timeout is None else to_seconds(pull_timeout, "pull-timeout")
     arms = _arms(arm, commands, shell, patience)
-    options = settings_of(delta, sigma, bounds, strategy, stopping, minimize, order, tolerance)
+    options = settings_of(delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance)
     require_scale(options, lambda: store is not None and _is_stored(store, name))
     options |= {
         "rng": seed_of(seed),

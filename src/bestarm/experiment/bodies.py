@@ -54,6 +54,7 @@ class Bodies:
         self.clear()
         self._far = _FAR * self.model.finest / self.model.unit
         self.offset: float | None = self.model.home(self.signed(1.0))
+        self._moves = self.offset is None
         self._set_parameters()
 
     def copy(self) -> Bodies:
@@ -92,7 +93,7 @@ class Bodies:
 
     def choose_offset(self) -> bool:
         """Near the best arm as it is now: what fixed the offset may have been an error, or a distant arm."""
-        if self.model.limits is not None or not self.told.any():
+        if not self._moves or not self.told.any():
             return False
         unit = self.model.unit
         self._set_offset(round_offset((self.offset or 0.0) + self._best() * unit, unit))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -104,7 +105,7 @@ def choose_model(bounds: Any, sigma: Any, model: Model | None, arms: tuple[str, 
         raise InvalidInputError(
             f"give one of sigma= (the known standard deviation, or sub-Gaussian scale, of one value), "
             f"bounds=(lo, hi) that every value respects, or model=, got {' and '.join(given) or 'none'}; "
-            f"without a scale nothing can be promised."
+            f"without a scale nothing can be promised, unless values are Gaussian: model=bestarm.Student()."
         )
     if sigma is not None:
         model = Gaussian(_per_arm(sigma, arms) if isinstance(sigma, Mapping) else _door.sigma(sigma))
@@ -142,12 +143,12 @@ def _bounded(bounds: Any) -> Bounded:
         ) from None
 
 
-def model_record(model: Model) -> tuple[Ends | None, float, dict[str, Any] | None]:
-    """As it is stored: bounds, sigma, and the model itself unless these say it all."""
+def model_record(model: Model) -> tuple[Ends | None, float | None, dict[str, Any] | None]:
+    """As it is stored: bounds, sigma if it is known, and the model itself unless these say it all."""
     bounds = None if model.anchored else model.limits
     short = not model.anchored and recall_model(bounds, model.unit, None) == model
     named = None if short else {"class": type(model).__name__, "parameters": _parameters(model)}
-    return bounds, model.unit, named
+    return bounds, model.unit if math.isfinite(model.finest) else None, named
 
 
 def recall_model(bounds: Sequence[float] | None, sigma: float, model: dict[str, Any] | None) -> Model:

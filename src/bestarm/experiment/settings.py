@@ -245,8 +245,10 @@ class Request:
         rest = {name: how for name, how in DECLARED.items() if name not in self.kept}
         arms = self.kept["arms"]
         made = Settings(**self.kept, **{name: how.usual(arms) for name, how in rest.items()})
-        if "stopping" in rest and not made.stopping.knows(made.model):
-            return replace(made, stopping=choose_rule(FAMILY_RULE))
+        if "stopping" in rest and made.model.rule is not None:
+            made = replace(made, stopping=choose_rule(made.model.rule))
+        elif "stopping" in rest and not made.stopping.knows(made.model):
+            made = replace(made, stopping=choose_rule(FAMILY_RULE))
         made.stopping.seen(made.model)  # refuses a model with which it cannot compute
         return made
 

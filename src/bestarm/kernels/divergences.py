@@ -22,7 +22,7 @@ from ._jit import kernel
 from ._types import Array
 from .layout import LOW, MEANS, MODEL
 
-BERNOULLI, POISSON, EXPONENTIAL = 3, 4, 5
+BERNOULLI, POISSON, EXPONENTIAL = 4, 5, 6
 STEPS = 200  # of a search at most: more than halving needs
 CLOSE = 2e-16  # of the interval that is searched: the minimum may be at an end, or very sharp
 

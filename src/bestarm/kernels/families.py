@@ -28,47 +28,62 @@ from .weights import solve_scaled, solve_unequal, untied_squares
 GAUSSIAN = 0  # of one scale, which is the unit; what is sub-Gaussian of that scale is treated alike
 UNEQUAL = 1  # normal, with a variance for each arm
 BOUNDED = 2  # between two ends, and so sub-Gaussian of half their distance, which is the unit
+STUDENT = 3  # normal, with variances that are estimated: infinite until an arm has ENOUGH values that differ
+ENOUGH = 10.0  # pulls: from fewer, a variance may come out so small that a strategy forgets the arm
 # From `divergences.BERNOULLI` on: one-parameter exponential families, whose unit is 1 and whose offset is 0.
+
+
+@kernel("f8(const(f8[:, ::1]), i8, f8)")
+def mean_from(state: Array, arm: int, origin: float) -> float:
+    """The mean of an arm's values less an origin, from its sums, rounded as it would be around 0."""
+    n, total, lost = state[PULLS, arm], state[SUMS, arm], state[LOST, arm]
+    if origin != 0.0:
+        product, rest = two_product(n, origin)
+        total, error = two_sum(total, -product)
+        lost = error + (lost - rest)
+    mean: float = (total + lost) / n
+    return mean
 
 
 @kernel("void(const(f8[::1]), f8[:, ::1], i8)")
 def centre(params: Array, state: Array, arm: int) -> None:
-    """The mean of an arm from its sums, rounded as it would be around 0; -inf without pulls."""
-    n, total, lost = state[PULLS, arm], state[SUMS, arm], state[LOST, arm]
+    """The mean of an arm from its sums, -inf without pulls; and its variance, if that is estimated."""
+    n = state[PULLS, arm]
+    if params[MODEL] == STUDENT:
+        seen = n >= ENOUGH and state[SQUARES, arm] > 0.0
+        state[VARIANCES, arm] = state[SQUARES, arm] / (n - 1.0) if seen else math.inf
     if n == 0.0:
         state[MEANS, arm] = -math.inf
         return
-    if params[OFFSET] != 0.0:
-        product, rest = two_product(n, params[OFFSET])
-        total, error = two_sum(total, -product)
-        lost = error + (lost - rest)
-    mean = (total + lost) / n
+    mean = mean_from(state, arm, params[OFFSET])
     if params[UNIT] != 1.0:
         mean /= params[UNIT]
     state[MEANS, arm] = mean
 
 
-@kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8, f8)")
-def spread(params: Array, state: Array, arm: int, count: float, value: float, before: float) -> None:
-    """Σ (x - mean)² with one value more or less; `before` is the mean without it, or with it."""
-    if state[PULLS, arm] < 2.0:
-        state[SQUARES, arm] = 0.0
-        return
-    x = (value - params[OFFSET]) / params[UNIT]
-    change = count * (x - before) * (x - state[MEANS, arm])
-    state[SQUARES, arm] = max(state[SQUARES, arm] + change, 0.0)
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8)")
+def squared_by(params: Array, state: Array, arm: int, value: float) -> float:
+    """What one more value adds to Σ (x - mean)², from the sums: an offset costs no bits."""
+    n = state[PULLS, arm]
+    if n == 0.0:
+        return 0.0
+    distance = mean_from(state, arm, value) / params[UNIT]
+    return float(distance * distance * (n / (n + 1.0)))
 
 
 @kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)")
 def observe(params: Array, state: Array, arm: int, count: float, value: float) -> None:
     """Count a value in, or out again: count 1 with the value, or -1 with its negative."""
-    before = state[MEANS, arm]
+    watched = params[WATCHED] != 0.0
+    if watched and count > 0.0:
+        state[SQUARES, arm] += squared_by(params, state, arm, value)
     state[PULLS, arm] += count
     state[SUMS, arm], error = two_sum(state[SUMS, arm], value)
     state[LOST, arm] += error
+    if watched and count < 0.0:
+        less = squared_by(params, state, arm, -value)
+        state[SQUARES, arm] = max(state[SQUARES, arm] - less, 0.0) if state[PULLS, arm] > 1.0 else 0.0
     centre(params, state, arm)
-    if params[WATCHED] != 0.0:
-        spread(params, state, arm, count, count * value, before)
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
@@ -96,7 +111,7 @@ def cost_beyond(
     """`cost`, with another tolerance than that of the parameters."""
     if params[MODEL] >= BERNOULLI:
         return family_cost(params, state, b, a, v_b, v_a, tolerance)
-    if params[MODEL] == UNEQUAL:
+    if params[MODEL] == UNEQUAL or params[MODEL] == STUDENT:
         v_b /= state[VARIANCES, b]
         v_a /= state[VARIANCES, a]
     return pair_cost(v_b, v_a, state[MEANS, b] - state[MEANS, a] + tolerance)
@@ -113,7 +128,7 @@ def exceeds(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float,
     """Whether `cost` is above a bound, but for rounding; without a division where the model allows it."""
     if params[MODEL] >= BERNOULLI:
         return family_cost(params, state, b, a, v_b, v_a, params[TOLERANCE]) > bound
-    if params[MODEL] == UNEQUAL:
+    if params[MODEL] == UNEQUAL or params[MODEL] == STUDENT:
         v_b /= state[VARIANCES, b]
         v_a /= state[VARIANCES, a]
     difference = gap(params, state, b, a)
@@ -133,19 +148,32 @@ def interval(
     return difference - half, difference + half
 
 
+@kernel("b1(const(f8[:, ::1]))")
+def unseen(state: Array) -> bool:
+    """Whether the variance of some arm cannot be estimated yet."""
+    largest = 0.0
+    for a in range(state.shape[1]):
+        largest = max(largest, state[VARIANCES, a])
+    return largest == math.inf
+
+
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8, f8[::1])")
 def weights(params: Array, state: Array, best: int, warm: float, w: Array) -> float:
     """The optimal weights of the means as they are into `w`; returns the root, the next call's `warm`.
 
-    Arms within TIE of the best share the weight.
+    Arms within TIE of the best share the weight; all do, as long as the variance of one is not seen.
     """
     if params[MODEL] >= BERNOULLI:
         _, root = solve_family(params, state[MEANS], best, TIE, warm, w)
         return root
+    if params[MODEL] == STUDENT and unseen(state):
+        for a in range(w.size):
+            w[a] = 1.0 / w.size
+        return warm
     for a in range(w.size):
         w[a] = gap(params, state, best, a)
     if not untied_squares(w, best):
         return warm
-    if params[MODEL] == UNEQUAL:
+    if params[MODEL] == UNEQUAL or params[MODEL] == STUDENT:
         return solve_unequal(w, state[VARIANCES], best, warm)
     return solve_scaled(w, best, warm)

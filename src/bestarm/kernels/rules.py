@@ -2,7 +2,7 @@
 
 For a given model, number of arms and delta a rule is three numbers in params: RULE, one of the codes below;
 LEVEL, the part of the threshold that does not depend on the time and is never above it; and TUNING, alpha for
-GK16, c for MIXTURE, the spacing of checks for TILT, unused by the others.
+GK16, c for MIXTURE, the spacing of checks for TILT and STUDENT, unused by the others.
 """
 
 from __future__ import annotations
@@ -14,11 +14,28 @@ from ._types import Array, Indices
 from .comparator import eliminate, standing
 from .divergences import BERNOULLI
 from .families import BOUNDED, cost_beyond, exceeds, interval
-from .layout import LEVEL, MODEL, OUT, PENALTY, PULLS, ROWS, RULE, SHARE, TOLERANCE, TUNING
+from .layout import (
+    LEVEL,
+    LOST,
+    MODEL,
+    OUT,
+    PENALTY,
+    PULLS,
+    ROWS,
+    RULE,
+    SHARE,
+    SQUARES,
+    SUMS,
+    TOLERANCE,
+    TUNING,
+)
+from .student import ceiling as student_ceiling
+from .student import lower_end as student_end
+from .student import pair_minimum as student_minimum
 from .tilt import ceiling, count_tilts, fold, lower_end, minimum, next_look, pooled
 from .tracking import leading_arm, least_pulled
 
-PRACTICAL, GK16, KAUFMANN_KOOLEN, MIXTURE, TILT = 0, 1, 2, 3, 4
+PRACTICAL, GK16, KAUFMANN_KOOLEN, MIXTURE, TILT, STUDENT = 0, 1, 2, 3, 4, 5
 MIXTURE_C = 20.0  # default of the rule and of the width: the prior has the weight of 20 pulls
 
 
@@ -69,8 +86,13 @@ def grow(params: Array, state: Array, arm: int, pulls: float) -> None:
     if params[RULE] == TILT and params[MODEL] == BOUNDED:
         fold(state, arm)
     if state[PULLS, arm] > 0.0:
+        factor = pulls / state[PULLS, arm]
         for row in range(ROWS, state.shape[0]):
-            state[row, arm] *= pulls / state[PULLS, arm]
+            state[row, arm] *= factor
+        if params[RULE] == STUDENT:
+            state[SUMS, arm] *= factor
+            state[LOST, arm] *= factor
+            state[SQUARES, arm] *= factor
     state[PULLS, arm] = pulls
     if params[RULE] == MIXTURE:
         state[PENALTY, arm] = charge(params, pulls)
@@ -86,8 +108,10 @@ def excluded(params: Array, tolerance: float) -> float:
 def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float, enough: float) -> float:
     """The statistic of one pair: its cost, or for MIXTURE and TILT the logarithm of a supermartingale.
 
-    For TILT it may be any larger number up to `enough`, if it is at most that.
+    For TILT and STUDENT it may be any number up to `enough`, if it is at most that.
     """
+    if params[RULE] == STUDENT:
+        return student_minimum(params, state, b, a, tolerance, enough)
     n_b, n_a = state[PULLS, b], state[PULLS, a]
     if params[RULE] == TILT:
         if n_b == 0.0 or n_a == 0.0:
@@ -105,10 +129,20 @@ def pair_statistic(params: Array, state: Array, b: int, a: int) -> float:
     return pair_evidence(params, state, b, a, params[TOLERANCE], -math.inf)
 
 
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
+def pair_ceiling(params: Array, state: Array, b: int, a: int, tolerance: float) -> float:
+    """At least the statistic of one pair, without a search; inf where that needs none."""
+    if params[RULE] == TILT:
+        return ceiling(params, state, b, a, excluded(params, tolerance), 0.0)
+    if params[RULE] == STUDENT:
+        return student_ceiling(params, state, b, a, tolerance)
+    return math.inf
+
+
 @kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
 def pair_exceeds(params: Array, state: Array, b: int, a: int, tolerance: float, bound: float) -> bool:
-    """Whether the statistic of one pair is above a bound; for TILT often without a search."""
-    if params[RULE] == TILT and ceiling(params, state, b, a, excluded(params, tolerance), 0.0) <= bound:
+    """Whether the statistic of one pair is above a bound; for TILT and STUDENT often without a search."""
+    if pair_ceiling(params, state, b, a, tolerance) <= bound:
         return False
     return pair_evidence(params, state, b, a, tolerance, bound) > bound
 
@@ -123,6 +157,8 @@ def pair_interval(params: Array, state: Array, b: int, a: int, bound: float) -> 
         scale = 2.0 if params[MODEL] == BOUNDED else 1.0
         low, high = lower_end(params, state, b, a, bound, 0.0), -lower_end(params, state, a, b, bound, 0.0)
         return scale * low, scale * high
+    if params[RULE] == STUDENT:
+        return student_end(params, state, b, a, bound), -student_end(params, state, a, b, bound)
     i_b, i_a = 1.0 / n_b, 1.0 / n_a
     if params[RULE] == MIXTURE:
         i_b, i_a = (1.0 + params[TUNING] / n_b) / n_b, (1.0 + params[TUNING] / n_a) / n_a
@@ -144,8 +180,8 @@ def statistic(params: Array, state: Array) -> tuple[float, int]:
 
 
 @kernel("b1(const(f8[::1]), f8[:, ::1], i8, f8, f8)", apart=True)
-def tilts_exceed(params: Array, state: Array, b: int, bound: float, t: float) -> bool:
-    """For TILT: whether every pair of the leader b exceeds a bound; the hardest pair is tried first.
+def searches_exceed(params: Array, state: Array, b: int, bound: float, t: float) -> bool:
+    """For TILT and STUDENT: whether every pair of the leader b exceeds a bound; first, the hardest pair.
 
     With a spacing the next look is after part of the samples that the evidence lacks; at once where t is 0.
     """
@@ -157,7 +193,7 @@ def tilts_exceed(params: Array, state: Array, b: int, bound: float, t: float) ->
     hardest, least = -1, math.inf
     for a in range(state.shape[1]):
         if a != b and state[OUT, a] == 0.0:
-            most = ceiling(params, state, b, a, excluded(params, params[TOLERANCE]), 0.0)
+            most = pair_ceiling(params, state, b, a, params[TOLERANCE])
             if most < least:
                 hardest, least = a, most
             if most <= bound:
@@ -177,11 +213,11 @@ def may_stop(params: Array, state: Array, b: int, bound: float, t: float) -> boo
     """A cheap necessary condition for stopping with leader b, where the threshold is at least `bound`.
 
     No logarithm, no division but for MIXTURE, and usually the first or second arm answers. The tiny allowance
-    keeps rounding from ruling out what `statistic` admits. TILT need not be asked after every sample, and its
-    condition is sufficient, too.
+    keeps rounding from ruling out what `statistic` admits. TILT and STUDENT need not be asked after every
+    sample, and their condition is sufficient, too.
     """
-    if params[RULE] == TILT:
-        return tilts_exceed(params, state, b, bound, t)
+    if params[RULE] == TILT or params[RULE] == STUDENT:
+        return searches_exceed(params, state, b, bound, t)
     v_b = counted(params, state[PULLS, b])
     at_least = (1.0 - 1e-12) * (bound + state[PENALTY, b])
     for a in range(state.shape[1]):

@@ -91,7 +91,8 @@ def make_problem(
         raise InvalidInputError(
             f"delta must be one or more different risks, got {list(deltas)}; 0.05 is common."
         )
-    offset = round_offset(float(mu.max()), unit) if nature.moves and not assumed.anchored else 0.0
+    scale = unit if np.isfinite(assumed.finest) else max(float(nature.noise.max()), unit)
+    offset = round_offset(float(mu.max()), scale) if nature.moves and not assumed.anchored else 0.0
     source = nature.family, *nature.source(offset)
     return Problem(offset, mu - offset, source, assumed, deltas, rule, allowed, limit, best)
 

@@ -4,6 +4,7 @@
     Bounded    independent values between two known ends
     Bernoulli, Poisson, Exponential
                independent successes and failures, counts, waiting times: one-parameter exponential families
+    Student    independent normal values of unknown variances
 
 To add one: a class here, a branch in `kernels/families.py` where its kernels differ.
 """
@@ -47,7 +48,7 @@ class Model(ABC):
 
     @property
     def finest(self) -> float:
-        """The smallest scale of a value."""
+        """The smallest scale of a value; inf where no scale is known, and means are counted from 0."""
         return self.unit
 
     @property
@@ -58,6 +59,11 @@ class Model(ABC):
     @property
     def limits(self) -> tuple[float, float] | None:
         """Between which every value lies, if there are such limits."""
+        return None
+
+    @property
+    def rule(self) -> str | None:
+        """The only stopping rule that can judge such values, if there is only one."""
         return None
 
     def allows(self, value: float) -> bool:
@@ -344,6 +350,42 @@ class Exponential(ExponentialFamily):
 
     def has_mean(self, mu: Array) -> Flags:
         return mu > 0.0
+
+
+@dataclass(frozen=True)
+class Student(Model):
+    """Independent normal values whose variances are not known, and may differ between arms.
+
+    Only the rule "student" judges them, and its proof needs normal values: others with the same mean and
+    variance are not enough. No scale is known, so the unit is far below that of any values: what counts as
+    1e-9 of it, as ties do, is nothing, and means and squares stay within the range of doubles.
+    """
+
+    @property
+    def code(self) -> int:
+        return families.STUDENT
+
+    @property
+    def unit(self) -> float:
+        return 2.0**-100
+
+    @property
+    def finest(self) -> float:
+        return np.inf
+
+    def home(self, sign: float) -> float:  # noqa: ARG002
+        return 0.0
+
+    @property
+    def words(self) -> str:
+        return "independent Gaussian values of unknown variances"
+
+    @property
+    def rule(self) -> str:
+        return "student"
+
+    def variances(self, num_arms: int) -> Array:
+        return np.full(num_arms, np.inf)
 
 
 def refuse_distant(what: str, value: float, unit: float) -> None:

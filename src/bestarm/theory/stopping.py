@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _door
-from .._catalogue import STOPPING_RULES, Made
+from .._catalogue import DEFAULT_RULE, STOPPING_RULES, Made
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import layout
@@ -49,10 +49,11 @@ class Stopping:
 class StoppingRule(ABC):
     """The interface of all rules.
 
-    models   those with which the rule can compute
+    models   those with which the rule can compute, unless only another rule can judge them
     proofs   those for which the error probability is proven to be at most delta
     watches  whether the rule needs Σ (x - mean)² of every arm
-    replays  whether a value that is taken back means to start over from the log
+    replays  whether a retraction builds the evidence again from the log: where a value cannot be taken out of
+             what the rule keeps without a trace, however large it was
     version  stored with an experiment beside the name; raised with any change of what the rule decides
     """
 
@@ -92,15 +93,18 @@ class StoppingRule(ABC):
 
     def knows(self, model: Model) -> bool:
         """Whether the rule can compute with a model, or with a wider one."""
-        return isinstance(model, self.models) or isinstance(model.wider, self.models)
+        able = isinstance(model, self.models) or isinstance(model.wider, self.models)
+        return able and model.rule in (None, self.name)
 
     def seen(self, model: Model) -> Model:
         """The model as the rule computes with it: itself, or a wider one; others are refused."""
         if self.knows(model):
             return model if isinstance(model, self.models) else model.wider
+        advice = f"{model.rule or DEFAULT_RULE!r}, which can"
+        if isinstance(model, ExponentialFamily):
+            advice = "'kaufmann-koolen', which is proven for it, or 'practical', which is not"
         raise InvalidInputError(
-            f"the stopping rule {self.name!r} cannot compute with the model {model}; choose "
-            f"'kaufmann-koolen', which is proven for it, or 'practical', which is not."
+            f"the stopping rule {self.name!r} cannot compute with the model {model}; choose {advice}."
         )
 
     def proven_for(self, model: Model) -> bool:
@@ -197,11 +201,19 @@ class StoppingRule(ABC):
         return seen
 
     def _evaluate(
-        self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, model: Model, tolerance: float = 0.0
+        self,
+        pulls: npt.ArrayLike,
+        means: npt.ArrayLike,
+        delta: float,
+        model: Model,
+        tolerance: float = 0.0,
+        squares: Array | None = None,
     ) -> tuple[Stopping, Array, Array]:
-        """Also the parameters and the states, which are flat."""
+        """Also the parameters and the states, which are flat; squares are Σ (x - mean)² of every arm."""
         model = self.seen(model)
         count, flat, origin = states(pulls, means, model, self.blank(model, np.shape(pulls)[-1]))
+        if squares is not None:
+            flat[:, layout.SQUARES] = squares.reshape(flat.shape[0], -1)
         shape, num_arms = count.shape[:-1], count.shape[-1]
         params = self.parameters(model, num_arms, delta, tolerance, origin)
         self.summarise(model, flat)
@@ -232,10 +244,17 @@ class StoppingRule(ABC):
         return self._intervals(pulls, means, delta, model or Gaussian(sigma), 0.0)
 
     def _intervals(
-        self, pulls: npt.ArrayLike, means: npt.ArrayLike, delta: float, model: Model, more: float
+        self,
+        pulls: npt.ArrayLike,
+        means: npt.ArrayLike,
+        delta: float,
+        model: Model,
+        more: float,
+        squares: Array | None = None,
     ) -> tuple[Array, Array]:
         """Where the pair statistics reach the threshold and `more`."""
-        seen, params, flat = self.applied(2)._evaluate(pulls, means, _door.delta(delta), model)
+        paired = self.applied(2)
+        seen, params, flat = paired._evaluate(pulls, means, _door.delta(delta), model, squares=squares)
         bound = np.array(seen.threshold + more, dtype=np.float64).reshape(flat.shape[0])
         leaders, unit = np.array(seen.leader, dtype=np.int64).reshape(-1), params[layout.UNIT]
         lower, upper = np.empty((2, flat.shape[0], flat.shape[-1]))
