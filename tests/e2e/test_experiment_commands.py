@@ -107,6 +107,25 @@ def test_settings_that_are_left_out_are_those_of_the_store() -> None:
         assert (ran.code, "exists with" in ran.err) == (2, True)
 
 
+def test_gaussian_values_of_unknown_variances() -> None:
+    """--student: the rule and the promise that belong to it; not beside a scale, nor with another rule."""
+    words = ("create", "x", "--arm", "a", "--arm", "b", "--seed", "1")
+    for more, why in (
+        (("--student", "--sigma", "1"), "got --sigma and --student; without one of them"),
+        (("--student", "--bounds", "0,1"), "got --bounds and --student; without one of them"),
+        (("--student", "--stopping", "tilt"), "'tilt' is not for the model Student(); choose 'student'"),
+        (("--sigma", "1", "--stopping", "student"), "'student' is not for the model Gaussian(sigma=1.0)"),
+    ):
+        ran = run(*words, *more)
+        assert (ran.code, why in ran.err) == (2, True), ran.err
+    assert run(*words, "--student").code == 0
+    for arm, values in (("a", "5.1 5.3 4.9 5.2 5.05 4.8"), ("b", "1.2 0.4 0.8 1.1 0.2 0.6")):
+        assert run("observe", "x", arm, *(3 * values.split())).code == 0
+    status = rows("status", "x")
+    assert (status["decision"], status["promise"]) == ("a", 0.05)
+    assert status["assumes"].endswith("for independent Gaussian values of unknown variances")
+
+
 def test_a_leader_is_never_called_a_decision() -> None:
     """The status says that there is no decision, and that the leader is a guess."""
     create()
@@ -416,7 +435,10 @@ def test_forecast_before_and_after() -> None:
         (["create", "y", "--arm", "a", "--arm", "a", "--bounds", "0,1"], "twice"),
         (["create", "y", "--arm", "a", "--arm", "", "--bounds", "0,1"], "name of an arm"),
         (["create", "y", "--arm", "a", "--arm", "b"], "got none"),
-        (["create", "y", "--arm", "a", "--arm", "b", "--bounds", "0,1", "--sigma", "1"], "both"),
+        (
+            ["create", "y", "--arm", "a", "--arm", "b", "--bounds", "0,1", "--sigma", "1"],
+            "got --bounds and --sigma",
+        ),
         (["create", "y", "--arm", "a", "--arm", "b", "--bounds", "1,0"], "lo < hi"),
         (["create", "y", "--arm", "a", "--arm", "b", "--bounds", "0"], "bounds"),
         (["create", "y", "--arm", "a", "--arm", "b", "--bounds", "0,inf"], "bounds"),

@@ -318,7 +318,7 @@ def test_whatever_a_command_prints_is_a_number_or_a_clean_message(out: bytes, er
         (["--arm", "good=./good", "now", "--arm", "bad=./bad", "now", "--bounds", "0,1"], "needs quotes"),
         (["--bounds", "0,1"], "--arm"),
         (words()[1:5], "got none"),
-        ([*words()[1:], "--sigma", "1"], "both"),
+        ([*words()[1:], "--sigma", "1"], "got --bounds and --sigma"),
         ([*words()[1:], "--workers", "0"], "workers"),
         ([*words()[1:], "--max-samples", "1"], "max-samples"),
         ([*words()[1:], "--max-samples", "x"], "'x'"),

@@ -63,7 +63,8 @@ StoppingName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help=f"When to stop: {', '.join(STOPPING_RULES)}; default: {DEFAULT_RULE}, which is proven.",
+        help=f"When to stop: {', '.join(STOPPING_RULES)}; default: {DEFAULT_RULE}, which is proven, and "
+        f"student with --student.",
     ),
 ]
 Minimize = Annotated[

@@ -65,9 +65,10 @@ class Experiment:
         delta     the accepted probability of a wrong answer; default 0.05
         sigma     the known standard deviation (sub-Gaussian scale) of one value, or arm -> sigma; or else
         bounds    (lo, hi) that every value respects; or else
-        model     what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm
+        model     what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm, or
+                  bestarm.Student(), Gaussian values of unknown variances
         strategy  how to choose the next arm, by name or as an object; default "tas-c"
-        stopping  when to stop; default "mixture", which is proven
+        stopping  when to stop; default "mixture", which is proven, and "student" for Student()
         tolerance how far below the best the answer may be, in the values' units; default 0
         minimize  whether the smallest mean is the best; default False
         order     "ask": results count in the order of asking; "arrival": as they come, if you know that

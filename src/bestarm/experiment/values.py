@@ -24,9 +24,10 @@ def check_value(value: float, settings: Settings) -> float:
     if not isinstance(value, str | bytes | bytearray | memoryview | complex | np.complexfloating):
         with suppress(Exception):  # what else can be converted says so itself
             number = float(value)
-    if not math.isfinite(number) or abs(number) > 1e100 * settings.model.unit:  # at most 1e250
+    largest = 1e100 * settings.model.unit  # at most 1e250
+    if not math.isfinite(number) or abs(number) > largest:
         raise InvalidInputError(
-            f"a value must be a finite number below 1e100 sigma, got {_door.short(value)}; if the pull "
+            f"a value must be a finite number up to {largest:.3g}, got {_door.short(value)}; if the pull "
             f"gave none, say so with fail; nothing was stored."
         )
     if settings.model.limits is None:

@@ -61,17 +61,18 @@ def tail(q: float) -> tuple[float, float]:
     return ROOT_2_PI * (1.0 - rest) / q, ROOT_2_PI * rest
 
 
-@kernel("UniTuple(f8, 2)(f8, f8)", apart=True)
-def arm_evidence(n: float, s: float) -> tuple[float, float]:
-    """log E(s) after n pulls, and the logarithm of the slope of E.
+@kernel("UniTuple(f8, 2)(f8, f8, b1)", apart=True)
+def arm_evidence(n: float, s: float, below: bool) -> tuple[float, float]:
+    """log E(s) after n pulls, and the logarithm of the slope of E in s.
 
-    Both rise with s for s >= 0, and both fall with |s| for s < 0, where the slope is that in s.
+    Both rise with |s| for s >= 0, and both fall with it for s <= 0. At 0 the slope jumps.
+    below  whether s <= 0 is meant, at 0 the slope from that side
     """
     top, total, slope = 0.0, 0.0, 0.0
     for j in range(SCALES):
         rho = n / (n + C[j])
         weight = WEIGHT[j] * math.sqrt(C[j] / (n + C[j]))
-        if s < 0.0:
+        if below:
             root = math.sqrt(n * rho)
             value, fall = tail(-root * s)
             total += weight * value
@@ -99,8 +100,8 @@ def place(distance: float, spread: float) -> float:
 @kernel("f8(f8, f8, f8, f8, f8, f8)")
 def evidence(n_b: float, spread_b: float, n_a: float, spread_a: float, reach: float, m: float) -> float:
     """f(m)."""
-    up, _ = arm_evidence(n_b, place(reach - m, spread_b))
-    down, _ = arm_evidence(n_a, place(m, spread_a))
+    up, _ = arm_evidence(n_b, place(reach - m, spread_b), reach < m)
+    down, _ = arm_evidence(n_a, place(m, spread_a), m < 0.0)
     return up + down
 
 
@@ -110,10 +111,10 @@ def side(n: float, spread: float, first: float, last: float) -> tuple[float, flo
 
     ds/dm is (1 - s²)^1.5/√spread, which falls with |s|.
     """
-    near, far = place(first, spread), place(last, spread)
-    at_first, slope_first = arm_evidence(n, near)
-    at_last, slope_last = arm_evidence(n, far)
-    turn_first, turn_last = (1.0 - near * near) ** 1.5, (1.0 - far * far) ** 1.5
+    s, r, below = place(first, spread), place(last, spread), min(first, last) < 0.0
+    at_first, slope_first = arm_evidence(n, s, below)
+    at_last, slope_last = arm_evidence(n, r, below)
+    turn_first, turn_last = (1.0 - s * s) ** 1.5, (1.0 - r * r) ** 1.5
     least = math.exp(min(slope_first, slope_last) - max(at_first, at_last)) * min(turn_first, turn_last)
     most = math.exp(max(slope_first, slope_last) - min(at_first, at_last)) * max(turn_first, turn_last)
     return at_first, at_last, least / math.sqrt(spread), most / math.sqrt(spread)
@@ -175,7 +176,7 @@ def descent(
 
 
 @kernel("UniTuple(f8, 2)(i8, f8, f8, f8, f8)")
-def stretch_of(part: int, low: float, high: float, reach: float, error: float) -> tuple[float, float]:
+def interval_of(part: int, low: float, high: float, reach: float, error: float) -> tuple[float, float]:
     """The interval of m that belongs to a part of [0, 1]: below both means, between them, above both."""
     first, second = min(reach, 0.0), max(reach, 0.0)
     if part == 1:
@@ -202,7 +203,7 @@ def minimum(
     for part in range(3):
         depth, index, size = 0, 0, 1.0
         while index == 0 or depth > 0:
-            left, right = stretch_of(part, index * size, (index + 1) * size, reach, error)
+            left, right = interval_of(part, index * size, (index + 1) * size, reach, error)
             bound, at_left, at_right = cell(n_b, spread_b, n_a, spread_a, reach, left, right)
             upper, cells = min(upper, at_left, at_right), cells + 1
             if upper <= enough or cells > CELLS:

@@ -56,7 +56,8 @@ def identify(
     delta         the accepted probability of a wrong answer; default 0.05
     sigma         the known standard deviation (sub-Gaussian scale) of one value, or arm -> sigma; or else
     bounds        (lo, hi) that every value respects; or else
-    model         what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm
+    model         what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm, or
+                  bestarm.Student(), Gaussian values of unknown variances
     strategy, stopping, tolerance, minimize, order   as in `Experiment.create`
     max_samples   give up after so many samples in total
     timeout       give up after so many seconds
