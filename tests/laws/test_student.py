@@ -5,7 +5,11 @@ The statements are those of docs/proofs.md.
 
 from __future__ import annotations
 
+import json
 import math
+import os
+import subprocess
+import sys
 from typing import Any
 
 import mpmath as mp
@@ -161,6 +165,30 @@ def test_several_minima_are_all_seen() -> None:
     lower, upper = student.minimum(*pair, -math.inf)
     assert upper < middle - 3.0
     assert lower <= min(student.evidence(*pair, m) for m in np.linspace(-1.0, 2.0, 30_001)) + 1e-12
+
+
+def test_the_minimum_is_the_same_uncompiled() -> None:
+    """Also where evidence, and so its slope, is beyond the range of doubles; and the ends of intervals."""
+    code = """
+import json, math
+from bestarm.kernels import student
+pairs = [(50., 1., 50., 1., 1.), (4e4, 1e-6, 4e4, 1e-6, 1.), (1e6, 1., 5., 1e-3, 9.), (3., 1., 1e9, 1., .1)]
+found = [*(student.minimum(*pair, -math.inf) for pair in pairs), [student.least_reach(*p, 5.) for p in pairs]]
+print(json.dumps(found))
+"""
+    outputs = []
+    for jit in ("0", "1"):
+        run = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "BESTARM_JIT": jit},
+        )
+        outputs.append(json.loads(run.stdout))
+    for one, other in zip(*outputs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+    assert outputs[0][1][0] > 1e4
 
 
 def test_decisions_agree_with_intervals() -> None:

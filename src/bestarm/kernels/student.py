@@ -116,7 +116,9 @@ def side(n: float, spread: float, first: float, last: float) -> tuple[float, flo
     at_last, slope_last = arm_evidence(n, r, below)
     turn_first, turn_last = (1.0 - s * s) ** 1.5, (1.0 - r * r) ** 1.5
     least = math.exp(min(slope_first, slope_last) - max(at_first, at_last)) * min(turn_first, turn_last)
-    most = math.exp(max(slope_first, slope_last) - min(at_first, at_last)) * max(turn_first, turn_last)
+    power, most = max(slope_first, slope_last) - min(at_first, at_last), math.inf
+    if power < 700.0:  # otherwise beyond the range of doubles
+        most = math.exp(power) * max(turn_first, turn_last)
     return at_first, at_last, least / math.sqrt(spread), most / math.sqrt(spread)
 
 
