@@ -43,6 +43,7 @@ from .theory.guarantees import NonAsymptoticBound as NonAsymptoticBound
 from .theory.guarantees import RegularityBounds as RegularityBounds
 from .theory.guarantees import non_asymptotic_bound as non_asymptotic_bound
 from .theory.guarantees import regularity_bounds as regularity_bounds
+from .theory.mixture import Mixture as Mixture
 from .theory.models import Bernoulli as Bernoulli
 from .theory.models import Bounded as Bounded
 from .theory.models import Exponential as Exponential
@@ -57,7 +58,6 @@ from .theory.statistics import g as g
 from .theory.statistics import glr as glr
 from .theory.stopping import GK16 as GK16
 from .theory.stopping import KaufmannKoolen as KaufmannKoolen
-from .theory.stopping import Mixture as Mixture
 from .theory.stopping import Practical as Practical
 from .theory.stopping import Stopping as Stopping
 from .theory.stopping import StoppingRule as StoppingRule

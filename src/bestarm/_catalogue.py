@@ -71,7 +71,7 @@ STOPPING_RULES = {
     "gk16": Entry("theory.stopping", "GK16"),
     "gk16-printed": Entry("theory.stopping", "GK16", {"printed": True}),
     "kaufmann-koolen": Entry("theory.stopping", "KaufmannKoolen"),
-    "mixture": Entry("theory.stopping", "Mixture"),
+    "mixture": Entry("theory.mixture", "Mixture"),
     "tilt": Entry("theory.tilt", "Tilt"),
     "student": Entry("theory.student", "StudentRule"),
 }

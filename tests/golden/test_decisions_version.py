@@ -22,8 +22,9 @@ from bestarm.experiment.events import CREATED, Entry
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.settings import DECISIONS, READ, new_settings
 from bestarm.experiment.store.memory import MemoryStore
+from bestarm.theory.mixture import Mixture
 from bestarm.theory.models import Student
-from bestarm.theory.stopping import RULES, Mixture, StoppingRule
+from bestarm.theory.stopping import RULES, StoppingRule
 
 FILE = Path(__file__).with_name("decisions_version.json")
 MEANS = {"a": 0.5, "b": 0.0, "c": 1.75, "d": 0.25}

@@ -19,8 +19,8 @@ from bestarm.kernels import alarm
 from bestarm.kernels._types import Array
 from bestarm.kernels.decision import advance, take
 from bestarm.kernels.layout import ALARM, MEANS, PULLS, SQUARES, WATCHED
+from bestarm.theory.mixture import Mixture
 from bestarm.theory.models import Gaussian
-from bestarm.theory.stopping import Mixture
 
 SIZES = ("0.05", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9")
 

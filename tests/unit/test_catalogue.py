@@ -87,7 +87,7 @@ def test_a_new_entry_shows_up_everywhere() -> None:
 def test_a_rule_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     """Also if that file is imported first: it imports the one with the base class, which looks rules up."""
     (tmp_path / "own_rule.py").write_text(
-        "from bestarm.theory.stopping import Mixture\n\n\nclass Own(Mixture):\n    name = 'own'\n"
+        "from bestarm.theory.mixture import Mixture\n\n\nclass Own(Mixture):\n    name = 'own'\n"
     )
     code = (
         "import bestarm\nbestarm.__path__.append('.')\n"
