@@ -11,6 +11,7 @@ from .errors import StoreError as StoreError
 from .errors import SuspendedError as SuspendedError
 from .experiment.events import Event as Event
 from .experiment.experiment import Experiment as Experiment
+from .experiment.findings import RuledOut as RuledOut
 from .experiment.forecast import Forecast as Forecast
 from .experiment.pulls import Pull as Pull
 from .experiment.status import Status as Status

@@ -83,5 +83,5 @@ MODELS = {  # by class: their parameters are given
     "Exponential": Entry("theory.models", "Exponential"),
     "Student": Entry("theory.models", "Student"),
 }
-DEFAULT_RULE = "mixture"  # of a live experiment: proven, and the cheapest of those that are
+DEFAULT_RULE = "tilt"  # of a live experiment: proven, and the cheapest of those that are
 FAMILY_RULE = "kaufmann-koolen"  # where that one cannot compute with the model

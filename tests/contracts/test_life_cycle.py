@@ -51,7 +51,16 @@ class LifeCycle(RuleBasedStateMachine):
         module.SNAPSHOT_EVERY = snapshots
         self.store = Clocked()
         self.experiment = Experiment.create(
-            self.store, "x", ARMS, DELTA, bounds=(0, 1), strategy=strategy, order=order, seed=1, lease=60.0
+            self.store,
+            "x",
+            ARMS,
+            DELTA,
+            bounds=(0, 1),
+            strategy=strategy,
+            order=order,
+            seed=1,
+            lease=60.0,
+            stopping="mixture",
         )
         self.order, self.racing = order, strategy == "racing"
         self.pulls: dict[int, Pull] = {}
@@ -327,7 +336,15 @@ def test_an_experiment_lives_as_the_model_says() -> None:
 def test_the_model_can_fail() -> None:
     """The negative control: an experiment that counted results as they arrive is caught by the model."""
     experiment = Experiment.create(
-        MemoryStore(), "x", ARMS, 0.3, bounds=(0, 1), strategy="uniform", order="arrival", seed=1
+        MemoryStore(),
+        "x",
+        ARMS,
+        0.3,
+        bounds=(0, 1),
+        strategy="uniform",
+        order="arrival",
+        seed=1,
+        stopping="mixture",
     )
     machine = LifeCycle()
     machine.begin(strategy="uniform", order="ask", snapshots=100)
@@ -347,7 +364,7 @@ def test_the_model_knows_when_a_decision_is_due(delta: float, agrees: bool) -> N
     machine = LifeCycle()
     machine.begin(strategy="uniform", order="ask", snapshots=100)
     machine.experiment = Experiment.create(
-        MemoryStore(), "x", ARMS, delta, bounds=(0, 1), strategy="uniform", seed=1
+        MemoryStore(), "x", ARMS, delta, bounds=(0, 1), strategy="uniform", seed=1, stopping="mixture"
     )
 
     def drive() -> None:

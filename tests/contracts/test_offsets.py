@@ -240,7 +240,15 @@ def clipped(low: float, high: float) -> bestarm.EBS:
 def asked(strategy: bestarm.EBS, start: float = 0.0, minimize: bool = False, **scale: Any) -> str:
     """The arms that are asked for values in [start, start + 1]; some come from a new process."""
     experiment = Experiment.create(
-        "memory:", "x", list("abc"), 1e-9, strategy=strategy, seed=1, minimize=minimize, **scale
+        "memory:",
+        "x",
+        list("abc"),
+        1e-9,
+        strategy=strategy,
+        stopping="mixture",
+        seed=1,
+        minimize=minimize,
+        **scale,
     )
     rng, arms = np.random.default_rng(3), ""
     for _ in range(400):

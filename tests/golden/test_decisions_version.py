@@ -42,14 +42,12 @@ def course(
     batch: int = 1,
     order: str = "ask",
     trouble: bool = False,
-    rule: dict[str, Any] | None = None,
     version: int = DECISIONS,
 ) -> dict[str, Any]:
     """Asks, statistic after every tenth result, and decision of an experiment.
 
     batch    so many are asked at a time, and told from the last to the first
     trouble  some pulls fail once, some values are corrected or taken back, and some are brought along
-    rule     the stored form of the rule, if it is an older one
     version  of DECISIONS; the record of 1 is that of bestarm 0.1, without the version of a rule and an alarm
     """
     given: dict[str, Any] = {"model": Student()} if stopping == "student" else {"sigma": 1.0}
@@ -57,7 +55,6 @@ def course(
         list(MEANS), 0.1, strategy=strategy, stopping=stopping, order=order, seed=5, **given
     )
     record = {**settings.to_record(), "decisions": version}
-    record["stopping"] = rule or record["stopping"]
     if version == 1:
         del record["alarm"]
         if record["stopping"]["version"] == 1:
@@ -95,11 +92,6 @@ COURSES: dict[str, dict[str, Any]] = {
     **{strategy: {"strategy": strategy, "stopping": "mixture"} for strategy in STRATEGIES},
     **{rule: {"strategy": DEFAULT_STRATEGY, "stopping": rule} for rule in RULES},
     "tilt with trouble": {"strategy": "ebs-d", "stopping": "tilt", "batch": 3, "trouble": True},
-    "tilt, version 1": {
-        "strategy": DEFAULT_STRATEGY,
-        "stopping": "tilt",
-        "rule": {"name": "tilt", "version": 1, "parameters": {"spacing": 0.0}},
-    },
     "racing by the practical rule": {"strategy": "racing", "stopping": "practical"},
     "batches of 5": {"strategy": "tas-d", "stopping": "mixture", "batch": 5},
     "batches of 5, by arrival": {"strategy": "ebs-c", "stopping": "mixture", "batch": 5, "order": "arrival"},

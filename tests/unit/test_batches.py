@@ -45,7 +45,8 @@ def test_statistics_and_rules() -> None:
     weights = PULLS / PULLS.sum(axis=-1, keepdims=True)
     values = bestarm.evidence_rate(MEANS, weights)
     lower, upper = bestarm.Mixture().intervals(PULLS, MEANS, 0.1)
-    decisions = {name: rule.evaluate(PULLS, MEANS, 0.1) for name, rule in RULES.items()}
+    rules = {name: rule for name, rule in RULES.items() if rule.knows(bestarm.Gaussian())}
+    decisions = {name: rule.evaluate(PULLS, MEANS, 0.1) for name, rule in rules.items()}
     for index in np.ndindex(2, 3):
         one = bestarm.glr(PULLS[index], MEANS[index], sigma=2.0)
         assert one.statistic == batch.statistic[index]
@@ -54,7 +55,7 @@ def test_statistics_and_rules() -> None:
         assert bestarm.evidence_rate(MEANS[index], weights[index]) == values[index]
         ends = bestarm.Mixture().intervals(PULLS[index], MEANS[index], 0.1)
         np.testing.assert_array_equal(ends, (lower[index], upper[index]))
-        for name, rule in RULES.items():
+        for name, rule in rules.items():
             single = rule.evaluate(PULLS[index], MEANS[index], 0.1)
             assert single.statistic == decisions[name].statistic[index]
             assert single.threshold == decisions[name].threshold[index]

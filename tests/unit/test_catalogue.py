@@ -22,7 +22,7 @@ import contextlib, io, json, os, sys
 os.environ["COLUMNS"] = "200"
 from bestarm._catalogue import STOPPING_RULES, STRATEGIES, Entry
 STRATEGIES["a-new-one"] = Entry("strategies.uniform", "Uniform")
-STOPPING_RULES["a-new-rule"] = Entry("theory.stopping", "Mixture", {"c": 7.0})
+STOPPING_RULES["a-new-rule"] = Entry("theory.mixture", "Mixture", {"c": 7.0})
 from bestarm.cli import main
 
 said = {}

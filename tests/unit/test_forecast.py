@@ -26,7 +26,9 @@ def begun(
     strategy: str | Strategy, samples: int = 300, store: str = "memory:", name: str = "x", seed: int = 2
 ) -> Experiment:
     """An experiment on coins after so many samples, in batches of 10 where it may."""
-    experiment = Experiment.create(store, name, list(MEANS), bounds=(0, 1), strategy=strategy, seed=1)
+    experiment = Experiment.create(
+        store, name, list(MEANS), bounds=(0, 1), strategy=strategy, stopping="mixture", seed=1
+    )
     rng = np.random.default_rng(seed)
     while experiment.status().samples < samples:
         experiment.tell([(pull, float(rng.random() < MEANS[pull.arm])) for pull in experiment.ask(10)])
@@ -42,7 +44,7 @@ def followed(state: State, most: int = 1_000_000, growth: float = 0.0, sums: int
     space = np.zeros(seen.shape[1])
     assert chooser.select is not None
     pace = (chooser.select, strategy.stops_itself, most, growth, sums)
-    assert run_on(*pace, seen, state.bodies.params, chooser.memory, chooser.random, space)
+    assert run_on(*pace, seen, state.bodies.unordered, chooser.memory, chooser.random, space)
     return float(seen[PULLS].sum() - state.chooser.asked.sum())
 
 

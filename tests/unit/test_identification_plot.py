@@ -44,6 +44,10 @@ class Found:
         """What is said of the leader."""
         return "leads" if self.decision is None else "is best"
 
+    def is_behind(self, arm: str) -> bool:
+        """Whether the leader is surely better."""
+        return self.intervals[arm][0] > 0.0
+
     def __str__(self) -> str:
         return self.sentence
 

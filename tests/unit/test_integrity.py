@@ -37,8 +37,9 @@ def work(experiment: Experiment, rounds: int = 1000) -> None:
 def path(tmp_path: Path) -> Path:
     """A file with an experiment `x` of two arms, 41 lines, undecided."""
     path = tmp_path / "runs.db"
-    with Experiment.create(f"sqlite:///{path}", "x", ["a", "b"], bounds=(0, 1), seed=1) as experiment:
-        work(experiment, 10)
+    rule = "mixture"
+    with Experiment.create(f"sqlite:///{path}", "x", ["a", "b"], bounds=(0, 1), stopping=rule, seed=1) as new:
+        work(new, 10)
     return path
 
 

@@ -49,7 +49,7 @@ def test_every_setting_is_an_argument_of_create_and_the_other_way_round() -> Non
 def test_a_new_experiment_has_the_documented_defaults() -> None:
     """Those that the docstring of `create` names."""
     made = Experiment.create("memory:", "x", ARMS, bounds=(0, 1)).settings
-    assert (made.delta, made.strategy_name, made.stopping.name) == (0.05, "tas-c", "mixture")
+    assert (made.delta, made.strategy_name, made.stopping.name) == (0.05, "tas-c", "tilt")
     assert (made.minimize, made.order, made.lease, made.about) == (False, "ask", 3600.0, None)
     assert (made.model.limits, made.model.unit) == ((0.0, 1.0), 0.5)
     assert made.seed != Experiment.create("memory:", "x", ARMS, bounds=(0, 1)).settings.seed
@@ -206,10 +206,10 @@ def test_settings_of_another_kind_are_not_mistaken_for_damage() -> None:
 
 def test_a_rule_is_stored_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
     """A later version of a rule is another rule, and does not judge what an earlier one began."""
-    record = new_settings(ARMS, sigma=1.0).to_record()
+    record = new_settings(ARMS, sigma=1.0, stopping="mixture").to_record()
     assert record["stopping"] == {"name": "mixture", "version": 1, "parameters": {"c": 20.0}}
     monkeypatch.setattr(bestarm.Mixture, "version", 2)
-    assert new_settings(ARMS, sigma=1.0).to_record()["stopping"]["version"] == 2
+    assert new_settings(ARMS, sigma=1.0, stopping="mixture").to_record()["stopping"]["version"] == 2
     with pytest.raises(StoreError, match=r"the rule 'mixture', version 1, c=20.0, which this bestarm"):
         read_settings(record)
 

@@ -79,6 +79,10 @@ def _print_status(now: Status) -> None:
         lines.append(("statistic", f"{number(now.statistic, 4)} ({verb} {number(now.threshold, 4)})"))
     if now.decision is None and now.in_the_race is not None:
         lines.append(("candidates", ", ".join(now.in_the_race)))
+    if now.ruled_out:
+        out = now.ruled_out.items()
+        said = [f"{arm} after {one.samples} samples, {now.at_least(arm)}" for arm, one in out]
+        lines.append(("ruled out", "; ".join(said)))
     lines.append(("promise", now.assumes))
     if now.suspended:
         lines.append(("SUSPENDED", now.suspended))

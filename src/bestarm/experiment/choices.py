@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -193,12 +192,11 @@ def rule_record(rule: StoppingRule) -> dict[str, Any]:
 def recall_rule(record: dict[str, Any]) -> StoppingRule:
     """As it was stored; version 0.1 stored no version of a rule, which means 1."""
     name, version = record["name"], record.get("version", 1)
-    found = None
-    with suppress(KeyError, TypeError):
-        found = type(RULES[name]).recalled(version, record["parameters"])
-    if found is None:
-        raise StoreError(_unknown("rule", f"{name!r}, version {version}", record["parameters"]))
-    return found
+    known = {(rule.name, rule.version): type(rule) for rule in RULES.values()}
+    try:
+        return known[name, version](**record["parameters"])
+    except (KeyError, TypeError):
+        raise StoreError(_unknown("rule", f"{name!r}, version {version}", record["parameters"])) from None
 
 
 def _unknown(what: str, name: str, parameters: dict[str, Any]) -> str:

@@ -86,7 +86,7 @@ class State:
 
     def replay(self, entries: Iterable[Entry]) -> None:
         """Take in many lines. The rule is asked about a stretch of results at once, which is quicker."""
-        told, wary = False, self.serial or self.bodies.far
+        told, wary = False, self._is_wary()
         for entry in entries:
             wary = wary or self._is_far(entry)
             if told and (wary or entry.kind not in _CALM):
@@ -96,6 +96,10 @@ class State:
             told = told or entry.kind == TOLD
         if told:
             self._judge_new()
+
+    def _is_wary(self) -> bool:
+        """Whether the rule must have seen all results before the next line: it may matter to the strategy."""
+        return self.serial or self.bodies.far or (self.steers and self.bodies.rule.eliminates)
 
     def _is_far(self, entry: Entry) -> bool:
         """Whether a result may move the offset, so that the rule must have seen those before it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 from .findings import Findings, RuledOut
@@ -112,12 +112,24 @@ class Status:
         """How far the leader can be from the best, in words; "" if that is not known."""
         if self.shortfall is None:
             return ""
-        return f"at most {rounded_up(self.shortfall)} {'above' if self.minimize else 'below'} the best"
+        return f"at most {rounded(self.shortfall, ROUND_CEILING)} {self._side} the best"
+
+    def at_least(self, arm: str) -> str:
+        """How far from the best an arm is that was ruled out, in words."""
+        return f"at least {rounded(self.ruled_out[arm].below, ROUND_FLOOR)} {self._side} the best"
+
+    def is_behind(self, arm: str) -> bool:
+        """Whether an arm is surely not the best: the leader is better, or it was ruled out."""
+        return arm in self.ruled_out or self.intervals.get(arm, (-math.inf, math.inf))[0] > 0.0
+
+    @property
+    def _side(self) -> str:
+        return "above" if self.minimize else "below"
 
 
-def rounded_up(number: float) -> str:
-    """To three digits, never rounded down."""
-    return f"{float(Decimal(number).normalize(Context(prec=3, rounding=ROUND_CEILING))):g}"
+def rounded(number: float, rounding: str) -> str:
+    """To three digits, never rounded the other way."""
+    return f"{float(Decimal(number).normalize(Context(prec=3, rounding=rounding))):g}"
 
 
 def plural(number: int, thing: str) -> str:

@@ -50,15 +50,17 @@ from .tilt import (
     LEAD,
     NODES,
     ceiling,
+    comparable,
     comparator_row,
     lower_end,
     minimum,
     multiply,
-    next_look,
     place,
     pooled,
 )
 from .tracking import TIE, arms_left
+
+LONGEST, COST = 0.03, 2.7  # see `next_look`
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)")
@@ -177,6 +179,8 @@ def leader_besides(state: Array, i: int) -> int:
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
 def evidence_against(params: Array, state: Array, b: int, i: int, enough: float) -> float:
     """The statistic of "i is the best", with leader b; or `enough` or less, if it is at most that."""
+    if not comparable(params, state, b, i):
+        return 0.0
     start = pooled(params, state, b, i)
     least, most, _ = minimum(params, state, b, i, 0.0, start, enough, params[SHARE])
     return least if least > enough else min(most, enough)
@@ -188,6 +192,8 @@ def lead_bound(params: Array, state: Array, i: int) -> float:
     row = comparator_row(params)
     if state[OUT, i] > 0.0:
         return float(state[row + LEAD, i])
+    if not comparable(params, state, leader_besides(state, i), i):
+        return math.inf
     end = lower_end(params, state, leader_besides(state, i), i, params[LEVEL], params[SHARE])
     return -2.0 * end if params[MODEL] == BOUNDED else -end
 
@@ -198,6 +204,18 @@ def standing(params: Array, state: Array, i: int) -> float:
     if state[OUT, i] > 0.0:
         return float(state[comparator_row(params) + FOUND, i])
     return evidence_against(params, state, leader_besides(state, i), i, -math.inf)
+
+
+@kernel("f8(const(f8[::1]), f8, f8, f8)")
+def next_look(params: Array, t: float, found: float, bound: float) -> float:
+    """When to look again where looks are spaced: when the evidence may have come to the bound.
+
+    Evidence, with what the mixture costs, is half a square z²/2, and z moves by some sqrt(s) while the number
+    of samples grows by a small part s: so to cover a distance it takes the square of a fourth of it, or so.
+    """
+    distance = math.sqrt(2.0 * (bound + COST)) - math.sqrt(2.0 * max(found + COST, 0.0))
+    part = max(min(distance * distance / 20.0, LONGEST), params[TUNING])
+    return float(t + max(1.0, math.floor(part * t)))
 
 
 @kernel("b1(const(f8[::1]), f8[:, ::1], f8)", apart=True)

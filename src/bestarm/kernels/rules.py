@@ -11,7 +11,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array, Indices
-from .comparator import eliminate, standing
+from .comparator import eliminate, next_look, standing
 from .divergences import BERNOULLI
 from .families import BOUNDED, cost_beyond, exceeds, interval
 from .layout import (
@@ -32,7 +32,7 @@ from .layout import (
 from .student import ceiling as student_ceiling
 from .student import lower_end as student_end
 from .student import pair_minimum as student_minimum
-from .tilt import ceiling, count_tilts, fold, lower_end, minimum, next_look, pooled
+from .tilt import ceiling, comparable, count_tilts, fold, lower_end, minimum, pooled
 from .tracking import leading_arm, least_pulled
 
 PRACTICAL, GK16, KAUFMANN_KOOLEN, MIXTURE, TILT, STUDENT = 0, 1, 2, 3, 4, 5
@@ -114,7 +114,7 @@ def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float,
         return student_minimum(params, state, b, a, tolerance, enough)
     n_b, n_a = state[PULLS, b], state[PULLS, a]
     if params[RULE] == TILT:
-        if n_b == 0.0 or n_a == 0.0:
+        if not comparable(params, state, b, a):
             return 0.0
         d = excluded(params, tolerance)
         least, most, _ = minimum(params, state, b, a, d, pooled(params, state, b, a), enough, 0.0)
@@ -151,7 +151,7 @@ def pair_exceeds(params: Array, state: Array, b: int, a: int, tolerance: float, 
 def pair_interval(params: Array, state: Array, b: int, a: int, bound: float) -> tuple[float, float]:
     """The interval for μ_b - μ_a, in units, that lies above 0 exactly when the pair exceeds `bound`."""
     n_b, n_a = state[PULLS, b], state[PULLS, a]
-    if n_b == 0.0 or n_a == 0.0:
+    if n_b == 0.0 or n_a == 0.0 or (params[RULE] == TILT and not comparable(params, state, b, a)):
         return -math.inf, math.inf
     if params[RULE] == TILT:
         scale = 2.0 if params[MODEL] == BOUNDED else 1.0
@@ -204,7 +204,7 @@ def searches_exceed(params: Array, state: Array, b: int, bound: float, t: float)
         if least > bound and a != b and a != hardest and state[OUT, a] == 0.0:
             least = pair_evidence(params, state, b, a, params[TOLERANCE], bound)
     if least <= bound and spaced:
-        state[PENALTY, 0] = next_look(params, t, least, bound)
+        state[PENALTY, 0] = next_look(params, t, least if math.isfinite(least) else bound, bound)
     return least > bound
 
 

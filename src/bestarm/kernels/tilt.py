@@ -24,7 +24,7 @@ import numpy as np
 from ._jit import kernel
 from ._types import Array
 from .families import BOUNDED
-from .layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, ROWS, TUNING, UNIT, VARIANCES
+from .layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, ROWS, UNIT, VARIANCES
 
 NODES, SCALES = 16, 7
 # Rows of a bounded arm: values at the ends are counted. Of all others the factors 1 + κ x are multiplied (0
@@ -65,7 +65,6 @@ PRIOR, SAME, FINER = _prior()
 UPWARDS, DOWNWARDS, COMPARED = 0, 1, 2  # sides: an arm's tilts up, or down, or its comparator's up
 STEPS = 80  # of a search at most; what it has certified by then counts
 CLOSE = 1e-10  # nats between the bounds of a minimum
-LONGEST, COST = 0.03, 2.7  # see `next_look`
 MARGIN = 1e-8  # nats above the level, where the search for an end aims: on it, rounding has the last word
 
 _SIDE = "UniTuple(f8, 15)"
@@ -283,6 +282,16 @@ def minimum(
     return lower, upper, best
 
 
+@kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
+def comparable(params: Array, state: Array, b: int, a: int) -> bool:
+    """Whether two arms have enough values to be compared: if a scale is assumed, two each.
+
+    One value of each says nothing of whether the scale is right; two can refute it, see `alarm`.
+    """
+    least = 1.0 if params[MODEL] == BOUNDED else 2.0
+    return bool(state[PULLS, b] >= least and state[PULLS, a] >= least)
+
+
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
 def pooled(params: Array, state: Array, b: int, a: int) -> float:
     """The mean of both arms together, where a search begins."""
@@ -327,6 +336,8 @@ def ceiling(params: Array, state: Array, b: int, a: int, d: float, share: float)
     An average of tilts is at most the largest of them, and the largest of all tilts is a likelihood ratio: of
     successes and failures, where all values are, or of normal values.
     """
+    if not comparable(params, state, b, a):
+        return 0.0
     n_b, n_a, m = state[PULLS, b], state[PULLS, a], pooled(params, state, b, a)
     low, high = ends(params, d)
     m = min(max(m, low), high)
@@ -376,15 +387,3 @@ def lower_end(params: Array, state: Array, b: int, a: int, level: float, share: 
         if bounded:
             d = min(max(d, -1.0), 1.0)
     return max(found, -1.0) if bounded else found
-
-
-@kernel("f8(const(f8[::1]), f8, f8, f8)")
-def next_look(params: Array, t: float, found: float, bound: float) -> float:
-    """When to look again where looks are spaced: when the evidence may have come to the bound.
-
-    Evidence, with what the mixture costs, is half a square z²/2, and z moves by some sqrt(s) while the number
-    of samples grows by a small part s: so to cover a distance it takes the square of a fourth of it, or so.
-    """
-    distance = math.sqrt(2.0 * (bound + COST)) - math.sqrt(2.0 * max(found + COST, 0.0))
-    part = max(min(distance * distance / 20.0, LONGEST), params[TUNING])
-    return float(t + max(1.0, math.floor(part * t)))

@@ -36,6 +36,7 @@ class Identification(Protocol):
     def minimize(self) -> bool: ...
     @property
     def verdict(self) -> str: ...
+    def is_behind(self, arm: str) -> bool: ...
 
 
 def draw(result: Identification) -> Any:
@@ -93,7 +94,7 @@ def _draw_leads(axes: Any, result: Identification, arms: list[str]) -> None:
             words = "no result" if result.means[arm] is None else "not bounded yet"
             axes.annotate(words, (0.0, y), (6, 0), textcoords="offset points", va="center", color="grey")
             continue
-        certain = low > 0.0  # a full marker on a full line, so that it shows without colour too
+        certain = result.is_behind(arm)  # a full marker on a full line, so that it shows without colour too
         look = {"color": CERTAIN, "ls": "-"} if certain else {"color": OPEN, "ls": (0, (4, 1.5))}
         axes.plot([low, high], [y, y], lw=2.0, solid_capstyle="butt", **look)
         axes.plot(

@@ -64,9 +64,12 @@ def deviation_words(status: Status, arm: str) -> str:
 
 
 def interval_words(status: Status, arm: str, places: int | None) -> str:
+    """By how much the leader is better; and that an arm is out, as long as others are not."""
     low, high = status.intervals.get(arm, UNKNOWN)
     finite = math.isfinite(low) and math.isfinite(high)
-    return f"{_number(low, places)} to {_number(high, places)}" if finite else ""
+    words = f"{_number(low, places)} to {_number(high, places)}" if finite else ""
+    out = "ruled out" if arm in status.ruled_out and status.decision is None else ""
+    return ", ".join(part for part in (words, out) if part)
 
 
 def _number(value: float, places: int | None) -> str:

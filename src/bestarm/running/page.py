@@ -59,7 +59,7 @@ def _interval(status: Status, arm: str, axis: Interval) -> str:
     def x(value: float) -> float:
         return 4.0 + 172.0 * min(max((value - axis[0]) / (axis[1] - axis[0]), 0.0), 1.0)
 
-    colour = "#2e8b57" if low > 0.0 else "#c98a00"
+    colour = "#2e8b57" if status.is_behind(arm) else "#c98a00"
     drawn = f'<line x1="{x(0.0):.1f}" x2="{x(0.0):.1f}" y1="0" y2="14" stroke="gray" stroke-width="1"/>'
     if math.isfinite(low) and math.isfinite(high):
         ends = f'x1="{x(low):.1f}" x2="{x(high):.1f}" y1="7" y2="7"'

@@ -79,7 +79,10 @@ class Result(Status):
 
     def _better(self, arm: str) -> str:
         low, high = self.intervals.get(arm, (math.nan, math.nan))
-        return "" if math.isnan(low) or math.isinf(low) else f"{_shown(low)} to {_shown(high)}"
+        if math.isnan(low) or math.isinf(low):
+            return ""
+        out = ", ruled out" if arm in self.ruled_out and self.best is None else ""
+        return f"{_shown(low)} to {_shown(high)}{out}"
 
     def _repr_html_(self) -> str:
         header, rows = self.table()

@@ -50,7 +50,7 @@ def arm_lines(status: Status, width: int, most: int, ascii_only: bool) -> Iterat
         elif bar >= LEAST_BAR:
             interval = status.intervals.get(arm, UNKNOWN)
             drawn = _interval_bar(interval, difference(status, arm), axis, bar, marks)
-            line.append(drawn, style="green" if interval[0] > 0.0 else "yellow")
+            line.append(drawn, style="green" if status.is_behind(arm) else "yellow")
             line.append(space + said)
         yield line
     if rest:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -130,11 +130,6 @@ class StoppingRule(ABC):
         """Parameters of the nearest form that does not ask for the order of the values, for a forecast."""
         return params.copy()
 
-    @classmethod
-    def recalled(cls, version: int, parameters: dict[str, Any]) -> StoppingRule | None:
-        """The rule as it was stored by its version; None for a version that is not known."""
-        return cls(**parameters) if version == cls.version else None
-
     def simulated(self) -> StoppingRule:
         """What the rule's name stands for in a simulation, where time counts."""
         return self
@@ -170,8 +165,10 @@ class StoppingRule(ABC):
         t = _door.pulls(time, "time")
         if (t < 1).any():
             raise InvalidInputError(f"time must be at least 1, got {t.min()}; it counts all samples so far.")
-        assumed = self.seen(model or Gaussian())
-        params = self.parameters(assumed, _door.num_arms(num_arms), _door.delta(delta))
+        paired = self.applied(2)  # as in `evaluate`
+        params = paired.parameters(
+            self.seen(model or Gaussian()), _door.num_arms(num_arms), _door.delta(delta)
+        )
         value = np.empty(t.size)
         kernels.threshold_rows(params, t.ravel(), value)
         return value.reshape(t.shape)[()]

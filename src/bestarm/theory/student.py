@@ -64,6 +64,11 @@ class StudentRule(StoppingRule):
     def simulated(self) -> StudentRule:
         return replace(self, spacing=1 / 400)
 
+    def threshold(
+        self, time: npt.ArrayLike, num_arms: int, delta: float, *, model: Model | None = None
+    ) -> Array:
+        return super().threshold(time, num_arms, delta, model=model or Student())
+
     def evaluate(
         self,
         pulls: npt.ArrayLike,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class Tilt(StoppingRule):
     share: float = 0.75
 
     name = "tilt"
-    version = 2  # in version 1 the share was 0
+    version = 2  # version 1, in which no arm was ruled out, was never released
     watches = True
     models = proofs = (Gaussian, Bounded)
     reference = "mixtures of tilts with Ville's inequality, for each pair of arms; docs/proofs.md"
@@ -71,12 +70,6 @@ class Tilt(StoppingRule):
     @property
     def replays(self) -> bool:  # type: ignore[override]
         return self.eliminates
-
-    @classmethod
-    def recalled(cls, version: int, parameters: dict[str, Any]) -> Tilt | None:
-        if version == 1:
-            return cls(**parameters, share=0.0)
-        return cls(**parameters) if version == cls.version else None
 
     def unordered(self, params: Array) -> Array:
         paired = params.copy()
