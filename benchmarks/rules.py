@@ -15,17 +15,25 @@ import bestarm
 DELTA = 0.05
 COINS: dict[str, Any] = {"rewards": "bernoulli", "model": bestarm.Bounded(0.0, 1.0)}
 SCORES: dict[str, Any] = {"rewards": "beta", "noise": 0.1, "model": bestarm.Bounded(0.0, 1.0)}
+UNKNOWN: dict[str, Any] = {"model": bestarm.Student(), "rules": ["student"]}
+MOST = 3_000_000  # a run without the best arm among tied ones would never end
 PROBLEMS: dict[str, tuple[list[float], str, dict[str, Any]]] = {
     "rates of 3% and 2%": ([0.03, 0.02], "uniform", COINS),
+    "rates of 2.6%, 2.2% and 2.0%": ([0.026, 0.022, 0.02], "tas-d", {**COINS, "rules": ["tilt"]}),
     "rates of 97%, 95% and 95%": ([0.97, 0.95, 0.95], "tas-d", COINS),
+    "rates of 97%, 97% and 95%, tolerance 1%": (
+        [0.97, 0.97, 0.95],
+        "tas-d",
+        {**COINS, "tolerance": 0.01, "rules": ["tilt"]},
+    ),
     "0.9, 0.8, 0.8": ([0.9, 0.8, 0.8], "tas-d", COINS),
     "0.6 and nine of 0.5": ([0.6] + [0.5] * 9, "tas-d", COINS),
     "0.55, 0.50": ([0.55, 0.5], "uniform", COINS),
     "beta scores of sd 0.1: 0.62, 0.60, 0.57": ([0.62, 0.6, 0.57], "tas-d", SCORES),
     "Gaussian, gaps 0.1 to 0.5 sigma": ([0.9, 0.8, 0.6, 0.4, 0.4], "tas-d", {}),
-    "those gaps, sigma not known": ([0.9, 0.8, 0.6, 0.4, 0.4], "tas-d", {"model": bestarm.Student()}),
+    "those gaps, sigma not known": ([0.9, 0.8, 0.6, 0.4, 0.4], "tas-d", UNKNOWN),
     "Gaussian, gap 1 sigma": ([1.0, 0.0], "tas-d", {}),
-    "that gap, sigma not known": ([1.0, 0.0], "tas-d", {"model": bestarm.Student()}),
+    "that gap, sigma not known": ([1.0, 0.0], "tas-d", UNKNOWN),
 }
 
 
@@ -39,10 +47,9 @@ def main() -> None:
     )
     for seed, (name, (means, strategy, given)) in enumerate(PROBLEMS.items(), 1):
         words = []
-        for rule in ("student",) if given.get("model") == bestarm.Student() else ("mixture", "tilt"):
-            cell = bestarm.simulate(
-                strategy, means, DELTA, runs=runs, seed=seed, stopping=rule, progress=False, **given
-            ).cells[0]
+        options = {"runs": runs, "seed": seed, "max_samples": MOST, "progress": False, **given}
+        for rule in options.pop("rules", ["mixture", "tilt"]):
+            cell = bestarm.simulate(strategy, means, DELTA, stopping=rule, **options).cells[0]
             words.append(f"{cell.mean_samples:9.0f} ± {cell.standard_error:<5.0f} ({cell.errors})")
         print(f"{name:52} {strategy:8}" + "  ".join(words), flush=True)
 
