@@ -8,6 +8,7 @@ import pytest
 import bestarm
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.store.memory import MemoryStore
+from bestarm.kernels.exploration import exploration_biased_weights
 from bestarm.theory.models import Bounded, Gaussian
 from bestarm.theory.stopping import RULES
 
@@ -34,6 +35,17 @@ def test_the_rule_decides_when_every_lower_end_is_above_minus_the_tolerance(
             before = bool(seen.decided)
         decided += before
     assert decided > 5
+
+
+def test_ebs_has_the_tolerance_in_its_weights() -> None:
+    """Of a box that is a point they are the optimal ones of gaps that are larger by the tolerance."""
+    rng = np.random.default_rng(4)
+    for tolerance in (0.0, 0.05, 0.5):
+        for size in (2, 3, 8):
+            mu, w = rng.uniform(0.0, 1.0, size), np.empty(size)
+            best, _ = exploration_biased_weights(mu, mu, False, 0.0, tolerance, 0.0, w)
+            gaps = np.where(np.arange(size) == best, 0.0, mu.max() - mu + tolerance)
+            np.testing.assert_allclose(w, bestarm.optimal_weights(gaps=gaps).weights, rtol=1e-12)
 
 
 @pytest.mark.parametrize("stopping", ["mixture", "tilt"])

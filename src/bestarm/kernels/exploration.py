@@ -52,16 +52,18 @@ def next_candidate(
     return found
 
 
-@kernel("b1(const(f8[::1]), const(f8[::1]), f8, i8, f8[::1])")
-def candidate_squares(lower: Array, upper: Array, min_upper: float, best: int, x: Array) -> bool:
-    """Squared gaps of a candidate into `x`, in the form of `scaled_squares`.
+@kernel("b1(const(f8[::1]), const(f8[::1]), f8, i8, f8, f8[::1])")
+def candidate_squares(
+    lower: Array, upper: Array, min_upper: float, best: int, tolerance: float, x: Array
+) -> bool:
+    """Squared gaps of a candidate, with the tolerance, into `x`, in the form of `scaled_squares`.
 
     Returns False, and leaves the plain gaps in `x`, if the candidate has a second best arm.
     """
     top = upper[best]
     smallest = math.inf
     for b in range(lower.size):
-        x[b] = top - max(lower[b], min_upper)
+        x[b] = top - max(lower[b], min_upper) + tolerance
     x[best] = math.inf
     for b in range(lower.size):
         smallest = min(smallest, x[b])
@@ -72,16 +74,18 @@ def candidate_squares(lower: Array, upper: Array, min_upper: float, best: int, x
     return True
 
 
-@kernel("f8(const(f8[::1]), const(f8[::1]), f8, i8, const(f8[::1]), f8)")
-def log_smallest_weight(lower: Array, upper: Array, min_upper: float, best: int, x: Array, r: float) -> float:
+@kernel("f8(const(f8[::1]), const(f8[::1]), f8, i8, f8, const(f8[::1]), f8)")
+def log_smallest_weight(
+    lower: Array, upper: Array, min_upper: float, best: int, tolerance: float, x: Array, r: float
+) -> float:
     """log w_min of a candidate, from its squared gaps and its root.
 
     Numerics: w_min itself underflows where gaps differ by more than 150 orders of magnitude.
     """
-    largest, smallest = upper[best] - min_upper, math.inf
+    largest, smallest = upper[best] - min_upper + tolerance, math.inf
     for b in range(x.size):
         if b != best:
-            smallest = min(smallest, upper[best] - max(lower[b], min_upper))
+            smallest = min(smallest, upper[best] - max(lower[b], min_upper) + tolerance)
     ratio = largest / smallest
     if ratio < 1e100:
         inverse = math.log(r * ratio * ratio - 1.0)
@@ -90,15 +94,16 @@ def log_smallest_weight(lower: Array, upper: Array, min_upper: float, best: int,
     return -inverse - math.log1p(root_sum(x, r))
 
 
-@kernel("Tuple((i8, f8))(const(f8[::1]), const(f8[::1]), b1, f8, f8, f8[::1])")
+@kernel("Tuple((i8, f8))(const(f8[::1]), const(f8[::1]), b1, f8, f8, f8, f8[::1])")
 def exploration_biased_weights(
-    lower: Array, upper: Array, every: bool, tie: float, warm: float, w: Array
+    lower: Array, upper: Array, every: bool, tie: float, tolerance: float, warm: float, w: Array
 ) -> tuple[int, float]:
     """Weights into `w`; returns the biased bandit's best arm, -1 if the intervals meet, and r Δ_min².
 
     every  try each candidate in the order of the arms, as printed; else the Pareto front
     tie    values that differ by at most this much count as equal, and the lowest index wins; w_min is
            compared by its logarithm
+    tolerance  by which every gap is larger: how far below the best an answer may be
     warm   a guess of r Δ_min², 0 for none
     """
     max_lower, min_upper = box_ends(lower, upper)
@@ -112,18 +117,18 @@ def exploration_biased_weights(
     if following < 0:  # nearly always: a single candidate, nothing to compare
         best, best_r = a, warm
     while a >= 0 and best != a:
-        if candidate_squares(lower, upper, min_upper, a, w):
+        if candidate_squares(lower, upper, min_upper, a, tolerance, w):
             r = scaled_root(w, a, warm)
-            value = log_smallest_weight(lower, upper, min_upper, a, w, r)
+            value = log_smallest_weight(lower, upper, min_upper, a, tolerance, w, r)
             if best < 0 or value > best_min + tie or (value >= best_min - tie and a < best):
                 best, best_r, best_min = a, r, value
         a = following
         if a >= 0:
             following = next_candidate(lower, upper, max_lower, min_upper, every, tie, a)
-    if best < 0 or not candidate_squares(lower, upper, min_upper, best, w):
+    if best < 0 or not candidate_squares(lower, upper, min_upper, best, tolerance, w):
         # Every candidate has a second best arm, and w_min = 0: the first of them wins.
         best = next_candidate(lower, upper, max_lower, min_upper, True, tie, -1)
-        candidate_squares(lower, upper, min_upper, best, w)
+        candidate_squares(lower, upper, min_upper, best, tolerance, w)
         tied_weights(w)
         return best, 0.0
     return best, solve_scaled(w, best, best_r)
@@ -135,7 +140,7 @@ def exploration_biased_weights_rows(
 ) -> None:
     """Weights and the biased bandit for every row."""
     for i in range(lower.shape[0]):
-        best[i], _ = exploration_biased_weights(lower[i], upper[i], every, 0.0, 0.0, w[i])
+        best[i], _ = exploration_biased_weights(lower[i], upper[i], every, 0.0, 0.0, 0.0, w[i])
         _, min_upper = box_ends(lower[i], upper[i])
         for a in range(lower.shape[1]):
             mu[i, a] = min_upper if best[i] < 0 else max(lower[i, a], min_upper)

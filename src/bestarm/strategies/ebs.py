@@ -16,7 +16,7 @@ from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.divergences import BERNOULLI, family_reach
 from ..kernels.exploration import exploration_biased_weights
-from ..kernels.layout import MEANS, MODEL, OUT, OWN, PULLS, SELECT, VARIANCES, Select
+from ..kernels.layout import MEANS, MODEL, OUT, OWN, PULLS, SELECT, TOLERANCE, VARIANCES, Select
 from ..kernels.random import Words
 from ..kernels.tracking import TIE, arms_left, track
 from ..kernels.widths import half_width
@@ -36,7 +36,7 @@ def weights_left(state: Array, left: int, warm: float, memory: Array) -> float:
         if state[OUT, a] == 0.0:
             lower[n], upper[n] = memory[_LOWER, a], memory[_UPPER, a]
             n += 1
-    _, warm = exploration_biased_weights(lower[:left], upper[:left], False, TIE, warm, target[:left])
+    _, warm = exploration_biased_weights(lower[:left], upper[:left], False, TIE, 0.0, warm, target[:left])
     n = 0
     for a in range(state.shape[1]):
         memory[_TARGET, a] = 0.0
@@ -63,9 +63,9 @@ def select(
             above = family_reach(params, means[a], 0.5 * width * width, 1.0)
         lower[a] = min(max(means[a] - below, params[_LOW]), params[_HIGH])  # (3)
         upper[a] = min(max(means[a] + above, params[_LOW]), params[_HIGH])
-    warm, left = memory[_WARM, 0], arms_left(state)
+    warm, left, tolerance = memory[_WARM, 0], arms_left(state), params[TOLERANCE]
     if left == pulls.size:
-        _, memory[_WARM, 0] = exploration_biased_weights(lower, upper, False, TIE, warm, target)
+        _, memory[_WARM, 0] = exploration_biased_weights(lower, upper, False, TIE, tolerance, warm, target)
     else:
         memory[_WARM, 0] = weights_left(state, left, warm, memory)
     return track(state, target, memory[_SUM], t, params[_D_TRACKING] != 0.0)
