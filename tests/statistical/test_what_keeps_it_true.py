@@ -70,7 +70,15 @@ def experiments(worker: Worker) -> list[bestarm.Status]:
     found = []
     for run in range(RUNS):
         experiment = Experiment.create(
-            Clocked(), "x", ARMS, DELTA, bounds=(0, 1), strategy="uniform", seed=run, lease=60.0
+            Clocked(),
+            "x",
+            ARMS,
+            DELTA,
+            bounds=(0, 1),
+            strategy="uniform",
+            stopping="mixture",
+            seed=run,
+            lease=60.0,
         )
         rng = random.Random(run)
         for _ in range(MOST // BATCH):
@@ -326,7 +334,8 @@ def test_a_value_outside_the_bounds_ends_the_run_without_a_decision() -> None:
             experiment.tell(pull, 2.0 * (luck < 0.3) if pull.arm == ARMS[0] else float(luck < 0.5))
 
     for run in range(RUNS):
-        experiment = Experiment.create("memory:", "x", ARMS, DELTA, bounds=(0, 1), seed=run)
+        options = {"bounds": (0, 1), "stopping": "mixture", "seed": run}
+        experiment = Experiment.create("memory:", "x", ARMS, DELTA, **options)  # type: ignore[arg-type]
         with pytest.raises(SuspendedError, match="outside the bounds"):
             sample_on(experiment)
         assert experiment.status().decision is None
