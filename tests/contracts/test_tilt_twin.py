@@ -93,19 +93,21 @@ def test_many_retractions_leave_no_trace() -> None:
     assert statistics[1] == pytest.approx(statistics[0], rel=1e-12)
 
 
-def test_the_smallest_is_best_symmetrically() -> None:
+@pytest.mark.parametrize("arms", [["a", "b"], ["a", "b", "c", "d"]])
+def test_the_smallest_is_best_symmetrically(arms: list[str]) -> None:
     """Values 1 - x under minimize are values x, bit for bit, where 1 - x is exact."""
-    ends = []
+    ends, means = [], {"a": 0.6, "b": 0.5, "c": 0.45, "d": 0.3}
     for minimize in (False, True):
         experiment = Experiment.create(
-            "memory:", "x", ["a", "b"], 0.01, bounds=(0, 1), stopping="tilt", seed=1, minimize=minimize
+            "memory:", "x", arms, 0.01, bounds=(0, 1), stopping="tilt", seed=1, minimize=minimize
         )
         rng = np.random.default_rng(2)
         while pulls := experiment.ask():
-            x = round(float(np.clip(rng.normal({"a": 0.6, "b": 0.5}[pulls[0].arm], 0.2), 0, 1)) * 256) / 256
+            x = round(float(np.clip(rng.normal(means[pulls[0].arm], 0.2), 0, 1)) * 256) / 256
             experiment.tell(pulls[0], 1.0 - x if minimize else x)
         status = experiment.status()
-        ends.append((status.samples, status.statistic, status.decision, status.pulls, status.intervals))
+        shown = status.statistic, status.intervals, status.ruled_out
+        ends.append((status.samples, status.decision, status.pulls, *shown))
     assert ends[0] == ends[1]
 
 
