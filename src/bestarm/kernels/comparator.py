@@ -154,12 +154,12 @@ def count_against(params: Array, state: Array, arm: int, value: float) -> None:
         if left == 2 or (third >= 0 and apparent(params, state, arm, third) >= enough):
             count(params, state, arm, first, value)
         return
-    clear = second >= 0 and apparent(params, state, arm, second) >= enough
-    clearer = third >= 0 and apparent(params, state, arm, third) >= enough
+    clear = left == 2 or (second >= 0 and apparent(params, state, arm, second) >= enough)
+    clearer = clear or (third >= 0 and apparent(params, state, arm, third) >= enough)
     for i in range(state.shape[1]):
         if i != arm and state[OUT, i] == 0.0:
-            ahead = clearer if i == second else clear
-            if left == 2 or ahead or apparent(params, state, arm, i) >= enough:
+            ahead = clear or (clearer and i == second)
+            if ahead or (i != second and apparent(params, state, arm, i) >= enough):
                 count(params, state, arm, i, value)
 
 
