@@ -29,8 +29,9 @@ class StudentRule(StoppingRule):
 
     An arm whose values are all equal, or differ by rounding alone, shows no variance: no pair with it passes.
 
-    spacing  0 asks the rule after every sample; s again after max(1, s t) samples, so that a simulation takes
-             less time: 1/400 delays a stop by a four-hundredth at most
+    spacing  0 asks the rule after every sample. Else, so that a simulation takes less time, it is asked again
+             when the evidence may have come to the threshold: after s t samples at least, or 1, and 3% of t
+             at most
     """
 
     spacing: float = 0.0

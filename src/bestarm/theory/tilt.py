@@ -17,7 +17,7 @@ from .stopping import StoppingRule
 
 @dataclass(frozen=True)
 class Tilt(StoppingRule):
-    """Stop with leader b when, for every other arm i, Λ_{b,i} > log((K-1)/δ).
+    """Stop with leader b when, for every other arm i, Λ_{b,i} > log((K-1)/δ); or rule arms out one by one.
 
     Λ is the logarithm of a mixture of exponential tilts of both arms, b upwards and i downwards, at the
     common mean that makes it least. With the true means the mixture is a nonnegative martingale that starts
@@ -25,11 +25,16 @@ class Tilt(StoppingRule):
     by δ. For values between bounds nothing else is assumed: where they vary less than they could, or lie near
     an end, as rates do, a fraction of the samples of `mixture` is enough. For a known sigma it needs fewer.
 
-    spacing  0 asks the rule after every sample; s again after max(1, s t) samples, so that a simulation takes
-             less time: 1/400 delays a stop by a four-hundredth at most
+    spacing  0 asks the rule after every sample. Else, so that a simulation takes less time, it is asked again
+             when the evidence may have come to the threshold: after s t samples at least, or 1, and 3% of t
+             at most
+    share    from three arms on, and without a tolerance: every arm is tested for being the best, against a
+             comparator with this weight, and is out for ever when that is refuted at the level log(1/δ); the
+             last arm is declared. 0 compares pairs of arms alone
 
-    From counts and means alone (`evaluate`, `intervals`) values between bounds are judged as successes and
-    failures of the same mean, which is exact for these and needs more evidence for all others.
+    From counts and means alone (`evaluate`, `intervals`), without an order, pairs are compared, and values
+    between bounds are judged as successes and failures of the same mean, which is exact for these and needs
+    more evidence for all others.
     """
 
     spacing: float = 0.0
@@ -39,7 +44,7 @@ class Tilt(StoppingRule):
     version = 2  # version 1, in which no arm was ruled out, was never released
     watches = True
     models = proofs = (Gaussian, Bounded)
-    reference = "mixtures of tilts with Ville's inequality, for each pair of arms; docs/proofs.md"
+    reference = "mixtures of tilts with Ville's inequality; docs/proofs.md"
     code = rules.TILT
 
     def __post_init__(self) -> None:
