@@ -68,7 +68,8 @@ class Experiment:
         model     what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm, or
                   bestarm.Student(), Gaussian values of unknown variances
         strategy  how to choose the next arm, by name or as an object; default "tas-c"
-        stopping  when to stop; default "mixture", which is proven, and "student" for Student()
+        stopping  when to stop; default "tilt", which is proven; "student" for Student(), and
+                  "kaufmann-koolen" for Poisson() and Exponential()
         tolerance how far below the best the answer may be, in the values' units; default 0
         minimize  whether the smallest mean is the best; default False
         order     "ask": results count in the order of asking; "arrival": as they come, if you know that

@@ -21,9 +21,7 @@ from ._types import Array
 from .exact import two_product, two_sum
 from .families import BOUNDED
 from .layout import (
-    HIGH,
     LEVEL,
-    LOW,
     MEANS,
     MODEL,
     OFFSET,
@@ -57,6 +55,7 @@ from .tilt import (
     multiply,
     place,
     pooled,
+    rescaled,
 )
 from .tracking import TIE, arms_left
 
@@ -65,7 +64,7 @@ LONGEST, COST = 0.03, 2.7  # see `next_look`
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)")
 def shrunken(params: Array, state: Array, arm: int) -> float:
-    """A mean for ranking: of bounded values with one more in the middle; -inf for an arm without values."""
+    """A mean for ranking: of bounded values with one more in the middle; of others -inf without a value."""
     if params[MODEL] != BOUNDED:
         return float(0.5 * state[MEANS, arm])
     n = state[PULLS, arm]
@@ -122,8 +121,7 @@ def count(params: Array, state: Array, arm: int, against: int, value: float) -> 
     row = comparator_row(params)
     state[row + COUNT, against] += 1.0
     if params[MODEL] == BOUNDED:
-        up = min(max((value - params[LOW]) / (params[HIGH] - params[LOW]), 0.0), 1.0)
-        down = min(max((params[HIGH] - value) / (params[HIGH] - params[LOW]), 0.0), 1.0)
+        up, down = rescaled(params, value)
         if down == 0.0:
             state[row + C_TOP, against] += 1.0
         elif up > 0.0:

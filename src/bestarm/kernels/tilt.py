@@ -102,12 +102,18 @@ def fold(state: Array, arm: int) -> None:
             state[row, arm], state[row + NODES, arm] = summed(state, row, arm), 0.0
 
 
+@kernel("UniTuple(f8, 2)(const(f8[::1]), f8)")
+def rescaled(params: Array, value: float) -> tuple[float, float]:
+    """A bounded value as parts of the distance of the ends: from the lower one, and from the upper one."""
+    width = params[HIGH] - params[LOW]
+    up = min(max((value - params[LOW]) / width, 0.0), 1.0)
+    return up, min(max((params[HIGH] - value) / width, 0.0), 1.0)
+
+
 @kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)", apart=True)
 def count_tilts(params: Array, state: Array, arm: int, count: float, value: float) -> None:
     """Count a value of a bounded arm in, or out again: count -1 with the negative of the value."""
-    x, width = count * value, params[HIGH] - params[LOW]
-    up = min(max((x - params[LOW]) / width, 0.0), 1.0)
-    down = min(max((params[HIGH] - x) / width, 0.0), 1.0)
+    up, down = rescaled(params, count * value)
     if down == 0.0:
         state[TOP, arm] += count
     elif up == 0.0:
