@@ -10,8 +10,8 @@ import pytest
 from bestarm.experiment.bodies import Bodies
 from bestarm.experiment.events import settled
 from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.independent import Independent
 from bestarm.experiment.snapshots import as_dict, packed, unpacked
-from bestarm.experiment.state import State
 from bestarm.experiment.store.memory import MemoryStore
 from bestarm.kernels.layout import OUT
 
@@ -28,18 +28,18 @@ def make(kind: str, **given: Any) -> Experiment:
     return Experiment.create(MemoryStore(), "x", list(MEANS), 0.05, **settings)
 
 
-def known(experiment: Experiment) -> State:
+def known(experiment: Experiment) -> Independent:
     experiment.status()
-    assert experiment._journal.known is not None
+    assert isinstance(experiment._journal.known, Independent)
     return experiment._journal.known
 
 
 def agrees(experiment: Experiment) -> None:
     """The state as it was told, replayed at once, line by line, from a snapshot; and the evidence itself."""
     state, recall = known(experiment), experiment._journal._recall
-    at_once = State(experiment.settings, recall=recall)
+    at_once = Independent(experiment.settings, recall=recall)
     at_once.replay(experiment._journal.lines())
-    single = State(experiment.settings, recall=recall)
+    single = Independent(experiment.settings, recall=recall)
     for entry in experiment._journal.lines():
         single.apply(entry)
     again = unpacked(experiment.settings, packed(state))

@@ -2,7 +2,7 @@
 
 Two arms in turn, b better by 0.001 sigma, and only the last few pulls are kept: the oldest is taken back by
 its number, whatever its value. Every window is another reading of the data, and the rule errs in some of
-them. The kernels of a live experiment decide; `State` agrees with them line by line. Seeds are fixed.
+them. The kernels of a live experiment decide; `Independent` agrees with them line by line. Seeds are fixed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from scipy import stats
 import bestarm
 from bestarm.experiment import events, promise
 from bestarm.experiment.events import Entry
+from bestarm.experiment.independent import Independent
 from bestarm.experiment.settings import new_settings
-from bestarm.experiment.state import State
 from bestarm.kernels.decision import take
 from bestarm.kernels.layout import MEANS
 from bestarm.kernels.random import normal, open_stream
@@ -63,10 +63,12 @@ def simulated(
     return found
 
 
-def lived(rule: bestarm.Mixture, delta: float, run: int, window: int, pulls: int) -> tuple[int, int, State]:
+def lived(
+    rule: bestarm.Mixture, delta: float, run: int, window: int, pulls: int
+) -> tuple[int, int, Independent]:
     """The same run as lines of a log; what it ends with, its last pull, and the state."""
     settings = new_settings(["a", "b"], delta, sigma=1.0, strategy="uniform", stopping=rule, seed=1)
-    state, stream, values = State(settings), np.zeros(2, np.uint64), []
+    state, stream, values = Independent(settings), np.zeros(2, np.uint64), []
     with np.errstate(over="ignore"):
         open_stream(np.uint64(9), np.uint64(run), np.uint64(0), stream)
     for n in range(pulls):

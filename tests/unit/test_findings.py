@@ -13,8 +13,8 @@ import pytest
 from bestarm import Experiment
 from bestarm.experiment.events import DECIDED
 from bestarm.experiment.findings import Findings, same_decision
+from bestarm.experiment.independent import Independent
 from bestarm.experiment.settings import new_settings
-from bestarm.experiment.state import State
 from bestarm.experiment.store import open_store
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -67,7 +67,7 @@ def test_the_same_decision_has_the_same_arm_on_the_same_samples() -> None:
 
 def test_before_the_first_result_nothing_leads_and_nothing_is_known() -> None:
     """No leader, no means, intervals from -inf to inf."""
-    seen = State(new_settings(["a", "b"], sigma=1.0)).findings()
+    seen = Independent(new_settings(["a", "b"], sigma=1.0)).findings()
     assert (seen.arm, seen.samples, seen.means) == (-1, 0, (None, None))
     assert (seen.statistic, seen.lower, seen.upper) == (None, (-math.inf,) * 2, (math.inf,) * 2)
 

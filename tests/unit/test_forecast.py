@@ -14,7 +14,7 @@ import pytest
 import bestarm
 from bestarm.experiment import forecast as module
 from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.state import State
+from bestarm.experiment.independent import Independent
 from bestarm.kernels.layout import PULLS
 from bestarm.kernels.noiseless import run_on
 from bestarm.strategies import Strategy, find_strategy, strategy_names
@@ -35,7 +35,7 @@ def begun(
     return experiment
 
 
-def followed(state: State, most: int = 1_000_000, growth: float = 0.0, sums: int = -1) -> float:
+def followed(state: Independent, most: int = 1_000_000, growth: float = 0.0, sums: int = -1) -> float:
     """How many more samples, pull by pull: until the rule decides on values that equal the means."""
     strategy = state.settings.strategy
     assert strategy is not None
@@ -48,9 +48,9 @@ def followed(state: State, most: int = 1_000_000, growth: float = 0.0, sums: int
     return float(seen[PULLS].sum() - state.chooser.asked.sum())
 
 
-def state_of(experiment: Experiment) -> State:
+def state_of(experiment: Experiment) -> Independent:
     experiment.status()
-    assert experiment._journal.known is not None
+    assert isinstance(experiment._journal.known, Independent)
     return experiment._journal.known
 
 

@@ -14,6 +14,7 @@ import pytest
 from numpy.random import rand as drawn_elsewhere
 
 import bestarm
+from bestarm.experiment.independent import Independent
 from bestarm.kernels.tracking import furthest_behind
 from bestarm.simulation import threads
 from support.processes import run_python
@@ -206,7 +207,7 @@ def test_the_level_of_a_live_experiment_is_not_that_of_the_strategy() -> None:
         called.append(leader)
         return 0
 
-    assert experiment._journal.known is not None
+    assert isinstance(experiment._journal.known, Independent)
     experiment._journal.known.chooser.select = cheat
     for _ in range(2):
         experiment.tell([(pull, 0.0) for pull in experiment.ask()])

@@ -11,9 +11,9 @@ import pytest
 
 import bestarm
 from bestarm import Experiment, SuspendedError
+from bestarm.experiment.independent import Independent
 from bestarm.experiment.settings import read_settings
 from bestarm.experiment.snapshots import as_dict, packed, unpacked
-from bestarm.experiment.state import State
 from bestarm.experiment.store.memory import MemoryStore
 from support.older import without_alarm
 
@@ -248,7 +248,7 @@ def test_a_replay_is_refuted_like_the_state_that_was_told(strategy: str, batch: 
 
 
 def compare(experiment: Experiment) -> None:
-    again, at_once = State(experiment.settings), State(experiment.settings)
+    again, at_once = Independent(experiment.settings), Independent(experiment.settings)
     with experiment._store.reading("x") as log:
         at_once.replay(log.entries())
         for entry in log.entries():

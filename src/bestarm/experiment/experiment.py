@@ -16,11 +16,11 @@ import numpy as np
 from .. import __version__, _door
 from .._signature import spelled_out
 from ..errors import InvalidInputError, SuspendedError
-from ..kernels.layout import arm_of
 from ..strategies import Strategy
 from . import events
 from .events import Entry, Event
 from .forecast import Forecast, forecast, uniform_samples
+from .independent import Independent
 from .journal import Journal
 from .names import check_name
 from .pulls import Pull, pull_seed
@@ -148,12 +148,11 @@ class Experiment:
             if issued and time.monotonic() - begun > AT_ONCE:
                 more = True
                 break
-            action = state.choose()
-            if action is None:
+            chosen = state.next()
+            if chosen is None:
                 break
-            arm, pull = arm_of(action, len(self.settings.arms)), state.next_pull
-            data = {"deadline": deadline} if action >= 0 else {"deadline": deadline, "check": False}
-            turn.record(Entry(events.ASKED, pull, arm, data=data))
+            (arm, said), pull = chosen, state.next_pull
+            turn.record(Entry(events.ASKED, pull, arm, data={"deadline": deadline, **said}))
             issued.append(self._pull(pull, arm, deadline))
         return issued, more, state.next_pull > most and not state.waits
 
@@ -270,6 +269,7 @@ class Experiment:
     def forecast(self) -> Forecast:
         """How many more samples, and of which arms, if the estimated means are the true ones."""
         with self._journal.reading() as state:
+            assert isinstance(state, Independent)
             return forecast(state)
 
     def uniform_samples(self) -> int | None:
@@ -279,6 +279,7 @@ class Experiment:
         every strategy is uniform.
         """
         with self._journal.reading() as state:
+            assert isinstance(state, Independent)
             return uniform_samples(state) if len(state.settings.arms) > 2 else None
 
     def history(self, after: int = 0) -> list[Event]:

@@ -17,7 +17,7 @@ from ..kernels.layout import MEANS, PULLS
 from ..kernels.noiseless import FOREVER, run_on
 from ..kernels.tracking import TIE
 from ..strategies import Strategy
-from .state import State
+from .independent import Independent
 
 STEPS, LEAST_STEPS = 200_000, 200  # the former over K, as a step costs about K; then it is extrapolated
 UNIT_STEPS = 20_000  # over K, for a strategy that must be taken one pull at a time
@@ -46,7 +46,7 @@ class Forecast:
         return f"about {self.samples} more samples" + (f": {shares}" if shares else "")
 
 
-def forecast(state: State) -> Forecast:
+def forecast(state: Independent) -> Forecast:
     """Let the strategy continue as if every value equalled its arm's mean so far, until the rule decides."""
     arms = state.settings.arms
     nothing = dict.fromkeys(arms, 0)
@@ -72,7 +72,7 @@ def forecast(state: State) -> Forecast:
     return Forecast(int(more.sum()), dict(zip(arms, more.tolist(), strict=True)))
 
 
-def uniform_samples(state: State) -> int | None:
+def uniform_samples(state: Independent) -> int | None:
     """How many samples uniform sampling would take in total, if the estimated means are the true ones."""
     K = len(state.settings.arms)
     if state.bodies.evidence[PULLS].min() == 0.0:
@@ -81,7 +81,7 @@ def uniform_samples(state: State) -> int | None:
     return None if pulls is None else int(np.ceil(pulls.sum()))
 
 
-def _pulls_at_decision(state: State, strategy: Strategy) -> Array | None:
+def _pulls_at_decision(state: Independent, strategy: Strategy) -> Array | None:
     """Step by step until the decision; if it is too far, along the shares of the second half of the steps."""
     chooser = state.chooser.copy()
     seen, select = state.bodies.seen(), chooser.select
@@ -117,7 +117,7 @@ def _pace(strategy: Strategy, num_arms: int) -> tuple[int, float, int]:
     return steps, max(0.02, 4.0 * num_arms / steps), sums
 
 
-def _grow(state: State, seen: Array, pulls: Array, shares: Array) -> Array | None:
+def _grow(state: Independent, seen: Array, pulls: Array, shares: Array) -> Array | None:
     """pulls + s shares for the smallest s at which the rule decides on these means; None beyond FOREVER."""
     later = seen.copy()
 

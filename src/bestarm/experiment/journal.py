@@ -21,6 +21,7 @@ from typing import TypeVar
 
 from ..errors import StoreError
 from ..kernels._jit import ENABLED
+from .designs import new_state
 from .events import DECIDED, Entry
 from .findings import same_decision
 from .settings import Settings
@@ -159,7 +160,7 @@ class Journal:
             return True
         assert self._state is not None
         if self._proof is None:
-            self._proof = State(self.settings, steers=False, recall=self._recall)
+            self._proof = new_state(self.settings, steers=False, recall=self._recall)
             for chunk in stored_chunks(self.store, self.name, 0, self._state.seq):
                 self._proof.replay(chunk)
         if self._proven(turn):
@@ -207,7 +208,7 @@ class Journal:
                 new = log.entries(max(0, state.seq - 1), most=CHUNK)
             if state.seq and not _continues(state, new):  # another file, or a backup
                 self._refuse_other()
-                state = self._state = State(self.settings, recall=self._recall)
+                state = self._state = new_state(self.settings, recall=self._recall)
                 self._proof, last = None, -1
                 continue
             self._take_in(new[1:] if state.seq else new)
@@ -242,7 +243,7 @@ class Journal:
                 return unpacked(self.settings, saved[1], self._recall)
             except Exception:  # a cache: without it the log is replayed
                 self._bad = saved[0]
-        return State(self.settings, recall=self._recall)
+        return new_state(self.settings, recall=self._recall)
 
     def _maybe_save(self) -> None:
         """Save a snapshot when much was appended since the last; a store that is busy does without."""
@@ -291,8 +292,7 @@ def _continues(state: State, new: list[Entry]) -> bool:
 
 def _size(state: State) -> int:
     """About how many bytes a snapshot takes."""
-    held = 2 * state.bodies.evidence.size + state.chooser.memory.size
-    return 40 * (len(state.open) + len(state.beyond)) + 20 * held
+    return 40 * len(state.open) + 20 * state.size
 
 
 def _spacing(state: State) -> int:

@@ -6,12 +6,13 @@ import hashlib
 import json
 from typing import Any
 
+from .designs import new_state
 from .findings import Findings
 from .settings import Settings
 from .state import Open, Recall, State
 
 SNAPSHOT = 5  # raised whenever the form of `as_dict` changes; other snapshots are not read
-_PLAIN = ("seq", "mark", "head", "next_pull", "first", "counts")
+_PLAIN = ("seq", "mark", "head", "next_pull", "counts")
 
 
 def packed(state: State) -> str:
@@ -38,14 +39,12 @@ def as_dict(state: State) -> dict[str, Any]:
     return {
         "snapshot": SNAPSHOT,
         **{name: getattr(state, name) for name in _PLAIN},
-        **state.bodies.to_dict(),
-        **state.chooser.to_dict(),
+        **state.to_dict(),
         "decision": None if state.decision is None else state.decision.to_record(state.settings.arms),
         "open": [[pull, *item] for pull, item in state.open.items()],
         "violated": list(state.violated.items()),
         "refuted": None if state.refuted is None else list(state.refuted),
         "outside": list(state.outside.items()),
-        "beyond": [[pull, *item] for pull, item in state.beyond.items()],
     }
 
 
@@ -53,14 +52,12 @@ def from_dict(settings: Settings, data: dict[str, Any], recall: Recall | None = 
     """The inverse of `as_dict`; KeyError or ValueError if it is no snapshot of ours."""
     if data["snapshot"] != SNAPSHOT:
         raise ValueError("a snapshot of another version")
-    state = State(settings, recall=recall)
-    state.bodies.restore(data)
-    state.chooser.restore(data)
+    state = new_state(settings, recall=recall)
+    state.restore(data)
     state.open = {pull: Open(*rest) for pull, *rest in data["open"]}
     state.violated = dict(data["violated"])
     state.refuted = None if data["refuted"] is None else tuple(data["refuted"])
     state.outside = dict(data["outside"])
-    state.beyond = {pull: (arm, check, value) for pull, arm, check, value in data["beyond"]}
     for name in _PLAIN:
         setattr(state, name, data[name])
     state.decision = None if data["decision"] is None else Findings.from_record(data["decision"])

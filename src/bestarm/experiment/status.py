@@ -165,7 +165,7 @@ def status_of(name: str, state: State) -> Status:
         stopping=settings.stopping.name,
         minimize=settings.minimize,
         pending=dict(zip(arms, pending, strict=True)),
-        waiting=sum(value is not None for _, _, value in state.beyond.values()),
+        waiting=state.waiting,
         suspended=suspension(state),
         promise=proven,
         assumes=assumption(state),
@@ -188,7 +188,7 @@ def _race(state: State, seen: Findings) -> tuple[float | None, tuple[str, ...]]:
         return None, arms
     out = [one is not None for one in seen.ruled_out] or [False] * len(arms)
     behind = [0.0 if a == seen.arm or out[a] else -low for a, low in enumerate(seen.lower)]
-    if state.bodies.rule.eliminates:
+    if state.eliminates:
         race = tuple(arm for a, arm in enumerate(arms) if not out[a])
     else:
         race = tuple(arm for a, arm in enumerate(arms) if a == seen.arm or behind[a] >= 0.0)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import DamagedLogError, StoreError
 from ..strategies import Strategy
+from .designs import new_state
 from .events import CREATED, DECIDED, Entry
 from .findings import same_decision
 from .journal import stored_chunks, stored_lines
@@ -183,7 +184,7 @@ class _Audit:
         if entry.kind != CREATED:
             raise DamagedLogError(entry.seq, f"a log begins with {CREATED!r}, not with {entry.kind!r}")
         settings = read_settings(entry.data or {}, self.strategy)
-        self.state = State(settings, steers=False, recall=self.recall)
+        self.state = new_state(settings, steers=False, recall=self.recall)
         if settings.strategy is None and settings.strategy_record.get("stops_itself"):
             self._follows = None
 
