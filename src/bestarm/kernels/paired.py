@@ -1,0 +1,291 @@
+"""Rounds in which the arms share an item: the evidence that an arm is not the best, from differences.
+
+In every round the arms in the race are evaluated on one item. D = X_b - X_i lies in [-1, 1]: the difference
+of two values that were mapped to [0, 1], larger being better, or its sign, where only wins count. A bet of
+size λ on b against i multiplies by (1 + λD)/(1 + λd), a positive factor of mean 1 if d is the mean of D given
+the rounds before, and of mean below 1 if that is smaller. With T_k the sum of log(1 + λ_k D) over n rounds,
+
+    Λ_b,i(d) = log Σ_k p_k exp(T_k - n log(1 + λ_k x(d)))        the evidence against mean b - mean i <= d
+
+With an unlimited source of items x(d) = d. If a set of M items is used up in random order, the mean of D
+given the past is what remains of M d, spread over the items that are left; x(d) = (A d - B)/n is the average
+of these, and by Jensen's inequality the evidence with the average is at most that with each.
+
+Arm i is tested for being the best: against every other arm, and against its *comparator*, in each round the
+arm in the race that was ahead of it the most before that round. It is out for ever when the average of both,
+with the weight SHARE on the comparator, exceeds 1/δ; the last arm is declared. Proofs are in docs/proofs.md.
+
+    params   LEVEL .. WINS below
+    pairs    (PAIR_ROWS, K K): column b K + i for b against i
+    arms     (ARM_ROWS, K): how long an arm was in the race, and its comparator
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ._jit import kernel
+from ._types import Array
+from .exact import two_sum
+from .tilt import EPSILON, NODES, SCALES, multiply, summed
+
+# Parameters: log(1/δ); the level of one pair; the comparator's weight; the tolerance as a part of the
+# distance of the bounds; how many items there are, inf for unlimited ones; whether only wins count.
+LEVEL, PAIR_LEVEL, SHARE, TOLERANCE, ITEMS, WINS, PARAMS = range(7)
+
+# The rows of bets: how often D was 1, and -1; the logarithms of products of all other factors that have
+# become large, and NODES rows further these products (see `tilt.multiply`). Then, of a pair: the sum of D,
+# and what rounding took from it; and B. Of an arm: its rounds in the race; A; after how many rounds it was
+# ruled out, 0 before that; a bound of its evidence; the sum over rounds of the mean that its comparator's D
+# had at most.
+UPS, DOWNS, FACTORS, BET_ROWS = 0, 1, 2, 2 + 2 * NODES
+LEAD, LOST, SPENT, PAIR_ROWS = range(BET_ROWS, BET_ROWS + 4)
+ROUNDS, SPAN, OUT, HOPE, EXPECTED, ARM_ROWS = range(BET_ROWS, BET_ROWS + 6)
+
+LAMBDA = np.tanh(0.5 * EPSILON)
+WON = np.log1p(LAMBDA)
+BEATEN = -np.log1p(0.5 * np.expm1(EPSILON))  # log(1 - λ), without its cancellation
+
+
+def _prior() -> Array:
+    """Weights of the bets: more on large ones than the tilt rule's, for on common items most D are 0."""
+    scales = 8.0 * 0.25 ** np.arange(SCALES)
+    q = EPSILON * np.exp(-(EPSILON**2) / (2.0 * scales[:, None] ** 2))
+    w = np.array([2.0, 3.0, 4.0, 3.0, 2.0, 1.0, 0.5]) / 15.5
+    return np.asarray(w @ (q / q.sum(axis=1, keepdims=True)), np.float64)
+
+
+PRIOR = _prior()
+LOG_PRIOR = np.log(PRIOR)
+
+SLACK = 1e-9  # of all items: how far a lead must exceed what is left to be certain, rounding aside
+EVEN = 1e-12  # of all items: sums that differ by less are equal
+HALVINGS = 60  # of a search for the end of an interval
+GO_ON, UNDECIDED = -1, -2  # what `declared` answers besides an arm; the latter when the items are used up
+
+
+@kernel("f8(const(f8[::1]), const(f8[::1]), const(f8[::1]), i8, i8)")
+def difference(params: Array, low: Array, high: Array, b: int, i: int) -> float:
+    """D of one round; a value that is missing lies between `low` and `high`, all others are equal to both."""
+    if params[WINS] != 0.0:
+        return 1.0 if low[b] > high[i] else -1.0 if low[b] < high[i] else 0.0
+    return float(low[b] - high[i])
+
+
+@kernel("void(f8[:, ::1], i8, f8)")
+def bet(state: Array, column: int, d: float) -> None:
+    """Multiply all bets of a column by 1 + λd."""
+    if d == 1.0:
+        state[UPS, column] += 1.0
+    elif d == -1.0:
+        state[DOWNS, column] += 1.0
+    elif d != 0.0:
+        for k in range(NODES):
+            multiply(state, FACTORS + k, column, 1.0, 1.0 + LAMBDA[k] * d)
+
+
+@kernel("f8(const(f8[:, ::1]), i8, f8, f8)", apart=True)
+def log_average(state: Array, column: int, n: float, x: float) -> float:
+    """The logarithm of the average over bets of Π (1 + λD), each divided by (1 + λx)^n."""
+    ups, downs = state[UPS, column], state[DOWNS, column]
+    has_factors = state[FACTORS, column] != 0.0 or state[FACTORS + NODES, column] != 0.0
+    top, total = -math.inf, 0.0
+    for k in range(NODES):
+        exponent = LOG_PRIOR[k] + ups * WON[k] + downs * BEATEN[k]
+        if has_factors:
+            exponent += summed(state, FACTORS + k, column)
+        if x != 0.0:
+            exponent -= n * math.log1p(LAMBDA[k] * x)
+        if exponent > top:
+            total = total * math.exp(top - exponent) + 1.0
+            top = exponent
+        else:
+            total += math.exp(exponent - top)
+    return top + math.log(total)
+
+
+@kernel("f8(const(f8[:, ::1]), const(f8[:, ::1]), i8, i8)")
+def lead(pairs: Array, arms: Array, b: int, i: int) -> float:
+    """The sum of D over the rounds of a pair."""
+    column = b * arms.shape[1] + i
+    return float(pairs[LEAD, column] + pairs[LOST, column])
+
+
+@kernel("f8(const(f8[:, ::1]))")
+def rounds_taken(arms: Array) -> float:
+    """How many rounds there were."""
+    n = 0.0
+    for a in range(arms.shape[1]):
+        n = max(n, arms[ROUNDS, a])
+    return n
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, f8)")
+def pair_evidence(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float) -> float:
+    """Λ_b,i(d); inf where mean b - mean i <= d is impossible. Frozen since one of the two was ruled out."""
+    n, span = min(arms[ROUNDS, b], arms[ROUNDS, i]), min(arms[SPAN, b], arms[SPAN, i])
+    if n == 0.0:
+        return 0.0
+    column, items = b * arms.shape[1] + i, params[ITEMS]
+    if items < math.inf and items * d - lead(pairs, arms, b, i) < -(items - n) - SLACK * items:
+        return math.inf
+    return log_average(pairs, column, n, max((span * d - pairs[SPENT, column]) / n, -1.0))
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8)", apart=True)
+def evidence(params: Array, pairs: Array, arms: Array, i: int) -> float:
+    """The evidence that arm i is not the best: it exceeds log(1/δ) with probability δ at most if it is."""
+    K, share = arms.shape[1], params[SHARE]
+    top, total = -math.inf, 0.0
+    for b in range(K):
+        if b == i:  # the place of the comparator
+            if share == 0.0:
+                continue
+            n = arms[ROUNDS, i]
+            x = max(arms[EXPECTED, i] / n, -1.0) if n > 0.0 else 0.0
+            exponent = math.log(share) + log_average(arms, i, n, x)
+        else:
+            exponent = math.log((1.0 - share) / (K - 1.0)) + pair_evidence(params, pairs, arms, b, i, 0.0)
+            if exponent == math.inf:
+                return math.inf
+        if exponent > top:
+            total = total * math.exp(top - exponent) + 1.0
+            top = exponent
+        else:
+            total += math.exp(exponent - top)
+    return top + math.log(total)
+
+
+@kernel("void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1])", apart=True)
+def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array) -> None:
+    """Count the next round in: the values of the arms in the race, mapped to [0, 1]; all others are ignored.
+
+    HOPE bounds the evidence from above without computing it: a bet on b multiplies by 1 + D at most, divided
+    by 1 + λd for the mean d that is left to this round, and -log is convex.
+    """
+    K, items = arms.shape[1], params[ITEMS]
+    left = items - rounds_taken(arms)  # with the item of this round
+    for i in range(K):
+        if arms[OUT, i] > 0.0:
+            continue
+        ahead, comparator, most = -math.inf, -1, 0.0
+        for b in range(K):
+            if b == i or arms[OUT, b] > 0.0:
+                continue
+            one = lead(pairs, arms, b, i)
+            if one > ahead:
+                ahead, comparator = one, b
+            most = max(most, difference(params, low, high, b, i))
+        if comparator < 0:
+            continue
+        if params[SHARE] > 0.0:
+            bet(arms, i, difference(params, low, high, comparator, i))
+            arms[EXPECTED, i] -= ahead / left
+        if left < math.inf and ahead + most > left - 1.0 - SLACK * items:  # may be certain after this round
+            arms[HOPE, i] = math.inf
+        else:
+            arms[HOPE, i] += math.log1p(most) - math.log1p(-max(ahead, 0.0) / left)
+    for b in range(K):
+        if arms[OUT, b] > 0.0:
+            continue
+        arms[ROUNDS, b] += 1.0
+        arms[SPAN, b] += 1.0 if items == math.inf else items / left
+        for i in range(K):
+            if b == i or arms[OUT, i] > 0.0:
+                continue
+            column, d = b * K + i, difference(params, low, high, b, i)
+            pairs[SPENT, column] += lead(pairs, arms, b, i) / left
+            pairs[LEAD, column], error = two_sum(pairs[LEAD, column], d)
+            pairs[LOST, column] += error
+            bet(pairs, column, d)
+
+
+@kernel("i8(const(f8[:, ::1]), const(f8[:, ::1]))")
+def leading(pairs: Array, arms: Array) -> int:
+    """The arm in the race whose worst lead over the others there is largest; the first of several."""
+    best, found = -math.inf, 0
+    for b in range(arms.shape[1]):
+        if arms[OUT, b] > 0.0:
+            continue
+        worst = math.inf
+        for i in range(arms.shape[1]):
+            if i != b and arms[OUT, i] <= 0.0:
+                worst = min(worst, lead(pairs, arms, b, i))
+        if worst > best:
+            best, found = worst, b
+    return found
+
+
+@kernel("i8(const(f8[::1]), const(f8[:, ::1]), f8[:, ::1])")
+def rule_out(params: Array, pairs: Array, arms: Array) -> int:
+    """Rule out the arms that are surely not the best; returns how many are left.
+
+    Where HOPE is below the level, the evidence is too, and it is not computed.
+    """
+    n, left, out = rounds_taken(arms), 0, 0
+    for i in range(arms.shape[1]):
+        if arms[OUT, i] > 0.0:
+            continue
+        left += 1
+        if arms[HOPE, i] > params[LEVEL] - SLACK:
+            arms[HOPE, i] = evidence(params, pairs, arms, i)
+            if arms[HOPE, i] > params[LEVEL]:
+                arms[OUT, i] = -1.0  # not yet: all others are judged as if it were in the race
+                out += 1
+    if out == 0:
+        return left
+    kept = leading(pairs, arms) if out == left else -1  # with probability δ at most
+    for i in range(arms.shape[1]):
+        if arms[OUT, i] < 0.0:
+            arms[OUT, i] = 0.0 if i == kept else n
+    return max(left - out, 1)
+
+
+@kernel("i8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]))")
+def declared(params: Array, pairs: Array, arms: Array) -> int:
+    """The arm that is found to be the best, or within the tolerance of it; GO_ON or UNDECIDED for none."""
+    b, n, items, left = leading(pairs, arms), rounds_taken(arms), params[ITEMS], 0
+    for i in range(arms.shape[1]):
+        left += arms[OUT, i] <= 0.0
+    if left == 1:
+        return b
+    used_up = n >= items
+    if not used_up and params[TOLERANCE] == 0.0:
+        return GO_ON
+    for i in range(arms.shape[1]):
+        if i == b or arms[OUT, i] > 0.0:
+            continue
+        if used_up:
+            if lead(pairs, arms, b, i) < -items * (params[TOLERANCE] + EVEN):
+                return UNDECIDED
+        elif pair_evidence(params, pairs, arms, b, i, -params[TOLERANCE]) <= params[PAIR_LEVEL]:
+            return GO_ON
+    return b
+
+
+@kernel("i8(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1])")
+def play_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array) -> int:
+    """Count a round in, rule out, and say what is `declared`."""
+    take_round(params, low, high, pairs, arms)
+    rule_out(params, pairs, arms)
+    return declared(params, pairs, arms)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, f8)", apart=True)
+def lower_end(params: Array, pairs: Array, arms: Array, b: int, i: int, level: float) -> float:
+    """The smallest d for mean b - mean i that the evidence leaves possible at a level, from below."""
+    n, items, low, high = min(arms[ROUNDS, b], arms[ROUNDS, i]), params[ITEMS], -1.0, 1.0
+    if items < math.inf:  # what the items left can still do
+        now = lead(pairs, arms, b, i)
+        low, high = (now - (items - n)) / items, (now + (items - n)) / items
+    if n == 0.0 or pair_evidence(params, pairs, arms, b, i, low) <= level:
+        return low
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if pair_evidence(params, pairs, arms, b, i, middle) > level:
+            low = middle
+        else:
+            high = middle
+    return low

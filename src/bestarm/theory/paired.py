@@ -1,0 +1,92 @@
+"""The paired design: rounds in which every arm in the race is evaluated on the same item.
+
+Values on one item go up and down together, and their differences vary far less than the values themselves. In
+which order items are taken follows from the experiment's seed alone; `kernels/paired.py` has the rule.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .. import _door
+from .._door import Array
+from ..errors import InvalidInputError
+from ..kernels import paired
+from ..kernels._types import Indices
+
+MOST_ITEMS = 10**7
+MOST_ARMS = 200  # every pair of arms has sums of its own
+FAILURES = ("repeat", "worst")
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Rounds on common items.
+
+    items     how many there are, if they are a closed set of which each is used once, in random order; None
+              for an unlimited source, from which every round draws an item of its own
+    failures  what becomes of a value that an arm does not give: "repeat" asks for it again; "worst" takes
+              what is worst for whatever is claimed; a number is the value that counts in its place
+    digest    a hash of the items; "" if only their number is known
+    """
+
+    items: int | None = None
+    failures: str | float = "repeat"
+    digest: str = ""
+
+    version: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if self.items is not None:
+            object.__setattr__(self, "items", _door.whole("items", self.items, 1, MOST_ITEMS, _ADVICE))
+        if isinstance(self.failures, str):
+            if self.failures not in FAILURES:
+                raise InvalidInputError(
+                    f"failures must be 'repeat', 'worst' or the value that a failure counts as, got "
+                    f"{_door.short(self.failures)}; 'repeat' asks for the same value again."
+                )
+        else:
+            object.__setattr__(self, "failures", _door.scalar("failures", self.failures))
+
+    def share(self, num_arms: int, tolerance: float) -> float:
+        """The weight of the comparator: a declared tolerance rests on pairs, and two arms are a pair."""
+        return 0.0 if num_arms < 3 else 0.25 if tolerance > 0.0 else 0.75
+
+    def parameters(self, num_arms: int, delta: float, tolerance: float = 0.0) -> Array:
+        """What the kernels are told; the tolerance for values in [0, 1]."""
+        if num_arms > MOST_ARMS:
+            raise InvalidInputError(
+                f"at most {MOST_ARMS} arms can share items, got {num_arms}; every pair of arms is compared, "
+                f"so choose among parts of them first."
+            )
+        share = self.share(num_arms, tolerance)
+        params = np.zeros(paired.PARAMS)
+        params[paired.LEVEL] = -math.log(delta)
+        params[paired.PAIR_LEVEL] = math.log((num_arms - 1.0) / (1.0 - share)) - math.log(delta)
+        params[paired.SHARE], params[paired.TOLERANCE] = share, tolerance
+        params[paired.ITEMS] = math.inf if self.items is None else self.items
+        return params
+
+    @staticmethod
+    def blank(num_arms: int) -> tuple[Array, Array]:
+        """Pairs and arms before the first round."""
+        return np.zeros((paired.PAIR_ROWS, num_arms**2)), np.zeros((paired.ARM_ROWS, num_arms))
+
+
+_ADVICE = "it is how many items there are, each of which is used once at most"
+
+
+def shuffled(count: int, *key: int | str) -> Indices:
+    """0 ... count-1 in an order that looks random and follows from the key, on every machine and for ever.
+
+    Numerics: sorted by 64 bits of SHAKE-128 each; two of a million are equal with probability 3e-8.
+    """
+    text = "/".join(map(str, ("bestarm", *key)))
+    words = np.frombuffer(hashlib.shake_128(text.encode()).digest(8 * count), np.dtype("<u8"))
+    order: Indices = np.argsort(words, kind="stable").astype(np.int64)
+    return order
