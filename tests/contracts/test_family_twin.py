@@ -171,6 +171,7 @@ def test_a_live_experiment_finds_the_best(family: str, minimize: bool) -> None:
     means, store = {"a": 2.0, "b": 9.0, "c": 5.0}, MemoryStore()
     model = exact.MODELS[family]
     experiment = Experiment.create(store, "x", list(means), model=model, minimize=minimize, seed=2)
+    assert experiment.settings.stopping is not None
     assert experiment.settings.stopping.proven_for(model)
     while pulls := experiment.ask():
         experiment.tell(pulls[0], draw(means[pulls[0].arm]))

@@ -269,9 +269,11 @@ def test_of_huge_output_only_the_end_is_kept() -> None:
     """Hundreds of megabytes on both streams need no memory and hide no number."""
     flood = 'sh -c "head -c 200000000 /dev/zero | tee /dev/stderr; echo; echo 0.25"'
     arm = CommandArm("a", flood, Commands(), False, None)
-    assert arm(PULL) == 0.25
+    assert arm(pull=PULL) == 0.25
     with pytest.raises(CommandError, match="must be a number"):
-        CommandArm("a", "sh -c \"head -c 200000 /dev/zero | tr '\\\\0' 1\"", Commands(), False, None)(PULL)
+        CommandArm("a", "sh -c \"head -c 200000 /dev/zero | tr '\\\\0' 1\"", Commands(), False, None)(
+            pull=PULL
+        )
     tail = _commands.Tail(open("/dev/zero", "rb", buffering=0))  # noqa: SIM115
     for _ in range(10):
         assert tail.read()
@@ -288,7 +290,7 @@ def test_whatever_a_command_prints_is_a_number_or_a_clean_message(out: bytes, er
     arm = CommandArm("a", f"cat out; cat err >&2; exit {code}", Commands(), True, None)
     value, message = 0.0, ""
     try:
-        value = arm(PULL)
+        value = arm(pull=PULL)
     except CommandError as error:
         message = str(error)
     assert abs(value) < float("inf")

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.pulls import Pull
+from bestarm.experiment.pulls import Pull, pull_seed
 from bestarm.experiment.store import Store, open_store
 
 ARMS = ("a", "b", "c")
@@ -79,7 +79,8 @@ def check(url: str, name: str, acknowledged: set[int]) -> None:
     asked = {e.pull: e.arm for e in events if e.kind == "asked"}
     for event in told:
         assert event.arm == asked[event.pull]
-        pull = experiment._pull(event.pull or 0, ARMS.index(event.arm or ""), None)
+        number = event.pull or 0
+        pull = Pull(number, event.arm or "", pull_seed(experiment.settings.seed, number))
         assert event.value == value_of(pull)
     store.close()
 

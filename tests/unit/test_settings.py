@@ -32,6 +32,8 @@ OTHER: dict[str, Any] = {
     "about": {"a": "./a", "c": "./c"},
 }
 
+ROUNDS: dict[str, Any] = {"bounds": (0, 1), "items": 20, "failures": "worst"}
+
 
 def stored(store: MemoryStore) -> dict[str, Any]:
     with store.reading("x") as log:
@@ -43,13 +45,13 @@ def test_every_setting_is_an_argument_of_create_and_the_other_way_round() -> Non
     arguments = {name for how in DECLARED.values() for name in how.arguments}
     assert arguments == {"arms", "delta"} | set(Given.__annotations__)
     assert arguments == set(inspect.signature(Experiment.create).parameters) - {"store", "name"}
-    assert set(OTHER) | {"arms", "bounds", "model"} == arguments
+    assert set(OTHER) | set(ROUNDS) | {"arms", "model"} == arguments
 
 
 def test_a_new_experiment_has_the_documented_defaults() -> None:
     """Those that the docstring of `create` names."""
     made = Experiment.create("memory:", "x", ARMS, bounds=(0, 1)).settings
-    assert (made.delta, made.strategy_name, made.stopping.name) == (0.05, "tas-c", "tilt")
+    assert (made.delta, made.strategy_name, made.rule_name) == (0.05, "tas-c", "tilt")
     assert (made.minimize, made.order, made.lease, made.about) == (False, "ask", 3600.0, None)
     assert (made.model.limits, made.model.unit) == ((0.0, 1.0), 0.5)
     assert made.seed != Experiment.create("memory:", "x", ARMS, bounds=(0, 1)).settings.seed
@@ -64,7 +66,7 @@ def test_none_is_not_given() -> None:
         assert new_settings(ARMS, sigma=1.0, lease=never).lease is None
 
 
-@pytest.mark.parametrize("given", [{"sigma": 1.0}, {"bounds": (-1, 1)}, OTHER])
+@pytest.mark.parametrize("given", [{"sigma": 1.0}, {"bounds": (-1, 1)}, OTHER, ROUNDS])
 def test_what_is_stored_is_read_back(given: dict[str, Any]) -> None:
     """Through JSON, equal in every field; and its record is that of what was read."""
     made = new_settings(ARMS, **given)
@@ -125,7 +127,7 @@ def test_new_defaults_do_not_collide_with_old_experiments(monkeypatch: pytest.Mo
     assert Experiment.create(store, "x", ARMS).settings == old
     assert Experiment.create(store, "x", ARMS, bounds=(0, 1)).settings == old
     new = Experiment.create(store, "y", ARMS, bounds=(0, 1)).settings
-    assert (new.delta, new.strategy_name, new.stopping.name) == (0.01, "racing", "kaufmann-koolen")
+    assert (new.delta, new.strategy_name, new.rule_name) == (0.01, "racing", "kaufmann-koolen")
     assert (new.minimize, new.order, new.lease) == (True, "arrival", 9.0)
 
 

@@ -8,6 +8,7 @@ without control characters.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -17,11 +18,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from .._text import harmless
 from ..errors import ArmError, InvalidInputError
@@ -92,8 +94,9 @@ class Commands:
 class CommandArm:
     """An arm that is a command: calling it runs the command once and returns the number that it printed.
 
-    The command finds the pull's seed in BESTARM_SEED, its id in BESTARM_PULL and the arm in BESTARM_ARM. It
-    does not find BESTARM_STORE, which may hold a password.
+    The command finds the pull's seed in BESTARM_SEED, its id in BESTARM_PULL and the arm in BESTARM_ARM; the
+    index of an item in BESTARM_ITEM, and in place of {item}, and its round in BESTARM_ROUND. It does not find
+    BESTARM_STORE, which may hold a password.
 
     name     of the arm
     command  a line of words, or with `shell` a line for sh
@@ -108,9 +111,9 @@ class CommandArm:
         self._commands = commands
         self._words = ["/bin/sh", "-c", command] if shell else split(name, command)
 
-    def __call__(self, pull: Pull) -> float:
-        """Raises CommandError if there was no number."""
-        process = self._start(pull)
+    def __call__(self, *item: Any, pull: Pull) -> float:
+        """Raises CommandError if there was no number. An item becomes the command's input."""
+        process = self._start(pull, *item)
         output, errors = Tail(process.stdout), Tail(process.stderr)
         try:
             trouble = self._follow(process, [output, errors])
@@ -127,14 +130,25 @@ class CommandArm:
             raise CommandError(trouble + _last_words(errors))
         return number
 
-    def _start(self, pull: Pull) -> subprocess.Popen[bytes]:
+    def _start(self, pull: Pull, *item: Any) -> subprocess.Popen[bytes]:
         if self._commands.over.is_set():
             raise CommandError("the run is over")
         told = {"BESTARM_SEED": str(pull.seed), "BESTARM_PULL": str(pull.id), "BESTARM_ARM": pull.arm}
+        words = self._words
+        if item:
+            told |= {"BESTARM_ITEM": str(pull.item), "BESTARM_ROUND": str(pull.round)}
+            words = [word.replace("{item}", str(pull.item)) for word in words]
+        with _input(*item) as given:
+            process = self._popen(words, given, told)
+        self._commands.note("+", process.pid)
+        return process
+
+    @staticmethod
+    def _popen(words: list[str], given: int | IO[bytes], told: dict[str, str]) -> subprocess.Popen[bytes]:
         try:
-            process = subprocess.Popen(
-                self._words,
-                stdin=subprocess.DEVNULL,
+            return subprocess.Popen(
+                words,
+                stdin=given,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
@@ -143,8 +157,6 @@ class CommandArm:
             )
         except OSError as error:
             raise CommandError(f"it cannot be started: {error.strerror or error}") from None
-        self._commands.note("+", process.pid)
-        return process
 
     def _follow(self, process: subprocess.Popen[bytes], tails: list[Tail]) -> str:
         """Read until the process has ended; what it left running in the background is not waited for.
@@ -173,6 +185,19 @@ class CommandArm:
                     if not key.data.read():
                         selector.unregister(key.fileobj)
         return ""
+
+
+@contextmanager
+def _input(*item: Any) -> Iterator[int | IO[bytes]]:
+    """What a command reads: nothing, or an item: a text as it is, anything else as JSON."""
+    if not item:
+        yield subprocess.DEVNULL
+        return
+    text = item[0] if isinstance(item[0], str) else json.dumps(item[0])
+    with tempfile.TemporaryFile() as file:
+        file.write(f"{text}\n".encode())
+        file.seek(0)
+        yield file
 
 
 class Tail:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -74,6 +75,22 @@ Tolerance = Annotated[
     str | None,
     typer.Option(metavar="FLOAT", help="How far below the best the answer may be; default: 0."),
 ]
+Items = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|INT|inf",
+        help="Compare all arms on the same items, each used once at most, in random order: a file with one a "
+        "line (JSON lines, CSV or text), or how many there are; inf for an unlimited source.",
+    ),
+]
+Failures = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOW",
+        help="With --items, what counts if there is no number: repeat (the default) asks again, a number is "
+        "the value, worst takes the worst for whatever is claimed.",
+    ),
+]
 Order = Annotated[
     str | None,
     typer.Option(
@@ -143,6 +160,8 @@ def settings_of(
     minimize: bool,
     order: str | None,
     tolerance: str | None,
+    items: str | None = None,
+    failures: str | None = None,
 ) -> dict[str, Any]:
     """What `Experiment.create` and `identify` are given, from the words of the command line."""
     scales = {"--bounds": bounds is not None, "--sigma": sigma is not None, "--student": student}
@@ -165,7 +184,24 @@ def settings_of(
         found["tolerance"] = to_number(tolerance, "tolerance")
     if minimize:
         found["minimize"] = True
+    if items is not None:
+        found["items"] = _items(items)
+    if failures is not None:
+        named = failures in ("repeat", "worst")
+        found["failures"] = failures if named else to_number(failures, "failures")
     return found
+
+
+def _items(word: str) -> Any:
+    """How many, or a source, or what a file holds."""
+    if word == "inf":
+        return math.inf
+    if word.isascii() and word.isdigit():
+        return to_whole(word, "items")
+    without_compiling()
+    from ..experiment.items import Items as Given
+
+    return Given(word)
 
 
 def _sigma(given: str) -> float | dict[str, float]:

@@ -11,6 +11,8 @@ from . import say
 from ._experiment import (
     Bounds,
     Delta,
+    Failures,
+    Items,
     Listing,
     Minimize,
     Name,
@@ -56,6 +58,8 @@ def create(
     minimize: Minimize = False,
     order: Order = None,
     tolerance: Tolerance = None,
+    items: Items = None,
+    failures: Failures = None,
     seed: Seed = None,
     lease: Annotated[
         str | None,
@@ -73,7 +77,9 @@ def create(
     Example: bestarm create prompts --store sqlite:///runs.db --arm short --arm long --bounds 0,1
     """
     url = store_url(store)
-    settings = settings_of(delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance)
+    settings = settings_of(
+        delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance, items, failures
+    )
     if lease is not None:
         settings["lease"] = None if lease == "never" else to_seconds(lease, "lease", "write never")
     key = seed_of(seed)
@@ -97,7 +103,7 @@ def _show_settings(name: str, experiment: Experiment, format: ListingFormat) -> 
         print_json(record)
         return
     record["strategy"] = experiment.settings.strategy_name
-    record["stopping"] = experiment.settings.stopping.name
+    record["stopping"] = experiment.settings.rule_name
     show([{"setting": key, "value": value} for key, value in record.items()], ["setting", "value"], format)
 
 
@@ -118,8 +124,9 @@ def ask(
         pulls = experiment.ask(count)
         if not pulls:
             _say_why_nothing(experiment)
-    rows = [{"id": p.id, "arm": p.arm, "seed": p.seed, "deadline": p.deadline} for p in pulls]
-    show(rows, ["id", "arm", "seed", "deadline"], format)
+        paired = experiment.settings.design is not None
+    fields = ["id", "arm", "seed", "deadline", *(("round", "item") if paired else ())]
+    show([{name: getattr(pull, name) for name in fields} for pull in pulls], fields, format)
 
 
 def _say_why_nothing(experiment: Experiment) -> None:

@@ -20,6 +20,8 @@ from . import say
 from ._experiment import (
     Bounds,
     Delta,
+    Failures,
+    Items,
     Minimize,
     Order,
     Seed,
@@ -100,6 +102,8 @@ def identify(
     minimize: Minimize = False,
     order: Order = None,
     tolerance: Tolerance = None,
+    items: Items = None,
+    failures: Failures = None,
     seed: Seed = None,
     max_samples: MaxSamples = None,
     timeout: Timeout = None,
@@ -112,7 +116,8 @@ def identify(
 ) -> int:
     """Find which of several noisy commands gives the best number, wrong with probability at most delta.
 
-    A command prints its value as the last line of its output. It runs without a shell and without input.
+    A command prints its value as the last line of its output. It runs without a shell and without input, or
+    with --items with the item as its input, its index in BESTARM_ITEM and in place of {item} in the command.
 
     Every call gets its own seed in the variable BESTARM_SEED, along with BESTARM_ARM and BESTARM_PULL, but
     not BESTARM_STORE, which may hold a password.
@@ -129,16 +134,16 @@ def identify(
     commands = Commands()
     patience = None if pull_timeout is None else to_seconds(pull_timeout, "pull-timeout")
     arms = _arms(arm, commands, shell, patience)
-    options = settings_of(delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance)
+    options = settings_of(
+        delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance, items, failures
+    )
     require_scale(options, lambda: store is not None and _is_stored(store, name))
+    options |= _budgets(max_samples, timeout, len(arms)) | _place(store, name, arms)
     options |= {
         "rng": seed_of(seed),
-        "max_samples": None if max_samples is None else _budget(max_samples, len(arms)),
-        "timeout": None if timeout is None else to_seconds(timeout, "timeout"),
         "on_error": _policy(on_error, quiet),
         "progress": False if quiet else None,
     }
-    options |= _place(store, name, arms)
     with _resumable(store is not None), _workers(commands, _width(workers)) as pool, remarks(quiet):
         result = _run(arms, workers=pool, **options)
     _show(result, format)
@@ -219,6 +224,13 @@ def _arms(words: list[str], commands: Commands, shell: bool, timeout: float | No
             raise InvalidInputError(f"the names of the arms must differ, got {name!r} twice; rename one.")
         arms[name] = CommandArm(name, command, commands, shell, timeout)
     return arms
+
+
+def _budgets(max_samples: str | None, timeout: str | None, num_arms: int) -> dict[str, Any]:
+    return {
+        "max_samples": None if max_samples is None else _budget(max_samples, num_arms),
+        "timeout": None if timeout is None else to_seconds(timeout, "timeout"),
+    }
 
 
 def _budget(word: str, num_arms: int) -> int:

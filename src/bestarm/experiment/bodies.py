@@ -49,6 +49,7 @@ class Bodies:
 
     def __init__(self, settings: Settings) -> None:
         self.settings, K = settings, len(settings.arms)
+        assert settings.stopping is not None
         self.rule = settings.stopping.applied(K, settings.tolerance, settings.chosen.stops_itself)
         self.model = self.rule.seen(settings.model)
         self.clear()

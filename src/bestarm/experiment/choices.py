@@ -5,16 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _door
 from .._catalogue import MODELS, STRATEGIES
 from ..errors import BestarmError, InvalidInputError, StoreError
 from ..strategies import Strategy, find_strategy
 from ..theory.models import Bounded, Gaussian, Model, refuse_distant
+from ..theory.paired import MOST_ARMS
 from ..theory.stopping import RULES, StoppingRule, stopping_rule
 
+if TYPE_CHECKING:
+    from .settings import Settings
+
 Ends = tuple[float, float]
+ROUNDS = "rounds"  # the name of strategy and rule in rounds on common items, where there is no choice
 
 
 class Chosen(NamedTuple):
@@ -26,7 +31,12 @@ class Chosen(NamedTuple):
     @property
     def name(self) -> str:
         """What tables call it."""
-        return self.strategy.name if self.strategy else str(self.record["custom"])
+        return self.strategy.name if self.strategy else str(self.record.get("custom", ROUNDS))
+
+    @property
+    def missing(self) -> bool:
+        """Whether it is the user's own and was not passed again."""
+        return self.strategy is None and "custom" in self.record
 
     @property
     def stops_itself(self) -> bool:
@@ -63,6 +73,9 @@ class Chosen(NamedTuple):
             )
 
 
+IN_ROUNDS = Chosen(None, {"class": ROUNDS, "parameters": {}})
+
+
 def choose_strategy(given: str | Strategy) -> Chosen:
     """By name or as an object; stored by its class and parameters, its entry point, or its name alone."""
     strategy = find_strategy(given)
@@ -75,7 +88,7 @@ def choose_strategy(given: str | Strategy) -> Chosen:
 
 def recall_strategy(record: dict[str, Any]) -> Chosen:
     """As it was stored."""
-    if "custom" in record:
+    if "custom" in record or record == IN_ROUNDS.record:
         return Chosen(None, record)
     if "installed" in record:
         found = Chosen(find_strategy(record["installed"]), record)
@@ -183,20 +196,56 @@ def choose_rule(given: str | StoppingRule) -> StoppingRule:
     return rule
 
 
-def rule_record(rule: StoppingRule) -> dict[str, Any]:
-    """As it is stored."""
+def rule_record(rule: StoppingRule | None) -> dict[str, Any]:
+    """As it is stored; None for rounds, whose items say by which version of the rule they are judged."""
+    if rule is None:
+        return {"name": ROUNDS, "parameters": {}}
     parameters = asdict(rule)  # type: ignore[call-overload]
     return {"name": rule.name, "version": rule.version, "parameters": parameters}
 
 
-def recall_rule(record: dict[str, Any]) -> StoppingRule:
+def recall_rule(record: dict[str, Any]) -> StoppingRule | None:
     """As it was stored; version 0.1 stored no version of a rule, which means 1."""
+    if record["name"] == ROUNDS:
+        return None
     name, version = record["name"], record.get("version", 1)
     known = {(rule.name, rule.version): type(rule) for rule in RULES.values()}
     try:
         return known[name, version](**record["parameters"])
     except (KeyError, TypeError):
         raise StoreError(_unknown("rule", f"{name!r}, version {version}", record["parameters"])) from None
+
+
+def refuse_beside_items(made: Settings, extra: str = "") -> None:
+    """Refuse what rounds on common items have no use for.
+
+    extra  the name of an argument that was given, though rounds have their own; "" for none
+    """
+    if extra:
+        raise InvalidInputError(
+            f"items= compares all arms in the race on every item, by a rule of its own, got {extra}= too; "
+            f"leave {extra} out."
+        )
+    if made.order != "ask":
+        raise InvalidInputError(
+            "items= takes values in the order of rounds, got order='arrival'; leave order out."
+        )
+    limits = made.model.limits
+    if limits is None or not math.isfinite(limits[1] - limits[0]):
+        raise InvalidInputError(
+            "items= needs bounds=(lo, hi) that every value respects, such as (0, 1) for a score, got values "
+            "without bounds; give bounds."
+        )
+    if not isinstance(made.failures, str) and not made.allows(made.failures):
+        raise InvalidInputError(
+            f"failures must be 'repeat', 'worst', or a value {made.model.demand}, got {made.failures:g}; it "
+            f"counts in the place of a value that an arm does not give."
+        )
+    if len(made.arms) > MOST_ARMS:
+        raise InvalidInputError(
+            f"at most {MOST_ARMS} arms can share items, got {len(made.arms)}; every pair of arms is "
+            f"compared, so choose among parts of them first."
+        )
 
 
 def _unknown(what: str, name: str, parameters: dict[str, Any]) -> str:

@@ -20,11 +20,11 @@ from ..strategies import Strategy
 from . import events
 from .events import Entry, Event
 from .forecast import Forecast, forecast, uniform_samples
-from .independent import Independent
 from .journal import Journal
 from .names import check_name
 from .pulls import Pull, pull_seed
 from .settings import DECLARED, Given, Request, Settings, read_settings
+from .state import State
 from .status import Status, status_of, suspension
 from .store import open_store
 from .store._base import Store
@@ -74,6 +74,11 @@ class Experiment:
         minimize  whether the smallest mean is the best; default False
         order     "ask": results count in the order of asking; "arrival": as they come, if you know that
                   durations do not depend on values
+        items     compare all arms on the same items, in rounds: how many there are, or a list or file of
+                  them, each used once at most, in random order; inf for an unlimited source. `pull.item` says
+                  which; needs bounds, and chooses strategy and rule itself
+        failures  with items, what counts if an arm gives no value: "repeat" (default) asks again, a number is
+                  its value, "worst" takes the worst for whatever is claimed
         seed      the same seed and results give the same asks; default a new seed
         lease     seconds after which an unanswered pull is issued again, None or inf for never; default 3600;
                   an existing experiment keeps its own
@@ -141,7 +146,7 @@ class Experiment:
         issued = []
         for pull in state.to_issue()[:count]:
             turn.record(Entry(events.ASKED, pull, state.open[pull].arm, data={"deadline": deadline}))
-            issued.append(self._pull(pull, state.open[pull].arm, deadline))
+            issued.append(self._pull(state, pull, deadline))
         wanted = 0 if state.enough() else count
         begun, more = time.monotonic(), False
         while len(issued) < wanted and state.decision is None and state.next_pull <= most:
@@ -153,8 +158,8 @@ class Experiment:
                 break
             (arm, said), pull = chosen, state.next_pull
             turn.record(Entry(events.ASKED, pull, arm, data={"deadline": deadline, **said}))
-            issued.append(self._pull(pull, arm, deadline))
-        return issued, more, state.next_pull > most and not state.waits
+            issued.append(self._pull(state, pull, deadline))
+        return issued, more, (state.next_pull > most or state.used_up) and not state.waits
 
     @overload
     def tell(self, pull: int | Pull, value: float) -> str: ...
@@ -185,6 +190,11 @@ class Experiment:
         Raises  as `tell`
         """
         index = self._arm(arm)
+        if self.settings.design is not None:
+            raise InvalidInputError(
+                f"experiment {self.name!r} compares arms on common items, and a value from before belongs to "
+                f"none of its rounds; ask for pulls and tell what you know of their items."
+            )
         values = [check_value(v, self.settings) for v in listed_values(value)]
 
         def work(turn: Turn) -> None:
@@ -269,17 +279,15 @@ class Experiment:
     def forecast(self) -> Forecast:
         """How many more samples, and of which arms, if the estimated means are the true ones."""
         with self._journal.reading() as state:
-            assert isinstance(state, Independent)
             return forecast(state)
 
     def uniform_samples(self) -> int | None:
         """How many samples uniform sampling would take in total, if the estimated means are the true ones.
 
-        None before every arm has a result, where the leading arms are too close, and for two arms, where
-        every strategy is uniform.
+        None before every arm has a result, where the leading arms are too close, for two arms, where every
+        strategy is uniform, and in rounds.
         """
         with self._journal.reading() as state:
-            assert isinstance(state, Independent)
             return uniform_samples(state) if len(state.settings.arms) > 2 else None
 
     def history(self, after: int = 0) -> list[Event]:
@@ -313,8 +321,9 @@ class Experiment:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _pull(self, number: int, arm: int, deadline: float | None) -> Pull:
-        return Pull(number, self.settings.arms[arm], pull_seed(self.settings.seed, number), deadline)
+    def _pull(self, state: State, number: int, deadline: float | None) -> Pull:
+        arm, seed = self.settings.arms[state.open[number].arm], pull_seed(self.settings.seed, number)
+        return Pull(number, arm, seed, deadline, *state.place(number))
 
     def _tell(self, turn: Turn, pull: int, value: float) -> str:
         arm = self._arm_of(turn, pull)

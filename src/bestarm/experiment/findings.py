@@ -30,6 +30,8 @@ class Findings:
     lower, upper  by how much the leader is better than each arm: infinite where nothing is known
     ruled_out   per arm, None for one that is in the race; empty where the rule rules out none by itself
     deviations  the observed standard deviations; None below two pulls, and if version 0.1 stored the record
+    rounds      how many the evidence has, where arms are compared in rounds
+    tied        the arms that are equally good, where all items are used up; empty if there is only one
     """
 
     arm: int
@@ -41,6 +43,8 @@ class Findings:
     upper: tuple[float, ...]
     deviations: tuple[float | None, ...]
     ruled_out: tuple[RuledOut | None, ...] = ()
+    rounds: int | None = None
+    tied: tuple[int, ...] = ()
 
     @property
     def samples(self) -> int:
@@ -65,6 +69,8 @@ class Findings:
             "best": arms[self.arm],
             **({"ruled_out": list(self.ruled_out)} if any(self.ruled_out) else {}),
             **({"deviations": list(self.deviations)} if known else {}),
+            **({} if self.rounds is None else {"rounds": self.rounds}),
+            **({"tied": list(self.tied)} if self.tied else {}),
         }
 
     @classmethod
@@ -80,6 +86,8 @@ class Findings:
             upper=tuple(math.inf if x is None else x for x in record["upper"]),
             ruled_out=tuple(None if x is None else RuledOut(*x) for x in record.get("ruled_out", ())),
             deviations=tuple(record.get("deviations", [None] * len(record["pulls"]))),
+            rounds=record.get("rounds"),
+            tied=tuple(record.get("tied", ())),
         )
         if record["samples"] != found.samples:
             raise ValueError(f"{record['samples']} samples, and {found.samples} pulls")

@@ -6,6 +6,7 @@ uncompiled, as the commands run. Compiled or not, the answer is the same.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,8 @@ from ..kernels.noiseless import FOREVER, run_on
 from ..kernels.tracking import TIE
 from ..strategies import Strategy
 from .independent import Independent
+from .rounds import Rounds
+from .state import State
 
 STEPS, LEAST_STEPS = 200_000, 200  # the former over K, as a step costs about K; then it is extrapolated
 UNIT_STEPS = 20_000  # over K, for a strategy that must be taken one pull at a time
@@ -46,8 +49,8 @@ class Forecast:
         return f"about {self.samples} more samples" + (f": {shares}" if shares else "")
 
 
-def forecast(state: Independent) -> Forecast:
-    """Let the strategy continue as if every value equalled its arm's mean so far, until the rule decides."""
+def forecast(state: State) -> Forecast:
+    """Let it continue as if values went on as they did so far, until the rule decides."""
     arms = state.settings.arms
     nothing = dict.fromkeys(arms, 0)
     if state.decision is not None:
@@ -56,6 +59,9 @@ def forecast(state: Independent) -> Forecast:
         return Forecast(None, nothing, "no forecast: the experiment is suspended for good")
     if state.enough():
         return Forecast(0, nothing, "the decision waits for a pull that is not settled")
+    if isinstance(state, Rounds):
+        return _of_rounds(state)
+    assert isinstance(state, Independent)
     means = state.bodies.seen()[MEANS]
     if not state.bodies.told.all():
         return Forecast(None, nothing, "no forecast before every arm has a result")
@@ -72,8 +78,25 @@ def forecast(state: Independent) -> Forecast:
     return Forecast(int(more.sum()), dict(zip(arms, more.tolist(), strict=True)))
 
 
-def uniform_samples(state: Independent) -> int | None:
+def _of_rounds(state: Rounds) -> Forecast:
+    """Let each arm but the leader be out when its evidence, at the rate so far, has come to the level."""
+    arms = state.settings.arms
+    nothing = dict.fromkeys(arms, 0)
+    if state.exhausted:
+        return Forecast(None, nothing, "no forecast: the items are used up")
+    needed = state.rounds_needed()
+    if needed is None:
+        return Forecast(None, nothing, "no forecast before some rounds are complete")
+    if not all(map(math.isfinite, needed)):
+        return Forecast(None, nothing, "no forecast while two arms share the lead")
+    more = [max(0, math.ceil(n - taken)) for n, taken in zip(needed, state.findings().pulls, strict=True)]
+    return Forecast(sum(more), dict(zip(arms, more, strict=True)))
+
+
+def uniform_samples(state: State) -> int | None:
     """How many samples uniform sampling would take in total, if the estimated means are the true ones."""
+    if not isinstance(state, Independent):
+        return None
     K = len(state.settings.arms)
     if state.bodies.evidence[PULLS].min() == 0.0:
         return None

@@ -8,7 +8,7 @@ not settled yet, so that fast results cannot get ahead of slow ones.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,6 +25,8 @@ _CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the ru
 
 class Independent(State):
     """See the module."""
+
+    of_the_log: ClassVar[tuple[str, ...]] = ("evidence", "first", "beyond", "offset")
 
     def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
         super().__init__(settings, steers=steers, recall=recall)

@@ -257,7 +257,7 @@ class Journal:
 
     def _due(self, state: State) -> bool:
         due = self._bad == self._saved or state.seq - self._saved >= _spacing(state)
-        return due and self.settings.strategy is not None
+        return due and not self.settings.chosen.missing
 
     def _save(self, log: Log, state: State, text: str) -> None:
         """Unless somebody else has saved a later one."""

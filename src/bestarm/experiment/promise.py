@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..theory.paired import Paired
 from .settings import Settings
 from .state import State
 
@@ -49,6 +50,8 @@ def _counted(name: str, words: str) -> Callable[[State], str]:
 
 def _unproven(state: State) -> str:
     rule = state.settings.stopping
+    if rule is None:  # in rounds
+        return ""
     return "" if rule.proven_for(state.settings.model) else f"the rule {rule.name!r} has no proof"
 
 
@@ -57,6 +60,15 @@ def _stops_itself(state: State) -> str:
     settings = state.settings
     stops = settings.strategy_record.get("stops_itself")
     return f"the strategy {settings.strategy_name!r} stops by itself" if stops else ""
+
+
+def _failed(state: State) -> str:
+    design, words = state.settings.design, "pulls that gave no value"
+    if design is not None and design.failures == "worst":
+        words += ", taken at their worst"
+    elif design is not None and not isinstance(design.failures, str):
+        words += f", counted as {design.failures:g}"
+    return _per_arm(words, state, state.counts["failed"])
 
 
 def _suspended(state: State) -> str:
@@ -109,7 +121,7 @@ TABLE = {
     "readings": Kind(
         WEAKENS, _counted("reread", "values taken back or corrected that the decision could use")
     ),
-    "failed": Kind(INFORMS, _counted("failed", "pulls that gave no value")),
+    "failed": Kind(INFORMS, _failed),
     "lapsed": Kind(INFORMS, _counted("lapsed", "pulls that were not answered in time")),
     "reclaimed": Kind(INFORMS, _counted("reclaimed", "pulls that were interrupted")),
     "retried": Kind(INFORMS, _counted("retried", "pulls that were issued again")),
@@ -159,7 +171,18 @@ def assumption(state: State) -> str:
 
 
 def _values(settings: Settings) -> str:
+    if settings.design is not None:
+        return _of_items(settings.design, settings)
     return settings.model.words + " whose durations do not depend on them" * (settings.order == "arrival")
+
+
+def _of_items(design: Paired, settings: Settings) -> str:
+    assert settings.model.limits is not None
+    low, high = settings.model.limits
+    if design.items is None:
+        return f"values in [{low:g}, {high:g}] on items drawn at random, the same for all arms of a round"
+    what = "this item" if design.items == 1 else f"these {design.items} items"
+    return f"the means over {what} and these answers in [{low:g}, {high:g}], taken in random order"
 
 
 def percent(probability: float) -> str:

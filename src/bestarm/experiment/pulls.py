@@ -10,12 +10,17 @@ class Pull:
     """One sample to take: pull `arm`, with randomness from `seed` if it has any, and tell its `id`.
 
     deadline  seconds since 1970 by the store's clock, when the pull will be issued again; None for never
+    round     1, 2, ... where arms are compared in rounds, else None
+    item      then the item to evaluate the arm on: its index in a closed set, 0, 1, ..., else a seed from
+              which to draw it; the same for all arms of a round
     """
 
     id: int
     arm: str
     seed: int
     deadline: float | None = None
+    round: int | None = None
+    item: int | None = None
 
 
 def pull_seed(seed: int, pull: int) -> int:

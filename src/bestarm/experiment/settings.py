@@ -8,9 +8,11 @@ type of its argument is declared in `Shared`, for `Experiment.create`, `identify
 from __future__ import annotations
 
 import json
+import operator
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, TypedDict, Unpack
 
 from .. import _door
@@ -18,6 +20,7 @@ from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, FAMILY_RULE
 from ..errors import BestarmError, InvalidInputError, StoreError
 from ..strategies import Strategy
 from ..theory.models import Model
+from ..theory.paired import Paired
 from ..theory.stopping import StoppingRule
 from .checks import (
     check_about,
@@ -29,6 +32,8 @@ from .checks import (
     read_about,
 )
 from .choices import (
+    IN_ROUNDS,
+    ROUNDS,
     Chosen,
     choose_model,
     choose_rule,
@@ -37,8 +42,10 @@ from .choices import (
     recall_model,
     recall_rule,
     recall_strategy,
+    refuse_beside_items,
     rule_record,
 )
+from .items import ItemSet, check_items, items_record, recall_items
 
 DECISIONS = 2  # raised whenever the same results would be judged otherwise than before
 READ = (1, 2)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
@@ -58,6 +65,8 @@ class Shared(TypedDict, total=False):
     tolerance: float | None
     minimize: bool | None
     order: str | None
+    items: Any
+    failures: str | float | None
     about: Mapping[str, str] | None
 
 
@@ -69,6 +78,10 @@ class Given(Shared, total=False):
 
 
 REQUIRED = object()
+_OF_ROUNDS = {
+    "strategy": "chosen",
+    "stopping": "stopping",
+}  # arguments, and fields, that rounds set themselves
 
 
 @dataclass(frozen=True)
@@ -83,6 +96,7 @@ class Setting:
     read       the inverse, of the values of all keys
     older      key -> the stored value that a log without this key stands for
     fixed      whether any value but the experiment's own is refused; otherwise it is ignored
+    same       whether what is given may be what is stored, both as they are kept
     per_arm    whether the check needs the arms, too
     nullable   whether None is a value, and does not mean "not given"
     """
@@ -95,6 +109,7 @@ class Setting:
     read: Callable[..., Any] = lambda value: value
     older: Mapping[str, Any] = field(default_factory=dict)
     fixed: bool = True
+    same: Callable[[Any, Any], bool] = operator.eq
     per_arm: bool = False
     nullable: bool = False
 
@@ -130,10 +145,13 @@ class Settings:
     decisions    the version of the code by which results are judged: an experiment keeps its own
     model        what is assumed of a value; stored as bounds and sigma, if these say it all
     chosen       the strategy
+    stopping     the rule; None in rounds, which have one of their own
     tolerance    how far below the best a declared arm may be, in the values' units
     minimize     whether the smallest mean is the best
     order        in which results count: "ask", or "arrival" if durations do not depend on values
-    seed         of the pulls' seeds and of the strategy's own draws
+    items        what all arms are evaluated on, in rounds; None for independent pulls
+    failures     in rounds, what counts in the place of a value that an arm does not give
+    seed         of the pulls' seeds, of the order of items and of the strategy's own draws
     alarm        whether values that vary more than sigma allows suspend, where the model has a sigma
     lease        seconds until an unanswered pull is issued again, None for never
     about        what each arm is, in the order of the arms, or None
@@ -163,7 +181,7 @@ class Settings:
             read=recall_strategy,
         )
     )
-    stopping: StoppingRule = field(
+    stopping: StoppingRule | None = field(
         metadata=setting(
             "stopping", check=choose_rule, default=DEFAULT_RULE, write=rule_record, read=recall_rule
         )
@@ -173,6 +191,25 @@ class Settings:
     )
     minimize: bool = field(metadata=setting("minimize", check=check_minimize, default=False))
     order: str = field(metadata=setting("order", check=check_order, default="ask"))
+    items: ItemSet | None = field(
+        metadata=setting(
+            "items",
+            check=check_items,
+            default=None,
+            write=items_record,
+            read=recall_items,
+            older={"items": None},
+            same=lambda given, stored: stored is not None and stored.agrees(given),
+        )
+    )
+    failures: str | float = field(
+        metadata=setting(
+            "failures",
+            check=lambda given: Paired(failures=given).failures,
+            default="repeat",
+            older={"failures": "repeat"},
+        )
+    )
     seed: int = field(metadata=setting("seed", check=check_seed, default=lambda: secrets.randbits(53)))
     alarm: bool = field(metadata=setting(check=bool, default=True, keys=("alarm",), older={"alarm": False}))
     lease: float | None = field(
@@ -182,10 +219,22 @@ class Settings:
         metadata=setting("about", check=check_about, default=None, per_arm=True, read=read_about)
     )
 
+    @cached_property
+    def design(self) -> Paired | None:
+        """How rounds are judged; None for independent pulls."""
+        if self.items is None:
+            return None
+        return Paired(self.items.size, self.failures, self.items.digest)
+
     @property
     def strategy(self) -> Strategy | None:
         """None if the stored one is the user's own and was not passed: then nothing is chosen."""
         return self.chosen.strategy
+
+    @property
+    def rule_name(self) -> str:
+        """What tables call the stopping rule."""
+        return ROUNDS if self.stopping is None else self.stopping.name
 
     @property
     def strategy_name(self) -> str:
@@ -245,10 +294,20 @@ class Request:
         rest = {name: how for name, how in DECLARED.items() if name not in self.kept}
         arms = self.kept["arms"]
         made = Settings(**self.kept, **{name: how.usual(arms) for name, how in rest.items()})
+        if made.items is not None:
+            given = [name for name, one in _OF_ROUNDS.items() if one in self.kept]
+            refuse_beside_items(made, *given[:1])
+            return replace(made, chosen=IN_ROUNDS, stopping=None)
+        if made.failures != "repeat":
+            raise InvalidInputError(
+                f"failures={made.failures!r} needs items=, on which all arms are compared; a failed pull of "
+                f"an independent design is repeated."
+            )
         if "stopping" in rest and made.model.rule is not None:
             made = replace(made, stopping=choose_rule(made.model.rule))
-        elif "stopping" in rest and not made.stopping.knows(made.model):
+        elif "stopping" in rest and made.stopping is not None and not made.stopping.knows(made.model):
             made = replace(made, stopping=choose_rule(FAMILY_RULE))
+        assert made.stopping is not None
         made.stopping.seen(made.model)  # refuses a model with which it cannot compute
         return made
 
@@ -256,8 +315,16 @@ class Request:
         """The settings of the stored experiment of that name; given ones that differ are refused."""
         own = read_settings(record)
         given, stored = written(self.kept), own.to_record()
-        for how in map(DECLARED.__getitem__, self.kept):
+        for field_name, how in ((one, DECLARED[one]) for one in self.kept):
+            if how.same is not operator.eq and how.same(self.kept[field_name], getattr(own, field_name)):
+                continue
             for key in how.keys:
+                if how.fixed and key == "items" and given[key] != stored[key]:
+                    raise InvalidInputError(
+                        f"experiment {name!r} compares arms on {own.items or 'independent pulls'}, got "
+                        f"{self.kept['items']}; what was found on some items says nothing of others, so "
+                        f"resume it with the same items, or give a new experiment another name."
+                    )
                 if how.fixed and given[key] != stored[key]:
                     raise InvalidInputError(
                         f"experiment {name!r} exists with {key} {_shown(stored[key])}, got "

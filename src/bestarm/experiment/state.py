@@ -1,7 +1,8 @@
 """What follows from the log of an experiment, without I/O: what to sample next, and the decision.
 
 Here is what all designs share: the pulls that are out, values outside the bounds, what was counted, the
-decision. What the values say and what comes next depends on the design: `independent` for independent pulls.
+decision. What the values say and what comes next depends on the design: `independent` for independent pulls,
+`rounds` for rounds on common items.
 
 `apply` takes in one line of the log, `replay` many. A state is a function of the lines alone: every process
 that reads the same log has the same state, and would choose the same arm next.
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from ..errors import BestarmError, DamagedLogError, StoreError
 from .events import KINDS, TOLD, Entry
@@ -46,11 +47,15 @@ class Open(NamedTuple):
 class State(ABC):
     """See the module. `seq` is the last line of the log that it contains.
 
+    of_the_log  what `to_dict` gives that follows from the log alone, whoever reads it
+
     steers  whether it keeps what the strategy remembers, so that it can choose; where only the decision is
             of interest, leaving that out saves most of the time (a strategy that stops by itself is needed
             for the decision)
     recall  reads the log again up to a line: some rules start over when a value is taken back
     """
+
+    of_the_log: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
         self.settings, self.recall = settings, recall
@@ -192,6 +197,15 @@ class State(ABC):
     def serial(self) -> bool:
         """Whether only one pull may be pending."""
         return False
+
+    @property
+    def used_up(self) -> bool:
+        """Whether there is nothing left to ask for."""
+        return False
+
+    def place(self, pull: int) -> tuple[int | None, int | None]:  # noqa: ARG002
+        """The round of a pull that is out, and its item; None where there are none."""
+        return None, None
 
     @property
     @abstractmethod

@@ -42,6 +42,9 @@ class Status:
     tolerance    how far below the best the decision may be
     deviations   the observed standard deviation of each arm's values, in their own units; None below two
                  values, and after a decision that version 0.1 stored
+    rounds       where arms are compared in rounds on common items, how many the decision may use so far
+    items        then how many items there are, None for an unlimited source
+    tied         then, with all items used up, the arms that are equally good, all of them best; else empty
     caveats      what voids the promise, weakens it, or should be known: pairs of a code and a sentence, each
                  with its `effect`; docs/guides/live.md lists the codes
     """
@@ -71,11 +74,14 @@ class Status:
     tolerance: float = 0.0
     ruled_out: dict[str, RuledOut] = field(default_factory=dict)
     deviations: dict[str, float | None] = field(default_factory=dict)
+    rounds: int | None = None
+    items: int | None = None
+    tied: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON can hold them; an infinite end of an interval is None."""
         out = {each.name: getattr(self, each.name) for each in fields(self)}
-        out["arms"] = list(self.arms)
+        out["arms"], out["tied"] = list(self.arms), list(self.tied)
         out["in_the_race"] = None if self.in_the_race is None else list(self.in_the_race)
         out["ruled_out"] = {arm: one._asdict() for arm, one in self.ruled_out.items()}
         out["caveats"] = [{"code": c.code, "effect": c.effect, "sentence": c.sentence} for c in self.caveats]
@@ -90,7 +96,7 @@ class Status:
 
     def __str__(self) -> str:
         if self.decision is not None:
-            return f"{self.decision} {self.verdict}; {self.assumes}; {plural(self.samples, 'sample')}"
+            return f"{self.decision} {self.verdict}; {self.assumes}; {self.spent}"
         if self.suspended:
             return f"suspended: {self.suspended}"
         if self.leader is None and not self.waiting:
@@ -98,13 +104,25 @@ class Status:
         near = f" and is {self.at_most}" if self.at_most else ""
         guess = "" if self.leader is None else f"; {self.leader} leads{near}"
         hole = f"; {self.waiting} more waiting for an earlier pull" if self.waiting else ""
-        return f"undecided after {plural(self.samples, 'sample')}{guess}{hole}"
+        return f"undecided after {self.spent}{guess}{hole}"
+
+    @property
+    def spent(self) -> str:
+        """What it took so far, in words."""
+        if self.rounds is None:
+            return plural(self.samples, "sample")
+        of_all = "" if self.items is None else f" of {self.items}"
+        calls, items = plural(self.samples, "call"), "item" if (self.items or self.rounds) == 1 else "items"
+        return f"{calls} on {self.rounds}{of_all} {items}"
 
     @property
     def verdict(self) -> str:
         """What a decision says of its arm, what can be said of the leader without one."""
         if self.decision is None:
             return "leads"
+        if self.tied:
+            others = ", ".join(arm for arm in self.tied if arm != self.decision)
+            return f"is best, tied with {others} on all {self.items} items"
         return f"is within {self.tolerance:g} of the best" if self.tolerance else "is best"
 
     @property
@@ -116,7 +134,8 @@ class Status:
 
     def at_least(self, arm: str) -> str:
         """How far from the best an arm is that was ruled out, in words."""
-        return f"at least {rounded(self.ruled_out[arm].below, ROUND_FLOOR)} {self._side} the best"
+        below = self.ruled_out[arm].below
+        return f"at least {rounded(below, ROUND_FLOOR)} {self._side} the best" if below else "not the best"
 
     def is_behind(self, arm: str) -> bool:
         """Whether an arm is surely not the best: the leader is better, or it was ruled out."""
@@ -162,7 +181,7 @@ def status_of(name: str, state: State) -> Status:
         threshold=seen.threshold,
         delta=settings.delta,
         strategy=settings.strategy_name,
-        stopping=settings.stopping.name,
+        stopping=settings.rule_name,
         minimize=settings.minimize,
         pending=dict(zip(arms, pending, strict=True)),
         waiting=state.waiting,
@@ -175,6 +194,9 @@ def status_of(name: str, state: State) -> Status:
         tolerance=settings.tolerance,
         ruled_out={arms[a]: one for a, one in enumerate(seen.ruled_out) if one is not None},
         deviations=dict(zip(arms, seen.deviations, strict=True)),
+        rounds=seen.rounds,
+        items=None if settings.design is None else settings.design.items,
+        tied=tuple(arms[a] for a in seen.tied) if state.decision else (),
     )
 
 
@@ -183,7 +205,7 @@ def _race(state: State, seen: Findings) -> tuple[float | None, tuple[str, ...]]:
     arms = state.settings.arms
     tolerance = state.settings.tolerance
     if state.decision is not None and tolerance == 0.0:
-        return 0.0, (arms[seen.arm],)
+        return 0.0, tuple(arms[a] for a in seen.tied or (seen.arm,))
     if seen.arm < 0:
         return None, arms
     out = [one is not None for one in seen.ruled_out] or [False] * len(arms)

@@ -20,16 +20,12 @@ from .store._base import Store
 _DAMAGED = "the snapshot is damaged, and will not be used"
 _OF_THE_LOG = (
     "head",
-    "evidence",
-    "first",
-    "beyond",
     "open",
     "violated",
     "refuted",
     "decision",
     "counts",
     "next_pull",
-    "offset",
 )
 
 
@@ -198,7 +194,7 @@ class _Audit:
         if not is_whole(text):
             self.snapshot = _DAMAGED
             return
-        if self.state.settings.strategy is None:
+        if self.state.settings.chosen.missing:
             return  # without the strategy it cannot be read
         try:
             saved = as_dict(unpacked(self.state.settings, text))
@@ -207,5 +203,5 @@ class _Audit:
                 self.snapshot = _DAMAGED
             return
         own = as_dict(self.state)
-        if any(saved[key] != own[key] for key in _OF_THE_LOG):
+        if any(saved[key] != own[key] for key in (*_OF_THE_LOG, *self.state.of_the_log)):
             self.snapshot = "the snapshot is not what the log leads to"

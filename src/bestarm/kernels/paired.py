@@ -273,6 +273,16 @@ def play_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
     return declared(params, pairs, arms)
 
 
+@kernel("f8(const(f8[:, ::1]), const(f8[:, ::1]), i8, i8)", apart=True)
+def best_rate(pairs: Array, arms: Array, b: int, i: int) -> float:
+    """By how much the evidence of the best bet on b against i has grown per round, at least 0."""
+    n, column, best = min(arms[ROUNDS, b], arms[ROUNDS, i]), b * arms.shape[1] + i, 0.0
+    for k in range(NODES):
+        total = pairs[UPS, column] * WON[k] + pairs[DOWNS, column] * BEATEN[k]
+        best = max(best, total + summed(pairs, FACTORS + k, column))
+    return float(best / n) if n > 0.0 else 0.0
+
+
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, f8)", apart=True)
 def lower_end(params: Array, pairs: Array, arms: Array, b: int, i: int, level: float) -> float:
     """The smallest d for mean b - mean i that the evidence leaves possible at a level, from below."""

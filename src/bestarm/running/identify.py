@@ -59,6 +59,11 @@ def identify(
     model         what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm, or
                   bestarm.Student(), Gaussian values of unknown variances
     strategy, stopping, tolerance, minimize, order   as in `Experiment.create`
+    items         compare all arms on the same items; an arm is then called with an item first. A closed set,
+                  of which each item is used once at most, in random order: a list, the path of a file with
+                  one a line, or a number; or an unlimited source: a function draw(rng) -> item
+    failures      with items, what counts if an arm gives no value: "repeat" (default) is as `on_error` says,
+                  a number is its value, "worst" takes the worst for whatever is claimed
     max_samples   give up after so many samples in total
     timeout       give up after so many seconds
     pull_timeout  seconds after which one pull counts as failed
@@ -82,7 +87,8 @@ def identify(
         with run.view as view:
             while run.goes_on():
                 for pull in run.to_start():
-                    run.start(pull, submit(run.functions[pull.arm], **run.arguments(pull)))
+                    given = run.arguments(pull)
+                    run.start(pull, submit(run.functions[pull.arm], *run.item(pull), **given))
                 if run.flights:
                     concurrent.futures.wait(run.futures(), run.patience(), FIRST_COMPLETED)
                 elif run.goes_on():
@@ -111,9 +117,8 @@ async def aidentify(
         with run.view as view:
             while run.goes_on():
                 for pull in run.to_start():
-                    run.start(
-                        pull, asyncio.ensure_future(_awaited(run.functions[pull.arm], run.arguments(pull)))
-                    )
+                    awaited = _awaited(run.functions[pull.arm], run.item(pull), run.arguments(pull))
+                    run.start(pull, asyncio.ensure_future(awaited))
                 if run.flights:
                     await asyncio.wait(run.futures(), timeout=run.patience(), return_when=FIRST_COMPLETED)
                 elif run.goes_on():
@@ -127,8 +132,8 @@ async def aidentify(
     return run.result()
 
 
-async def _awaited(function: Arm, arguments: dict[str, Any]) -> Any:
-    value = function(**arguments)
+async def _awaited(function: Arm, item: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
+    value = function(*item, **arguments)
     return await value if inspect.isawaitable(value) else value
 
 
@@ -141,22 +146,22 @@ def _workers(workers: int | Executor, threads: bool) -> tuple[Callable[..., Futu
     return (_in_a_thread if threads or width > 1 else _at_once), width
 
 
-def _at_once(function: Arm, **arguments: Any) -> Future[Any]:
+def _at_once(function: Arm, *item: Any, **arguments: Any) -> Future[Any]:
     future: Future[Any] = Future()
     try:
-        future.set_result(function(**arguments))
+        future.set_result(function(*item, **arguments))
     except Exception as error:
         future.set_exception(error)
     return future
 
 
-def _in_a_thread(function: Arm, **arguments: Any) -> Future[Any]:
+def _in_a_thread(function: Arm, *item: Any, **arguments: Any) -> Future[Any]:
     """A thread that may be left behind: one that hangs must not keep the program from ending."""
     future: Future[Any] = Future()
 
     def work() -> None:
         try:
-            value, error = function(**arguments), None
+            value, error = function(*item, **arguments), None
         except BaseException as problem:  # an arm that exits must end the run, not leave it waiting
             value, error = None, problem
         if not future.set_running_or_notify_cancel():

@@ -16,7 +16,7 @@ from ..experiment.status import Status
 class Result(Status):
     """What was found; everything a `Status` says, and how the run ended.
 
-    ended    "decided", "max_samples" or "timeout"
+    ended    "decided", "max_samples", "timeout", or "items" if these are used up without a decision
     seconds  how long this run took
     resumed  how many of the samples were there before this run
     uniform  how many samples uniform sampling would take in total at the estimated means, None if unknown
@@ -46,7 +46,11 @@ class Result(Status):
 
     def __str__(self) -> str:
         if self.best is None:
-            why = {"max_samples": "the samples ran out", "timeout": "the time ran out"}.get(self.ended, "")
+            why = {
+                "max_samples": "the samples ran out",
+                "timeout": "the time ran out",
+                "items": "the items are used up",
+            }.get(self.ended, "")
             text = super().__str__() + (f" ({why})" if why and not self.suspended else "")
         else:
             about = f" (uniform: about {rough(self.uniform)})" if self.uniform else ""

@@ -15,6 +15,7 @@ from .. import _door
 from ..errors import ArmError, InvalidInputError
 from ..experiment.checks import seconds
 from ..experiment.experiment import Experiment
+from ..experiment.items import Items
 from ..experiment.pulls import Pull
 from ..experiment.settings import Shared
 from ..experiment.status import Status
@@ -63,7 +64,9 @@ class Run:
         **settings: Unpack[Shared],
     ) -> None:
         self.functions = _functions(arms)
-        self.takes = {arm: _accepts(arm, function, asynchronous) for arm, function in self.functions.items()}
+        self.items = None if settings.get("items") is None else Items(settings["items"])
+        given = 0 if self.items is None else 1
+        self.takes = {arm: _accepts(arm, one, asynchronous, given) for arm, one in self.functions.items()}
         self.begun = time.monotonic()
         self.timeout = None if timeout is None else seconds("timeout", timeout)
         self.pull_timeout = None if pull_timeout is None else seconds("pull_timeout", pull_timeout)
@@ -80,10 +83,19 @@ class Run:
         self.exhausted = False
         if isinstance(rng, np.random.Generator):
             rng = int(rng.integers(2**53))
+        if self.items is not None:
+            settings["items"] = self.items
         self.experiment = Experiment.create(
             store, name, self.functions, delta, seed=rng, lease=LEASE, **settings
         )
-        if self.max_samples is None and self.timeout is None:
+        design = self.experiment.settings.design
+        if design is not None and self.items is None:
+            raise InvalidInputError(
+                f"experiment {name!r} compares arms on {self.experiment.settings.items}; give them again "
+                f"with items=, so that the arms can be called with them."
+            )
+        self.settles_failures = design is not None and design.failures != "repeat"
+        if self.max_samples is None and self.timeout is None and not (design and design.items):
             _warn_of_ties(self.experiment)
         before = self.experiment.status()
         self.decided, self.resumed = before.decision is not None, before.samples
@@ -105,6 +117,10 @@ class Run:
         pulls, self.exhausted = self.experiment.ask_within(free, self.max_samples)
         self.decided = self.experiment.decided  # perhaps by somebody else
         return [pull for pull in pulls if pull.id not in self.flights]
+
+    def item(self, pull: Pull) -> tuple[Any, ...]:
+        """What the arm is called with first: the item, where there are items."""
+        return () if self.items is None else (self.items.of(pull, self.experiment.settings.seed),)
 
     def arguments(self, pull: Pull) -> dict[str, Any]:
         """What the arm is called with, if it takes them: a generator of this pull's own, and the pull."""
@@ -158,9 +174,12 @@ class Run:
 
     def result(self) -> Result:
         """What was found, and why the run ended."""
+        status = self.experiment.status()
         ended = "decided" if self.decided else "max_samples" if self.exhausted else "timeout"
+        if ended == "max_samples" and status.items is not None and status.rounds == status.items:
+            ended = "items"
         return Result.of(
-            self.experiment.status(),
+            status,
             ended=ended,
             seconds=time.monotonic() - self.begun,
             resumed=self.resumed,
@@ -190,6 +209,9 @@ class Run:
         """None if the pull is to be repeated; the log counts it in any case."""
         reason = f"{type(error).__name__}: {error}"
         self.experiment.fail(pull, reason)
+        if self.settles_failures:
+            self.decided = self.experiment.decided
+            return None
         self.tries[pull.id] = self.tries.get(pull.id, 0) + 1
         if callable(self.on_error):
             value = self.on_error(pull, error)
@@ -228,8 +250,11 @@ def _functions(arms: Mapping[str, Arm] | Sequence[Arm]) -> dict[str, Arm]:
     return dict(arms)
 
 
-def _accepts(arm: str, function: Arm, asynchronous: bool) -> frozenset[str]:
-    """Which of rng and pull an arm takes; refuse one that needs other arguments."""
+def _accepts(arm: str, function: Arm, asynchronous: bool, items: int) -> frozenset[str]:
+    """Which of rng and pull an arm takes; refuse one that needs other arguments.
+
+    items  how many arguments come before these: 1 where it is called with an item
+    """
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # a builtin that does not say
@@ -238,11 +263,11 @@ def _accepts(arm: str, function: Arm, asynchronous: bool) -> frozenset[str]:
         raise InvalidInputError(f"arm {arm!r} is asynchronous; use `await bestarm.aidentify(...)` for it.")
     takes = frozenset({"rng", "pull"} & set(signature.parameters))
     try:
-        signature.bind(**dict.fromkeys(takes))
+        signature.bind(*[None] * items, **dict.fromkeys(takes))
     except TypeError as error:
+        wanted = "of an item, and perhaps" if items else "without arguments, or"
         raise InvalidInputError(
-            f"arm {arm!r} must be a function without arguments, or of rng and pull: {error}; wrap it in a "
-            f"lambda."
+            f"arm {arm!r} must be a function {wanted} of rng and pull: {error}; wrap it in a lambda."
         ) from None
     return takes
 

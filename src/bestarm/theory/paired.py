@@ -59,11 +59,6 @@ class Paired:
 
     def parameters(self, num_arms: int, delta: float, tolerance: float = 0.0) -> Array:
         """What the kernels are told; the tolerance for values in [0, 1]."""
-        if num_arms > MOST_ARMS:
-            raise InvalidInputError(
-                f"at most {MOST_ARMS} arms can share items, got {num_arms}; every pair of arms is compared, "
-                f"so choose among parts of them first."
-            )
         share = self.share(num_arms, tolerance)
         params = np.zeros(paired.PARAMS)
         params[paired.LEVEL] = -math.log(delta)

@@ -1,0 +1,376 @@
+"""The state of an experiment in rounds: every arm in the race is evaluated on the same item.
+
+The rule sees rounds in their order: a round counts when every arm that is then in the race has its value, or
+is known to have none. So what is decided is a function of the table of values alone, in whatever order they
+arrive. An arm that was ruled out is neither asked nor waited for. `kernels/paired.py` has the rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ..errors import DamagedLogError
+from ..kernels import families, paired
+from ..kernels.layout import LOST, MEANS, OWN, PULLS, ROWS, SQUARES, SUMS, UNIT, WATCHED
+from ..theory.paired import shuffled
+from .events import ASKED, FAILED, RETRACTED, TOLD, Entry
+from .findings import Findings, RuledOut
+from .items import item_seed
+from .settings import Settings
+from .state import Open, Recall, State
+
+AHEAD = (
+    64  # rounds that may be begun behind one that is not complete, besides those that workers are busy with
+)
+
+Cell = tuple[int, int]  # a round and an arm
+
+
+class Rounds(State):
+    """See the module.
+
+    first    the first round that is not in the evidence
+    values   of cells from there on; None if there will be none
+    asked    the pulls of cells from there on
+    """
+
+    of_the_log: ClassVar[tuple[str, ...]] = ("pairs", "arms", "body", "first", "values", "asked")
+
+    def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
+        super().__init__(settings, steers=steers, recall=recall)
+        assert settings.design is not None
+        assert settings.model.limits is not None
+        self.design, K = settings.design, len(settings.arms)
+        self.low, self.high = settings.model.limits
+        tolerance = settings.tolerance / (self.high - self.low)
+        self.params = self.design.parameters(K, settings.delta, tolerance)
+        self.order = (
+            None if self.design.items is None else shuffled(self.design.items, "items", settings.seed)
+        )
+        self._summing = np.zeros(OWN)  # of values as they come: for what is shown
+        self._summing[UNIT] = self._summing[WATCHED] = 1.0
+        self._clear()
+
+    def _clear(self) -> None:
+        K = len(self.settings.arms)
+        self.pairs, self.arms = self.design.blank(K)
+        self.body = np.zeros((ROWS, K))
+        self.first = self.front = 1  # every round before the front is fully asked
+        self.values: dict[Cell, float | None] = {}
+        self.asked: dict[Cell, int] = {}
+        self.cells: dict[int, Cell] = {}  # the inverse of `asked`
+        self.exhausted = False
+
+    def copy(self) -> Self:
+        """The same state, which may go its own way."""
+        twin = super().copy()
+        twin.pairs, twin.arms, twin.body = self.pairs.copy(), self.arms.copy(), self.body.copy()
+        twin.values, twin.asked, twin.cells = self.values.copy(), self.asked.copy(), self.cells.copy()
+        return twin
+
+    # -- evidence --------------------------------------------------------------------------------------
+
+    def _begin(self, pull: int, arm: int, data: dict[str, Any]) -> None:
+        self._note(pull, (int(data["round"]), arm))
+
+    def _note(self, pull: int, cell: Cell) -> None:
+        if cell in self.asked:
+            raise DamagedLogError(self.seq + 1, f"pull {pull} asks for what pull {self.asked[cell]} asks for")
+        if cell[0] >= self.first:
+            self.asked[cell], self.cells[pull] = pull, cell
+
+    def _settle(self, pull: int, opened: Open, raw: float | None) -> None:
+        """A pull has its value; without one it is asked again."""
+        if raw is None:
+            self.open[pull] = opened._replace(deadline=None, out=False)
+        elif pull in self.cells:  # else its arm is out, and it was not waited for
+            self.values[self.cells[pull]] = raw
+
+    def _failed(self, entry: Entry) -> None:
+        super()._failed(entry)
+        if self.design.failures != "repeat":
+            assert entry.pull is not None
+            del self.open[entry.pull]
+            if entry.pull in self.cells:
+                self.values[self.cells[entry.pull]] = self._scored()
+            self._judge_new()
+
+    def _scored(self) -> float | None:
+        """What counts in the place of a value that will not come."""
+        return None if isinstance(self.design.failures, str) else self.design.failures
+
+    def _is_used(self, pull: int) -> bool:
+        """Whether the decision could already use a settled pull."""
+        return pull not in self.cells
+
+    def _change(self, entry: Entry, was: float | None) -> None:  # noqa: ARG002
+        """The value of a settled pull changes: everything after its round depends on it."""
+        assert entry.pull is not None
+        assert entry.arm is not None
+        if entry.value is None:
+            self.open[entry.pull] = Open(entry.arm, True, None, False)
+        if entry.pull in self.cells:
+            cell = self.cells[entry.pull]
+            self.values.pop(cell, None)
+            if entry.value is not None:
+                self.values[cell] = entry.value
+            return
+        assert self.recall is not None
+        self._clear()
+        self._tabulate([*self.recall(self.seq), *self.fresh, entry])
+
+    def _tabulate(self, lines: Iterable[Entry]) -> None:
+        """All cells, and their values as they are now."""
+        for entry in lines:
+            if entry.kind == ASKED and entry.pull is not None and entry.pull not in self.cells:
+                assert entry.arm is not None
+                self._note(entry.pull, (int((entry.data or {})["round"]), entry.arm))
+            elif entry.pull in self.cells:
+                assert entry.pull is not None
+                cell = self.cells[entry.pull]
+                if entry.kind in (TOLD, RETRACTED):
+                    self.values.pop(cell, None)
+                    if entry.value is not None:
+                        self.values[cell] = entry.value
+                elif entry.kind == FAILED and self.design.failures != "repeat":
+                    self.values[cell] = self._scored()
+
+    def _judge(self) -> None:
+        """Ask the rule about the evidence as it is, then about what waits behind it."""
+        self.crossed = None
+        found = paired.declared(self.params, self.pairs, self.arms) if self.first > 1 else paired.GO_ON
+        if found >= 0 and not self.suspended:
+            self.crossed = self.findings(found)
+        else:
+            self._judge_new()
+
+    def _judge_new(self) -> None:
+        """Let the rule see the rounds that are complete, up to a decision."""
+        while not (self.decision or self.crossed or self.suspended or self.exhausted):
+            row = self._row(self.first)
+            if row is None:
+                return
+            found = paired.play_round(self.params, *self._mapped(row), self.pairs, self.arms)
+            for arm, value in row.items():
+                if value is not None:
+                    families.observe(self._summing, self.body, arm, 1.0, value)
+            for arm in range(len(self.settings.arms)):
+                self.values.pop((self.first, arm), None)
+                self.cells.pop(self.asked.pop((self.first, arm), 0), None)
+            self.first += 1
+            self.front = max(self.front, self.first)
+            self.exhausted = found == paired.UNDECIDED
+            if found >= 0:
+                self.crossed = self.findings(found)
+
+    def _row(self, number: int) -> dict[int, float | None] | None:
+        """The values of a round, None if it is not complete."""
+        row = {}
+        for arm in self._race():
+            if (number, arm) not in self.values:
+                return None
+            row[arm] = self.values[number, arm]
+        return row
+
+    def _mapped(self, row: dict[int, float | None]) -> tuple[Any, Any]:
+        """The least and the most that values can be, as kernels take them: in [0, 1], larger is better."""
+        low, high = np.zeros(len(self.settings.arms)), np.zeros(len(self.settings.arms))
+        for arm, value in row.items():
+            if value is None:
+                high[arm] = 1.0
+                continue
+            above = self.high - value if self.settings.minimize else value - self.low
+            low[arm] = high[arm] = min(max(above / (self.high - self.low), 0.0), 1.0)
+        return low, high
+
+    def _race(self) -> list[int]:
+        race: list[int] = np.flatnonzero(self.arms[paired.OUT] <= 0.0).tolist()
+        return race
+
+    def is_out(self, arm: int) -> bool:
+        """Whether the rule has ruled an arm out: it is neither sampled nor waited for any more."""
+        return bool(self.arms[paired.OUT, arm] > 0.0)
+
+    @property
+    def waiting(self) -> int:
+        """Results that wait for an earlier pull to be settled before they count."""
+        return sum(value is not None for value in self.values.values())
+
+    @property
+    def eliminates(self) -> bool:
+        """Whether arms are ruled out one by one."""
+        return True
+
+    @property
+    def used_up(self) -> bool:
+        """Whether every item has been asked for."""
+        return self.exhausted or (self.design.items is not None and self.front > self.design.items)
+
+    def enough(self) -> bool:
+        """Whether the rounds that are complete would decide, if only those between them were, too."""
+        later = sorted({number for number, _ in self.values})
+        rows = [row for row in map(self._row, later) if row is not None]
+        if not rows:
+            return False
+        pairs, arms = self.pairs.copy(), self.arms.copy()
+        return any(paired.play_round(self.params, *self._mapped(row), pairs, arms) >= 0 for row in rows)
+
+    # -- what is found ---------------------------------------------------------------------------------
+
+    def findings(self, arm: int | None = None) -> Findings:
+        """What the rule sees; the arm is the leader if none is given."""
+        K, width = len(self.settings.arms), self.high - self.low
+        rounds = self.first - 1
+        leader = -1 if rounds == 0 else paired.leading(self.pairs, self.arms) if arm is None else arm
+        lower, upper = np.full(K, -math.inf), np.full(K, math.inf)
+        if leader >= 0:
+            for i in range(K):
+                lower[i], upper[i] = self._end(leader, i), -self._end(i, leader)
+            lower[leader] = upper[leader] = 0.0
+        race = self._race()
+        if len(race) == 1 and leader == race[0]:  # by the decision, whatever the pairs say
+            lower = np.maximum(lower, 0.0)
+        statistic, threshold = self._progress(leader, race)
+        means = [mean if n else None for mean, n in zip(self.body[MEANS], self.body[PULLS], strict=True)]
+        return Findings(
+            arm=leader,
+            pulls=tuple(int(n) for n in self.arms[paired.ROUNDS]),
+            means=tuple(None if mean is None else float(mean) for mean in means),
+            statistic=statistic,
+            threshold=threshold,
+            lower=tuple((width * lower).tolist()),
+            upper=tuple((width * upper).tolist()),
+            ruled_out=tuple(map(self._ruled_out, range(K))),
+            deviations=tuple(
+                math.sqrt(m2 / (n - 1.0)) if n > 1.0 else None
+                for n, m2 in zip(self.body[PULLS].tolist(), self.body[SQUARES].tolist(), strict=True)
+            ),
+            rounds=rounds,
+            tied=self._tied(leader, race) if rounds == self.design.items else (),
+        )
+
+    def rounds_needed(self) -> list[float] | None:
+        """How many rounds each arm will have had in the end, if differences go on as they did; None at first.
+
+        The evidence of the best bet on the leader against arm i grows by its rate in every round; mixtures
+        fall short of it by about 1.4 nats. What is left of a closed set shortens the way.
+        """
+        rounds = self.first - 1
+        if rounds < 2:
+            return None
+        leader, level = paired.leading(self.pairs, self.arms), self.params[paired.LEVEL] + 1.4
+        needed = [float(n) for n in self.arms[paired.ROUNDS]]
+        for i in self._race():
+            rate = 0.0 if i == leader else paired.best_rate(self.pairs, self.arms, leader, i)
+            share = self.params[paired.SHARE] or 1.0
+            if i != leader:
+                tau = (level - math.log(share)) / rate if rate > 0.0 else math.inf
+                items = self.params[paired.ITEMS]
+                needed[i] = max(tau / (1.0 + tau / items) if tau < math.inf else items, float(rounds))
+        needed[leader] = max(n for i, n in enumerate(needed) if i != leader)
+        return needed
+
+    def _end(self, b: int, i: int) -> float:
+        return paired.lower_end(self.params, self.pairs, self.arms, b, i, self.params[paired.PAIR_LEVEL])
+
+    def _progress(self, leader: int, race: list[int]) -> tuple[float | None, float | None]:
+        """What decides when it exceeds the second: the least evidence against an arm but the leader."""
+        others = [i for i in race if i != leader]
+        if leader < 0 or not others:
+            return None, None
+        seen = (self.params, self.pairs, self.arms)
+        tolerance = self.params[paired.TOLERANCE]
+        if tolerance > 0.0:
+            z, level = (
+                min(paired.pair_evidence(*seen, leader, i, -tolerance) for i in others),
+                paired.PAIR_LEVEL,
+            )
+        else:
+            z, level = min(paired.evidence(*seen, i) for i in others), paired.LEVEL
+        return (z if math.isfinite(z) else None), float(self.params[level])
+
+    def _tied(self, leader: int, race: list[int]) -> tuple[int, ...]:
+        """The arms with the largest sum, where all items are used up; empty if it is one."""
+        slack, seen = paired.EVEN * float(self.first - 1), (self.pairs, self.arms)
+        even = [  # both ways: what is missing may lie on either side
+            i
+            for i in race
+            if i == leader
+            or max(abs(paired.lead(*seen, leader, i)), abs(paired.lead(*seen, i, leader))) <= slack
+        ]
+        return tuple(even) if len(even) > 1 else ()
+
+    def _ruled_out(self, arm: int) -> RuledOut | None:
+        """When an arm was ruled out, and how far below the best it is at least."""
+        out = float(self.arms[paired.OUT, arm])
+        if out <= 0.0:
+            return None
+        below = max(self._end(b, arm) for b in range(self.arms.shape[1]) if b != arm)
+        samples = int(np.minimum(self.arms[paired.ROUNDS], out).sum())
+        return RuledOut(samples, (self.high - self.low) * max(below, 0.0))
+
+    # -- what to sample next ---------------------------------------------------------------------------
+
+    def next(self) -> tuple[int, dict[str, Any]] | None:
+        """The first arm in the race that was not asked in the first such round."""
+        race = self._race()
+        while not self.used_up:
+            if self.front > self.first + AHEAD + len(self.open) // len(race):
+                return None
+            for arm in race:
+                if (self.front, arm) not in self.asked:
+                    return arm, {"round": self.front, "item": self._item(self.front)}
+            self.front += 1
+        return None
+
+    def place(self, pull: int) -> tuple[int | None, int | None]:
+        """The round of a pull, and its item."""
+        number = self.cells[pull][0]
+        return number, self._item(number)
+
+    def _item(self, number: int) -> int:
+        if self.order is None:
+            return item_seed(self.settings.seed, number)
+        return int(self.order[number - 1])
+
+    def to_issue(self) -> list[int]:
+        """Pulls that failed or lapsed, the earliest rounds first."""
+        return sorted(super().to_issue(), key=lambda pull: (self.cells[pull][0], pull))
+
+    # -- snapshots -------------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """How many numbers a snapshot holds, about."""
+        used = int(self.pairs.any(axis=1).sum())
+        return int(used * self.pairs.shape[1] + self.arms.size + self.body.size + 5 * len(self.asked))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the design keeps, as JSON can hold it; a row of zeros as None."""
+        return {
+            "pairs": [row.tolist() if row.any() else None for row in self.pairs],
+            "arms": [row.tolist() if row.any() else None for row in self.arms],
+            "body": self.body[[PULLS, SUMS, LOST, SQUARES]].tolist(),
+            "first": self.first,
+            "values": [[*cell, value] for cell, value in sorted(self.values.items())],
+            "asked": [[*cell, pull] for cell, pull in sorted(self.asked.items())],
+            "exhausted": self.exhausted,
+        }
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """What `to_dict` gave, bit for bit."""
+        for array, rows in ((self.pairs, data["pairs"]), (self.arms, data["arms"])):
+            for row, kept in zip(array, rows, strict=True):
+                row[:] = 0.0 if kept is None else kept
+        self.body[[PULLS, SUMS, LOST, SQUARES]] = data["body"]
+        for arm in range(len(self.settings.arms)):
+            families.centre(self._summing, self.body, arm)
+        self.first = self.front = data["first"]
+        self.values = {(number, arm): value for number, arm, value in data["values"]}
+        self.asked = {(number, arm): pull for number, arm, pull in data["asked"]}
+        self.cells = {pull: cell for cell, pull in self.asked.items()}
+        self.exhausted = data["exhausted"]
