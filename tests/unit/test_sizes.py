@@ -13,7 +13,9 @@ FILE_LINES, FUNCTION_LINES = 400, 60
 
 # What may be longer, and why. An entry that is no longer needed must go: the tests say so.
 LONG_FILES: dict[str, str] = {}
-LONG_FUNCTIONS: dict[str, str] = {}
+LONG_FUNCTIONS: dict[str, str] = {
+    "cli/identify.py:identify": "every option is a line, and so is every sentence of --help",
+}
 
 
 def file_lines() -> dict[str, int]:
