@@ -91,8 +91,8 @@ class Run:
         design = self.experiment.settings.design
         if design is not None and self.items is None:
             raise InvalidInputError(
-                f"experiment {name!r} compares arms on {self.experiment.settings.items}; give them again "
-                f"with items=, so that the arms can be called with them."
+                f"experiment {name!r} compares arms on {self.experiment.settings.items}; give them "
+                f"again (items=, --items), so that the arms can be called with them."
             )
         self.settles_failures = design is not None and design.failures != "repeat"
         if self.max_samples is None and self.timeout is None and not (design and design.items):
