@@ -49,8 +49,12 @@ def create(name: str = "x", *more: str) -> Ran:
 def rows(*words: str) -> Any:
     """What a command prints as JSON."""
     ran = run(*words, "--format", "json")
+    found = json.loads(ran.out)
+    if words[0] == "ask":
+        assert ran.code == {"": 0, "wait": 3, "suspended": 1}.get(found["reason"], 4), ran.err
+        return found["pulls"]
     assert ran.code == 0, ran.err
-    return json.loads(ran.out)
+    return found
 
 
 def kinds(name: str = "x") -> list[str]:
@@ -80,9 +84,10 @@ def test_from_the_first_ask_to_the_decision() -> None:
         lines = "".join(f"{pull['id']},{value[pull['arm']]}\n" for pull in pulls)
         assert run("tell", "x", "--file", "-", stdin=lines).code == 0
         assert asked < 200
-    for format, nothing in (("table", ""), ("json", "[]\n"), ("csv", "id,arm,seed,deadline\n")):
+    none = '{\n  "reason": "decided",\n  "pulls": []\n}\n'
+    for format, nothing in (("table", ""), ("json", none), ("csv", "id,arm,seed,deadline\n")):
         ran = run("ask", "x", "--format", format)
-        assert (ran.code, ran.out) == (0, nothing)
+        assert (ran.code, ran.out) == (4, nothing)
         assert "nothing more to ask: long is best" in ran.err
     status = rows("status", "x")
     assert (status["decision"], status["leader"]) == ("long", "long")
@@ -696,7 +701,7 @@ from bestarm.cli import main
 def rows(*words):
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        assert main([*words, "--format", "json"]) == 0
+        assert main([*words, "--format", "json"]) in (0, 4)
     return json.loads(out.getvalue())
 
 found = {}
@@ -704,7 +709,7 @@ for strategy in sys.argv[1:]:
     arms = [word for arm in ("a", "b", "c") for word in ("--arm", arm)]
     rows("create", strategy, *arms, "--sigma", "1", "--seed", "7", "--strategy", strategy)
     asked = []
-    while pulls := rows("ask", strategy, "-n", "2"):
+    while pulls := rows("ask", strategy, "-n", "2")["pulls"]:
         for pull in pulls:
             asked.append([pull["id"], pull["arm"], pull["seed"]])
             value = (pull["seed"] % 1000) / 500 + {"a": 0.2, "b": 0.0, "c": 1.7}[pull["arm"]]
@@ -796,3 +801,29 @@ def test_help_of_every_command_has_an_example() -> None:
         ran = run(command, "--help")
         assert ran.code == 0
         assert f"Example: bestarm {command}" in ran.out
+
+
+def test_stop_ends_an_experiment_by_hand() -> None:
+    """For good: ask has nothing more, status says why, and a second stop says that it changed nothing."""
+    create()
+    run("ask", "x", "-n", "2")
+    run("tell", "x", "1", "0.4")
+    ran = run("stop", "x", "--reason", "good enough", "--format", "json")
+    assert (ran.code, ran.err) == (0, "")
+    assert json.loads(ran.out) == [{"outcome": "stopped", "leader": "short", "shortfall": 1.0, "samples": 1}]
+    assert "nothing was changed: 'x' was stopped before" in run("stop", "x").err
+    ran = run("ask", "x", "--format", "json")
+    assert (ran.code, json.loads(ran.out)) == (4, {"reason": "stopped", "pulls": []})
+    assert "stopped (good enough), undecided after 1 sample" in ran.err
+    assert rows("status", "x")["stopped"] == "good enough"
+    assert kinds()[-1] == "stopped"
+
+
+def test_ask_says_in_json_that_it_is_suspended() -> None:
+    """With the code of a failure, and the sentence on stderr."""
+    create()
+    run("ask", "x")
+    run("tell", "x", "1", "7")
+    ran = run("ask", "x", "--format", "json")
+    assert (ran.code, json.loads(ran.out)) == (1, {"reason": "suspended", "pulls": []})
+    assert "is suspended" in ran.err

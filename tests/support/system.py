@@ -12,7 +12,12 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = {"chromium": ("chromium",), "postgresql": ("initdb", "postgres")}  # Debian package -> programs
+PROGRAMS = {
+    "bash": ("bash",),
+    "chromium": ("chromium",),
+    "nodejs": ("node",),
+    "postgresql": ("initdb", "postgres"),
+}  # Debian package -> programs
 OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome")}
 FOLDERS = {"postgresql": "/usr/lib/postgresql/*/bin"}  # Debian keeps the server's programs off the PATH
 

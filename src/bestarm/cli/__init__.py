@@ -1,6 +1,6 @@
 """The `bestarm` command: one file per command, data on stdout, remarks on stderr.
 
-Exit codes of every command: 0 done, 1 failure, 2 bad input, 3 undecided, 130 interrupted.
+`CODES` is the one list of exit codes; help and guide show it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,15 @@ import os
 import sys
 from collections.abc import Sequence
 
-DONE, FAILURE, BAD_INPUT, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, FAILURE, BAD_INPUT, UNDECIDED, OVER, INTERRUPTED = 0, 1, 2, 3, 4, 130
+CODES = {
+    DONE: "done; ask: there are pulls",
+    FAILURE: "failure, or the experiment is suspended",
+    BAD_INPUT: "bad input",
+    UNDECIDED: "undecided; ask: wait, then ask again",
+    OVER: "ask: nothing more to ask, as the experiment is decided or was stopped",
+    INTERRUPTED: "interrupted by Ctrl-C (129 and 143: ended by SIGHUP and SIGTERM)",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

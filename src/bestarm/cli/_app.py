@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from .. import __version__
+from . import CODES
 
 CHOOSE, RUN = "Choose the best", "Run an experiment from any language"
 LOOK, STUDY = "Look at experiments", "Study the method"
@@ -37,6 +38,7 @@ COMMANDS = {
     "fail": Command("ask_tell", "fail", RUN),
     "retract": Command("ask_tell", "retract", RUN),
     "observe": Command("ask_tell", "observe", RUN, NUMBERS),
+    "stop": Command("upkeep", "stop", RUN),
     "status": Command("experiments", "status", LOOK),
     "forecast": Command("experiments", "forecast", LOOK),
     "history": Command("experiments", "history", LOOK),
@@ -58,7 +60,7 @@ def app_for(words: Sequence[str]) -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
         help="Which of K noisy options is the best? An answer with a guarantee, from few samples.",
-        epilog="Exit codes: 0 done, 1 failure, 2 bad input, 3 undecided, 130 interrupted.",
+        epilog="Exit codes: " + "; ".join(f"{code} {words}" for code, words in CODES.items()) + ".",
     )
     app.callback()(common)
     for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import InvalidInputError
-from . import say
+from ..errors import InvalidInputError, SuspendedError
+from . import DONE, OVER, UNDECIDED, say
 from ._experiment import (
     Bounds,
     Delta,
@@ -38,6 +38,7 @@ from ._output import ListingFormat, print_json
 
 if TYPE_CHECKING:
     from ..experiment.experiment import Experiment
+    from ..experiment.pulls import Pull
 
 PullId = Annotated[
     str, typer.Argument(metavar="PULL", help="The pull's id, as printed by ask.", show_default=False)
@@ -112,26 +113,43 @@ def ask(
     store: StoreUrl = None,
     n: Annotated[str, typer.Option("-n", metavar="INT", help="The largest number of pulls to issue.")] = "1",
     format: Listing = ListingFormat.table,
-) -> None:
+) -> int:
     """Get the next pulls: which arm to sample, with which seed, and by when.
 
-    Prints an empty list once the experiment is decided.
+    Exits with code 0 if there are some, 3 if an earlier pull must be settled first (wait and ask again), 4 if
+    the experiment is decided or was stopped, 1 if it is suspended. JSON gives the same as "reason": "",
+    "wait", "decided", "stopped" or "suspended".
 
     Example: bestarm ask prompts --store sqlite:///runs.db -n 4 --format csv
     """
     count = to_whole(n, "n")
     with opened(store, name) as experiment:
-        pulls = experiment.ask(count)
+        try:
+            pulls = experiment.ask(count)
+        except SuspendedError:
+            _show_pulls([], "suspended", format, False)
+            raise
         if not pulls:
             _say_why_nothing(experiment)
         paired = experiment.settings.design is not None
+    _show_pulls(pulls, pulls.reason, format, paired)
+    return {"": DONE, "wait": UNDECIDED}.get(pulls.reason, OVER)
+
+
+def _show_pulls(pulls: list[Pull], reason: str, format: ListingFormat, paired: bool) -> None:
     fields = ["id", "arm", "seed", "deadline", *(("round", "item") if paired else ())]
-    show([{name: getattr(pull, name) for name in fields} for pull in pulls], fields, format)
+    rows = [{name: getattr(pull, name) for name in fields} for pull in pulls]
+    if format is ListingFormat.json:
+        print_json({"reason": reason, "pulls": rows})
+    elif reason != "suspended":
+        show(rows, fields, format)
 
 
 def _say_why_nothing(experiment: Experiment) -> None:
     status = experiment.status()
-    if status.decision is not None:
+    if status.stopped is not None:
+        say(f"nothing more to ask: {status}.")
+    elif status.decision is not None:
         say(
             f"nothing more to ask: {status.decision} {status.verdict}; {status.assumes}; "
             f"{status.samples} samples."

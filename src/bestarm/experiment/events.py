@@ -16,8 +16,9 @@ RETRACTED = "retracted"  # a clerical error taken back; value: the right one, if
 VIOLATED = "violated"  # a value outside the bounds: the experiment is suspended
 DECIDED = "decided"  # data: the arm, with everything that the rule saw
 REOPENED = "reopened"  # a decision fell with a retraction
+STOPPED = "stopped"  # ended by hand, undecided and for good; data: reason, leader, shortfall, samples
 
-KINDS = (CREATED, ASKED, TOLD, FAILED, LAPSED, LATE, RETRACTED, VIOLATED, DECIDED, REOPENED)
+KINDS = (CREATED, ASKED, TOLD, FAILED, LAPSED, LATE, RETRACTED, VIOLATED, DECIDED, REOPENED, STOPPED)
 
 
 class Entry(NamedTuple):

@@ -7,7 +7,7 @@ durable, and only then answer. What is answered cannot be lost. `journal.py` say
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, TypeVar, Unpack, overload
 
@@ -18,19 +18,17 @@ from .._signature import spelled_out
 from ..errors import InvalidInputError, SuspendedError
 from ..strategies import Strategy
 from . import events
-from .events import Entry, Event
-from .forecast import Forecast, forecast, uniform_samples
-from .journal import Journal
+from .events import Entry
 from .names import check_name
-from .pulls import Pull, pull_seed
+from .pulls import Pull, Pulls, pull_seed
 from .settings import DECLARED, Given, Request, Settings, read_settings
 from .state import State
-from .status import Status, status_of, suspension
+from .status import suspension
 from .store import open_store
 from .store._base import Store
+from .tending import Tending
 from .turn import Turn
 from .values import check_reason, check_value, listed_pairs, listed_values
-from .verification import Verification, verify
 
 Answer = TypeVar("Answer")
 
@@ -38,13 +36,11 @@ MOST_PULLS = 100_000  # in one call of ask
 AT_ONCE = 0.05  # seconds of choosing after which what is chosen is committed, so that others get their turn
 
 
-class Experiment:
+class Experiment(Tending):
     """A running identification. Create one with `create`, or resume one with `open`."""
 
     def __init__(self, store: Store, name: str, settings: Settings) -> None:
-        self.name, self.settings = name, settings
-        self._store = store
-        self._journal = Journal(store, name, settings)
+        super().__init__(store, name, settings)
         self._index = {arm: i for i, arm in enumerate(settings.arms)}
 
     @classmethod
@@ -106,16 +102,17 @@ class Experiment:
 
     # -- ask and tell ----------------------------------------------------------------------------------
 
-    def ask(self, n: int = 1) -> list[Pull]:
+    def ask(self, n: int = 1) -> Pulls:
         """The next pulls: first those that failed or lapsed, then what the strategy chooses.
 
-        Fewer than n, or none, when the experiment is decided, when the results so far will decide as soon as
-        an earlier pull is settled, or when a strategy that stops by itself must see a pending result first.
+        Fewer than n, or none, when the experiment is decided or was stopped, when the results so far will
+        decide as soon as an earlier pull is settled, or when a strategy that stops by itself must see a
+        pending result first: then `reason` says "decided", "stopped" or "wait".
         Raises  SuspendedError after a value outside the bounds, or when the values have refuted sigma
         """
         return self.ask_within(n, None)[0]
 
-    def ask_within(self, n: int, max_samples: int | None) -> tuple[list[Pull], bool]:
+    def ask_within(self, n: int, max_samples: int | None) -> tuple[Pulls, bool]:
         """`ask` under a budget: no pull beyond number max_samples is issued; None means no budget.
 
         Returns  the pulls, and whether the budget is spent: every pull is settled, and there is no decision
@@ -125,19 +122,20 @@ class Experiment:
         if max_samples is not None:
             most = _door.whole("max_samples", max_samples, 0, 2**53, "it is how many pulls to issue in total")
         issued: list[Pull] = []
-        more, spent = True, False
+        more, spent, reason = True, False, ""
         while more and len(issued) < count:
             wanted = count - len(issued)
-            new, more, spent = self._journal.transact(partial(self._ask, count=wanted, most=most), wanted)
-            issued += new
-        return issued, spent
+            work = partial(self._ask, count=wanted, most=most)
+            new, more, spent = self._journal.transact(work, wanted)
+            issued, reason = issued + new, new.reason
+        return Pulls(issued, reason), spent
 
-    def _ask(self, turn: Turn, count: int, most: int) -> tuple[list[Pull], bool, bool]:
+    def _ask(self, turn: Turn, count: int, most: int) -> tuple[Pulls, bool, bool]:
         """Some of the pulls, whether there may be more of them, and whether there will never be."""
         state = turn.state
         turn.decide()  # a strategy that stops by itself may hear of results from a client without it
-        if state.decision is not None:
-            return [], False, False
+        if state.over:
+            return Pulls([], _why_none(state)), False, False
         if state.suspended:
             raise SuspendedError(f"experiment {self.name!r} is suspended: {suspension(state)}.")
         deadline = None if self.settings.lease is None else turn.now + self.settings.lease
@@ -159,7 +157,8 @@ class Experiment:
             (arm, said), pull = chosen, state.next_pull
             turn.record(Entry(events.ASKED, pull, arm, data={"deadline": deadline, **said}))
             issued.append(self._pull(state, pull, deadline))
-        return issued, more, (state.next_pull > most or state.used_up) and not state.waits
+        spent = (state.next_pull > most or state.used_up) and not state.waits
+        return Pulls(issued, _why_none(state)), more, spent
 
     @overload
     def tell(self, pull: int | Pull, value: float) -> str: ...
@@ -246,65 +245,7 @@ class Experiment:
 
         self._commit(work, 1)
 
-    def reclaim(self) -> int:
-        """Let every pending pull lapse now, so that it is issued again first; returns how many.
-
-        For a process that takes over from one that died. If the other one lives after all, a pull is
-        evaluated twice, and the first value counts.
-        """
-
-        def work(turn: Turn) -> int:
-            out = [pull for pull, item in turn.state.open.items() if item.out]
-            out = [pull for pull in out if pull not in turn.state.violated]
-            for pull in out:
-                arm = turn.state.open[pull].arm
-                turn.record(Entry(events.LAPSED, pull, arm, data={"reclaimed": True}))
-            return len(out)
-
-        return self._journal.transact(work)
-
-    @property
-    def decided(self) -> bool:
-        """Whether this process knows of a decision; `status` asks the store."""
-        known = self._journal.known
-        return known is not None and known.decision is not None
-
-    # -- look ------------------------------------------------------------------------------------------
-
-    def status(self) -> Status:
-        """Where the experiment stands."""
-        with self._journal.reading() as state:
-            return status_of(self.name, state)
-
-    def forecast(self) -> Forecast:
-        """How many more samples, and of which arms, if the estimated means are the true ones."""
-        with self._journal.reading() as state:
-            return forecast(state)
-
-    def uniform_samples(self) -> int | None:
-        """How many samples uniform sampling would take in total, if the estimated means are the true ones.
-
-        None before every arm has a result, where the leading arms are too close, for two arms, where every
-        strategy is uniform, and in rounds.
-        """
-        with self._journal.reading() as state:
-            return uniform_samples(state) if len(state.settings.arms) > 2 else None
-
-    def history(self, after: int = 0) -> list[Event]:
-        """The log, from its first line or from the one after line `after`."""
-        return list(self.events(after))
-
-    def events(self, after: int = 0) -> Iterator[Event]:
-        """`history` one event at a time, for a log that is too long to hold in memory."""
-        line = _door.whole("after", after, 0, 2**53, "it is the seq of an event")
-        arms = self.settings.arms
-        for e in self._journal.lines(line):
-            arm = None if e.arm is None else arms[e.arm]
-            yield Event(e.seq, e.time, e.kind, e.pull, arm, e.value, e.data)
-
-    def verify(self) -> Verification:
-        """Read the whole log, check every line against its hash, and check whether the decision follows."""
-        return verify(self._store, self.name, self.settings.strategy)
+    # -- the rest ---------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Close the store's connections."""
@@ -329,11 +270,11 @@ class Experiment:
         arm = self._arm_of(turn, pull)
         state, inside = turn.state, self.settings.allows(value)
         unsettled = pull in state.open and pull not in state.violated
-        if unsettled and (inside or state.decision is None):
+        if unsettled and (inside or not state.over):
             kind = events.TOLD if inside else events.VIOLATED
             turn.record(Entry(kind, pull, arm, value))
             return kind
-        # Settled before; or outside the bounds after a decision, which is final and cannot be suspended.
+        # Settled before; or outside the bounds after the end, which is final and cannot be suspended.
         if any(value == entry.value for entry in turn.entries(pull)):
             return "repeated"
         turn.record(Entry(events.LATE, pull, arm, value))
@@ -377,6 +318,11 @@ class Experiment:
                     f"experiment {self.name!r} is suspended: {suspension(state)}; what was told is recorded."
                 )
         return answer
+
+
+def _why_none(state: State) -> str:
+    """Why nothing is issued, if nothing is."""
+    return "decided" if state.decision is not None else "stopped" if state.stopped is not None else "wait"
 
 
 def _stored_record(store: Store, name: str) -> dict[str, Any]:

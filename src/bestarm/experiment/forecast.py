@@ -55,6 +55,8 @@ def forecast(state: State) -> Forecast:
     nothing = dict.fromkeys(arms, 0)
     if state.decision is not None:
         return Forecast(0, nothing)
+    if state.stopped is not None:
+        return Forecast(None, nothing, "no forecast: the experiment was stopped")
     if state.refuted is not None:
         return Forecast(None, nothing, "no forecast: the experiment is suspended for good")
     if state.enough():

@@ -153,7 +153,7 @@ class Independent(State):
         left = 0
         while left != self.bodies.left:  # an arm that was just ruled out may have left a hole
             left = self.bodies.left
-            if self.decision is not None or self.crossed is not None or self.suspended:
+            if self.over or self.crossed is not None or self.suspended:
                 return
             self._advance_once()
             if left != self.bodies.left:
@@ -236,7 +236,7 @@ class Independent(State):
 
     def _ask_self_stopper(self) -> None:
         """Let a strategy that stops by itself say so as soon as it can."""
-        if not self.serial or self.open or self.beyond or self.decision or self.crossed or self.refuted:
+        if not self.serial or self.open or self.beyond or self.over or self.crossed or self.refuted:
             return
         if self.settings.strategy is None:  # then who has it will hear it
             return

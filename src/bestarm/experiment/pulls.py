@@ -1,7 +1,8 @@
-"""What `ask` issues: one sample to take, with a seed of its own."""
+"""What `ask` issues: samples to take, each with a seed of its own; or why there are none."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -21,6 +22,17 @@ class Pull:
     deadline: float | None = None
     round: int | None = None
     item: int | None = None
+
+
+class Pulls(list[Pull]):
+    """A list of pulls that says why it is empty.
+
+    reason  "decided", "stopped", or "wait" when an earlier pull must be settled first; "" if there are pulls
+    """
+
+    def __init__(self, pulls: Iterable[Pull] = (), reason: str = "") -> None:
+        super().__init__(pulls)
+        self.reason = "" if self else reason
 
 
 def pull_seed(seed: int, pull: int) -> int:

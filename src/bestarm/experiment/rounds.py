@@ -150,7 +150,7 @@ class Rounds(State):
 
     def _judge_new(self) -> None:
         """Let the rule see the rounds that are complete, up to a decision."""
-        while not (self.decision or self.crossed or self.suspended or self.exhausted):
+        while not (self.over or self.crossed or self.suspended or self.exhausted):
             row = self._row(self.first)
             if row is None:
                 return

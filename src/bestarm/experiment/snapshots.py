@@ -11,8 +11,8 @@ from .findings import Findings
 from .settings import Settings
 from .state import Open, Recall, State
 
-SNAPSHOT = 5  # raised whenever the form of `as_dict` changes; other snapshots are not read
-_PLAIN = ("seq", "mark", "head", "next_pull", "counts")
+SNAPSHOT = 6  # raised whenever the form of `as_dict` changes; other snapshots are not read
+_PLAIN = ("seq", "mark", "head", "next_pull", "counts", "stopped")
 
 
 def packed(state: State) -> str:

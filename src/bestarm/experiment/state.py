@@ -70,6 +70,7 @@ class State(ABC):
         # outcome
         self.crossed: Findings | None = None  # a decision that is not in the log yet
         self.decision: Findings | None = None
+        self.stopped: str | None = None  # why it was ended by hand
         self.counts = {name: [0] * len(settings.arms) for name in COUNTS}
 
     # -- the log ---------------------------------------------------------------------------------------
@@ -181,10 +182,18 @@ class State(ABC):
         self.decision = None
         self._judge()
 
+    def _stopped(self, entry: Entry) -> None:
+        self.stopped, self.crossed = str((entry.data or {})["reason"]), None
+
     @property
     def readings(self) -> int:
         """How many versions of the data the rule was asked about: each spends the whole of delta."""
         return 1 + sum(self.counts["reread"])
+
+    @property
+    def over(self) -> bool:
+        """Whether it is decided, or was stopped: then nothing is asked, and no result counts any more."""
+        return self.decision is not None or self.stopped is not None
 
     @property
     def suspended(self) -> bool:
@@ -271,8 +280,8 @@ class State(ABC):
         """Ask the rule about what was told."""
 
     def _judge_changed(self) -> None:
-        """Ask the rule again after a retraction, unless it has decided: that falls with a line of its own."""
-        if self.decision is None:
+        """Ask the rule again after a retraction, unless it is over: a decision falls with a line of its own."""
+        if not self.over:
             self._judge()
 
     # -- pulls that are out ----------------------------------------------------------------------------

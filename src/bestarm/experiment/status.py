@@ -30,6 +30,7 @@ class Status:
     pending      pulls per arm without a value yet; they never count in the decision
     waiting      results that wait for an earlier pull to be settled before they count
     suspended    why nothing more is asked, or ""
+    stopped      why it was ended by hand, undecided and for good; None if it was not
     promise      what is proven: the decision is, or would be, wrong with at most this probability; None if
                  nothing is, and `caveats` say why
     assumes      the promise in words, with the assumption under which it holds; without a percentage if
@@ -77,6 +78,7 @@ class Status:
     rounds: int | None = None
     items: int | None = None
     tied: tuple[str, ...] = ()
+    stopped: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON can hold them; an infinite end of an interval is None."""
@@ -97,14 +99,16 @@ class Status:
     def __str__(self) -> str:
         if self.decision is not None:
             return f"{self.decision} {self.verdict}; {self.assumes}; {self.spent}"
-        if self.suspended:
+        if self.suspended and self.stopped is None:
             return f"suspended: {self.suspended}"
-        if self.leader is None and not self.waiting:
+        if self.leader is None and not self.waiting and self.stopped is None:
             return "no result yet"
+        state = "undecided" if self.stopped is None else f"stopped ({self.stopped}), undecided"
         near = f" and is {self.at_most}" if self.at_most else ""
         guess = "" if self.leader is None else f"; {self.leader} leads{near}"
-        hole = f"; {self.waiting} more waiting for an earlier pull" if self.waiting else ""
-        return f"undecided after {self.spent}{guess}{hole}"
+        waits = self.waiting and self.stopped is None
+        hole = f"; {self.waiting} more waiting for an earlier pull" if waits else ""
+        return f"{state} after {self.spent}{guess}{hole}"
 
     @property
     def spent(self) -> str:
@@ -197,6 +201,7 @@ def status_of(name: str, state: State) -> Status:
         rounds=seen.rounds,
         items=None if settings.design is None else settings.design.items,
         tied=tuple(arms[a] for a in seen.tied) if state.decision else (),
+        stopped=state.stopped,
     )
 
 

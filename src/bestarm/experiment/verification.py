@@ -25,6 +25,7 @@ _OF_THE_LOG = (
     "refuted",
     "decision",
     "counts",
+    "stopped",
     "next_pull",
 )
 

@@ -98,8 +98,9 @@ class Run:
         if self.max_samples is None and self.timeout is None and not (design and design.items):
             _warn_of_ties(self.experiment)
         before = self.experiment.status()
-        self.decided, self.resumed = before.decision is not None, before.samples
-        if not self.decided:
+        self.ended, self.resumed = "", before.samples  # how it ended, if it has
+        self._look()
+        if not self.ended:
             self.experiment.reclaim()
         self.view = View(self.experiment, progress, self.max_samples)
 
@@ -107,15 +108,15 @@ class Run:
         """Whether there is something left to do."""
         if self.timeout is not None and time.monotonic() - self.begun >= self.timeout:
             return False
-        return not self.decided and (bool(self.flights) or not self.exhausted)
+        return not self.ended and (bool(self.flights) or not self.exhausted)
 
     def to_start(self) -> list[Pull]:
         """Pulls for the workers that are free."""
         free = self.width - len(self.flights)
-        if free <= 0 or self.decided:
+        if free <= 0 or self.ended:
             return []
         pulls, self.exhausted = self.experiment.ask_within(free, self.max_samples)
-        self.decided = self.experiment.decided  # perhaps by somebody else
+        self._look()  # somebody else may have ended it
         return [pull for pull in pulls if pull.id not in self.flights]
 
     def item(self, pull: Pull) -> tuple[Any, ...]:
@@ -165,7 +166,7 @@ class Run:
                 told.append((pull, value))
         if told:
             self.experiment.tell(told)
-            self.decided = self.experiment.decided
+            self._look()
         if problem is not None:
             raise problem
         if told:
@@ -175,7 +176,7 @@ class Run:
     def result(self) -> Result:
         """What was found, and why the run ended."""
         status = self.experiment.status()
-        ended = "decided" if self.decided else "max_samples" if self.exhausted else "timeout"
+        ended = self.ended or ("max_samples" if self.exhausted else "timeout")
         if ended == "max_samples" and status.items is not None and status.rounds == status.items:
             ended = "items"
         return Result.of(
@@ -185,6 +186,10 @@ class Run:
             resumed=self.resumed,
             uniform=self.experiment.uniform_samples(),
         )
+
+    def _look(self) -> None:
+        """Whether the experiment is over, as far as this process knows."""
+        self.ended = "decided" if self.experiment.decided else "stopped" if self.experiment.stopped else ""
 
     def _overdue(self, flight: Flight) -> bool:
         return self.pull_timeout is not None and time.monotonic() - flight.begun >= self.pull_timeout
@@ -210,7 +215,7 @@ class Run:
         reason = f"{type(error).__name__}: {error}"
         self.experiment.fail(pull, reason)
         if self.settles_failures:
-            self.decided = self.experiment.decided
+            self._look()
             return None
         self.tries[pull.id] = self.tries.get(pull.id, 0) + 1
         if callable(self.on_error):

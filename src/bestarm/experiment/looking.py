@@ -1,0 +1,70 @@
+"""What can be read of an experiment: where it stands, how long it will take, and its log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import _door
+from .events import Event
+from .forecast import Forecast, forecast, uniform_samples
+from .journal import Journal
+from .settings import Settings
+from .status import Status, status_of
+from .store._base import Store
+from .verification import Verification, verify
+
+
+class Looking:
+    """The part of an `Experiment` that changes nothing."""
+
+    def __init__(self, store: Store, name: str, settings: Settings) -> None:
+        self.name, self.settings = name, settings
+        self._store = store
+        self._journal = Journal(store, name, settings)
+
+    @property
+    def decided(self) -> bool:
+        """Whether this process knows of a decision; `status` asks the store."""
+        known = self._journal.known
+        return known is not None and known.decision is not None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether this process knows that somebody stopped it; `status` asks the store."""
+        known = self._journal.known
+        return known is not None and known.stopped is not None
+
+    def status(self) -> Status:
+        """Where the experiment stands."""
+        with self._journal.reading() as state:
+            return status_of(self.name, state)
+
+    def forecast(self) -> Forecast:
+        """How many more samples, and of which arms, if the estimated means are the true ones."""
+        with self._journal.reading() as state:
+            return forecast(state)
+
+    def uniform_samples(self) -> int | None:
+        """How many samples uniform sampling would take in total, if the estimated means are the true ones.
+
+        None before every arm has a result, where the leading arms are too close, and for two arms, where
+        every strategy is uniform.
+        """
+        with self._journal.reading() as state:
+            return uniform_samples(state) if len(state.settings.arms) > 2 else None
+
+    def history(self, after: int = 0) -> list[Event]:
+        """The log, from its first line or from the one after line `after`."""
+        return list(self.events(after))
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """`history` one event at a time, for a log that is too long to hold in memory."""
+        line = _door.whole("after", after, 0, 2**53, "it is the seq of an event")
+        arms = self.settings.arms
+        for e in self._journal.lines(line):
+            arm = None if e.arm is None else arms[e.arm]
+            yield Event(e.seq, e.time, e.kind, e.pull, arm, e.value, e.data)
+
+    def verify(self) -> Verification:
+        """Read the whole log, check every line against its hash, and check whether the decision follows."""
+        return verify(self._store, self.name, self.settings.strategy)

@@ -1,0 +1,77 @@
+"""The loops of the guide, in bash and for Node, end decided, although a pull was lost; and exit codes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bestarm.cli import CODES
+from e2e.test_solve_command import bestarm
+from support.commands import run
+from support.system import require
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "live.md").read_text()
+EVALUATE = """#!/bin/sh
+case $1 in long) echo 1 ;; *) echo 0 ;; esac
+"""
+
+
+def block(language: str) -> str:
+    """The only block of the guide in that language."""
+    (found,) = re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
+    return str(found)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a store, an experiment that waits for a lost pull, and something to measure with."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BESTARM_STORE", "sqlite:///runs.db")
+    folder = os.path.dirname(sys.executable)
+    monkeypatch.setenv("PATH", folder + os.pathsep + os.environ["PATH"])
+    (tmp_path / "evaluate").write_text(EVALUATE)
+    (tmp_path / "evaluate").chmod(0o755)
+    words = ("--arm", "short", "--arm", "long", "--bounds", "0,1", "--seed", "1", "--lease", "8")
+    assert run("create", "prompts", *words).code == 0
+    assert run("ask", "prompts").code == 0  # and nobody will answer
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("language", "package", "program"), [("bash", "bash", "bash"), ("js", "nodejs", "node")]
+)
+def test_the_loops_of_the_guide_end_decided(place: Path, language: str, package: str, program: str) -> None:
+    """They wait for the lost pull, which is issued again when its lease ends, and leave a decision."""
+    command = require(package)[program]
+    script = place / f"worker.{language}"
+    script.write_text(block(language))
+    done = subprocess.run([command, str(script)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "nothing to ask for now" in done.stderr  # it did have to wait
+    assert "long" in done.stdout
+    status = run("status", "prompts")
+    assert "decision   long" in status.out
+    assert "pulls that were not answered in time: 1" in status.out
+
+
+def test_a_suspended_experiment_ends_the_loop_with_a_failure(place: Path) -> None:
+    """The negative control: such a loop does not look decided."""
+    (place / "evaluate").write_text("#!/bin/sh\necho 7\n")
+    done = subprocess.run(["bash", "-c", block("bash")], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "is suspended" in done.stderr
+
+
+def test_exit_codes_stand_in_one_place() -> None:
+    """The guide and the help say what the table of the code says."""
+    table = re.search(r"### Exit codes\n(.*?)\n### ", GUIDE, re.DOTALL)
+    assert table is not None
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", table.group(1), re.MULTILINE)
+    assert {int(code): words for code, words in rows} == CODES
+    shown = " ".join(re.sub(r"[│]", " ", bestarm("--help").stdout).split())
+    assert all(f"{code} {words}" in shown for code, words in CODES.items())
