@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
@@ -71,6 +72,14 @@ def without_passwords(message: str, words: Iterable[str]) -> str:
         if begun is not None and begun.group() in message:
             message = message.partition(begun.group())[0] + begun.group() + "***"
     return message
+
+
+def moment(seconds: float) -> str:
+    """A point in time, given in seconds since 1970."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
+    except (OverflowError, ValueError, OSError):  # farther away than calendars go
+        return f"{seconds:.6g} s after 1970"
 
 
 def rough(number: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,6 +38,12 @@ class AroundLog(Log):
     def append(self, entries: Sequence[Entry]) -> list[Entry]:
         return self.inner.append(entries)
 
+    def leases(self) -> dict[int, float]:
+        return self.inner.leases()
+
+    def renew(self, until: Mapping[int, float]) -> None:
+        self.inner.renew(until)
+
     def snapshot(self) -> tuple[int, str] | None:
         return self.inner.snapshot()
 
@@ -60,6 +66,9 @@ class Around(Store):
 
     def names(self) -> list[str]:
         return self.inner.names()
+
+    def delete(self, name: str) -> None:
+        self.inner.delete(name)
 
     @contextmanager
     def reading(self, name: str) -> Iterator[Log]:
@@ -269,6 +278,22 @@ def any_name(self: Around, name: Any, first: Entry) -> bool:
     return self.inner.create(str(name) or "x", first)
 
 
+def endless(self: AroundLog, until: Mapping[int, float]) -> None:
+    """Keeps leases that have ended."""
+    self.inner._leases = {**self.inner._leases, **until}  # type: ignore[attr-defined]
+
+
+def in_the_log(self: AroundLog, until: Mapping[int, float]) -> None:
+    """Writes a line for a renewal."""
+    self.inner.renew(until)
+    self.inner.append([Entry("renewed")])
+
+
+def twice(self: Around, name: str) -> None:
+    """Deletes what is not there, too."""
+    self.inner._books.pop(name, None)
+
+
 BROKEN: list[tuple[str, Callable[[], Any], str]] = [
     ("create", with_store(create=create_over), "a name that is taken was created again; say False"),
     ("create", changed(seq=lambda seq: seq - 1), "store the first line under number 1"),
@@ -342,6 +367,12 @@ BROKEN: list[tuple[str, Callable[[], Any], str]] = [
     ("use", with_store(reading=never_ends), "entries.. after the block gave None; set open = False"),
     ("close", with_store(close=closed), "no experiment"),
     ("lasting", with_store(lasting=True), "is gone when the store is opened again; open the same place"),
+    ("leases", with_log(renew=lambda self, until: None), "does not see the leases that it renewed"),
+    ("leases", with_log(renew=endless), "one that has ended, leases are .* drop those below now"),
+    ("leases", with_log(renew=in_the_log), "a renewal changed the log; write no line for it"),
+    ("delete", with_store(delete=lambda self, name: None), r"after delete\(\) the names are"),
+    ("delete", with_store(delete=lambda self, name: self.inner._books.clear()), "the names are"),
+    ("delete", with_store(delete=twice), "what is gone gave None; raise InvalidInputError"),
     ("experiment", changed(value=lambda x: x and x / 2), "in memory"),
     ("experiment", lambda: {}, "what was opened is a dict; return a subclass"),
 ]
@@ -372,7 +403,7 @@ def test_a_store_of_a_users_own_passes() -> None:
     report = check_store(Around)
     assert tuple(check.demand for check in report.checks) == STORE_DEMANDS
     assert [check.demand for check in report.checks if not check.checked] == ["lasting"]
-    assert str(report).startswith("the store Around meets 16 demands\n")
+    assert str(report).startswith("the store Around meets 18 demands\n")
 
 
 def test_a_place_that_others_use_is_checked_too() -> None:

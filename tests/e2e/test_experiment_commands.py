@@ -827,3 +827,25 @@ def test_ask_says_in_json_that_it_is_suspended() -> None:
     ran = run("ask", "x", "--format", "json")
     assert (ran.code, json.loads(ran.out)) == (1, {"reason": "suspended", "pulls": []})
     assert "is suspended" in ran.err
+
+
+def test_status_and_ask_say_what_the_decision_waits_for() -> None:
+    """Which pull and who has it; renew and reclaim do what the sentence says."""
+    create()
+    assert run("ask", "x", "--worker", "gone").code == 0
+    for _ in range(20):
+        if not (pulls := rows("ask", "x", "-n", "4", "--worker", "here")):
+            break
+        for pull in pulls:
+            run("tell", "x", str(pull["id"]), "0" if pull["arm"] == "short" else "1")
+    assert "waits for pull 1 of arm 'short', which gone has had since" in run("ask", "x").err
+    assert "pull 1 of arm 'short', which gone has had since" in run("status", "x").out
+    assert rows("status", "x")["waits_for"]["worker"] == "gone"
+    renewed = rows("renew", "x", "1", "2")
+    assert [row["outcome"] for row in renewed] == ["renewed", "not pending"]
+    refused(run("reclaim", "x", "--worker", "else"), "pending pulls are with gone")
+    assert rows("reclaim", "x", "--worker", "gone") == [{"reclaimed": 1}]
+    assert rows("ask", "x")[0]["id"] == 1
+    run("tell", "x", "1", "0")
+    assert rows("status", "x")["decision"] == "long"
+    assert rows("status", "x")["waits_for"] is None

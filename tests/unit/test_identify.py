@@ -242,7 +242,7 @@ def test_signatures_name_every_option_and_its_default() -> None:
     )
     assert list(inspect.signature(bestarm.aidentify).parameters) == list(shown)
     create = inspect.signature(Experiment.create).parameters
-    assert set(create) == {"store", "name", "arms", "delta"} | set(Given.__annotations__)
+    assert set(create) == {"store", "name", "arms", "delta", "worker"} | set(Given.__annotations__)
     assert create["lease"].default == 3600.0
 
 

@@ -73,7 +73,7 @@ def test_tables_lie_in_their_own_schema(store: postgres.PostgresStore) -> None:
         "SELECT schemaname, tablename FROM pg_tables"
         " WHERE schemaname NOT IN ('pg_catalog', 'information_schema')",
     )
-    tables = {"experiments", "events", "snapshots", "version"}
+    tables = {"experiments", "events", "leases", "snapshots", "version"}
     assert set(found) == {("bestarm", table) for table in tables}
 
 

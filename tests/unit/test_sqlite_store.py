@@ -166,7 +166,7 @@ def test_an_older_store_is_migrated(path: Path) -> None:
         log.save_snapshot(2, "text")
         assert log.snapshot() == (2, "text")
     store.close()
-    assert pragma(path, "user_version") == _sql.VERSION == 3
+    assert pragma(path, "user_version") == _sql.VERSION == 4
 
 
 def test_a_migration_that_fails_changes_nothing(

@@ -38,6 +38,8 @@ COMMANDS = {
     "fail": Command("ask_tell", "fail", RUN),
     "retract": Command("ask_tell", "retract", RUN),
     "observe": Command("ask_tell", "observe", RUN, NUMBERS),
+    "renew": Command("upkeep", "renew", RUN),
+    "reclaim": Command("upkeep", "reclaim", RUN),
     "stop": Command("upkeep", "stop", RUN),
     "status": Command("experiments", "status", LOOK),
     "forecast": Command("experiments", "forecast", LOOK),

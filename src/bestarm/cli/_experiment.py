@@ -32,6 +32,13 @@ StoreUrl = Annotated[
         help="sqlite:///FILE, or postgresql://HOST/DATABASE.",
     ),
 ]
+Worker = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The name of this worker, kept with its pulls; default: the host and the calling process.",
+    ),
+]
 Listing = Annotated[ListingFormat, typer.Option("--format", help="Output format.")]
 Delta = Annotated[
     str | None,
@@ -121,13 +128,13 @@ def without_compiling() -> None:
 
 
 @contextmanager
-def opened(store: str | None, name: str) -> Iterator[Experiment]:
+def opened(store: str | None, name: str, worker: str | None = None) -> Iterator[Experiment]:
     """An experiment of a store, closed at the end."""
     url = store_url(store)
     without_compiling()
     from ..experiment.experiment import Experiment
 
-    with Experiment.open(url, name) as experiment:
+    with Experiment.open(url, name, worker=worker) as experiment:
         yield experiment
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._records import plain
-from .._text import harmless
+from .._text import harmless, moment
 from ._output import ListingFormat, number, print_csv, print_json, print_table
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def cell(column: str, value: Any) -> str:
     if value is None:
         return ""
     if column in ("time", "deadline"):
-        return _moment(value)
+        return moment(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -66,10 +65,3 @@ def cell(column: str, value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(cell("", item) for item in value)
     return harmless(str(value))
-
-
-def _moment(seconds: float) -> str:
-    try:
-        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
-    except (OverflowError, ValueError, OSError):  # farther away than calendars go
-        return number(seconds)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,6 +26,7 @@ from ._experiment import (
     StrategyName,
     Student,
     Tolerance,
+    Worker,
     opened,
     pull_of,
     require_scale,
@@ -112,6 +115,7 @@ def ask(
     name: Name,
     store: StoreUrl = None,
     n: Annotated[str, typer.Option("-n", metavar="INT", help="The largest number of pulls to issue.")] = "1",
+    worker: Worker = None,
     format: Listing = ListingFormat.table,
 ) -> int:
     """Get the next pulls: which arm to sample, with which seed, and by when.
@@ -123,7 +127,8 @@ def ask(
     Example: bestarm ask prompts --store sqlite:///runs.db -n 4 --format csv
     """
     count = to_whole(n, "n")
-    with opened(store, name) as experiment:
+    caller = f"{socket.gethostname()}:{os.getppid()}"  # it lives on, this process does not
+    with opened(store, name, worker or caller) as experiment:
         try:
             pulls = experiment.ask(count)
         except SuspendedError:
@@ -154,13 +159,10 @@ def _say_why_nothing(experiment: Experiment) -> None:
             f"nothing more to ask: {status.decision} {status.verdict}; {status.assumes}; "
             f"{status.samples} samples."
         )
-    elif status.waiting:
-        say(
-            f"nothing to ask for now: {status.waiting} results are waiting for an earlier pull, and will "
-            f"decide once its value is told; it is issued again when its lease ends."
-        )
+    elif status.hold:
+        say(f"nothing to ask for now: {status.hold}.")
     else:
-        say("nothing to ask for now: the strategy must first see the value of the pending pull.")
+        say("nothing to ask for now: pulls that are pending must be settled first.")
 
 
 def tell(

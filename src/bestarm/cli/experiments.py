@@ -72,6 +72,10 @@ def _print_status(now: Status) -> None:
     if now.decision is None:
         lines.append(("leader", leader))
     lines.append(("samples", f"{now.samples}{waiting}"))
+    if now.stopped is not None:
+        lines.append(("stopped", now.stopped))
+    if now.hold:
+        lines.append(("waits for", now.hold.removeprefix("the decision waits for ")))
     if now.statistic is not None and now.threshold is not None:
         verb = "exceeded" if now.statistic > now.threshold else "decides above"
         if now.decision is not None and now.statistic <= now.threshold:  # it dropped the others one by one

@@ -19,6 +19,7 @@ from ..errors import InvalidInputError, SuspendedError
 from ..strategies import Strategy
 from . import events
 from .events import Entry
+from .leases import expired
 from .names import check_name
 from .pulls import Pull, Pulls, pull_seed
 from .settings import DECLARED, Given, Request, Settings, read_settings
@@ -39,8 +40,8 @@ AT_ONCE = 0.05  # seconds of choosing after which what is chosen is committed, s
 class Experiment(Tending):
     """A running identification. Create one with `create`, or resume one with `open`."""
 
-    def __init__(self, store: Store, name: str, settings: Settings) -> None:
-        super().__init__(store, name, settings)
+    def __init__(self, store: Store, name: str, settings: Settings, worker: str | None = None) -> None:
+        super().__init__(store, name, settings, worker)
         self._index = {arm: i for i, arm in enumerate(settings.arms)}
 
     @classmethod
@@ -51,6 +52,8 @@ class Experiment(Tending):
         name: str,
         arms: Iterable[str],
         delta: float | None = None,
+        *,
+        worker: str | None = None,
         **settings: Unpack[Given],
     ) -> Experiment:
         """A new experiment; or the existing one of that name, if nothing given differs from its settings.
@@ -79,6 +82,7 @@ class Experiment(Tending):
         lease     seconds after which an unanswered pull is issued again, None or inf for never; default 3600;
                   an existing experiment keeps its own
         about     arm -> what it is (a command, a commit); stored, and refused if it differs later
+        worker    the name of this worker, kept with its pulls; default the host and the process
         Raises    InvalidInputError, StoreError
         """
         check_name("the name of an experiment", name)
@@ -87,18 +91,21 @@ class Experiment(Tending):
         if request.enough or name not in place.names():
             made = request.complete()
             if place.create(name, Entry(events.CREATED, data={**made.to_record(), "bestarm": __version__})):
-                return cls(place, name, made)
-        return cls(place, name, request.resumed(name, _stored_record(place, name)))
+                return cls(place, name, made, worker)
+        return cls(place, name, request.resumed(name, _stored_record(place, name)), worker)
 
     @classmethod
-    def open(cls, store: str | Store, name: str, *, strategy: Strategy | None = None) -> Experiment:
+    def open(
+        cls, store: str | Store, name: str, *, strategy: Strategy | None = None, worker: str | None = None
+    ) -> Experiment:
         """An existing experiment; a strategy of your own must be passed again.
 
+        worker  the name of this worker, kept with its pulls; default the host and the process
         Raises  InvalidInputError if there is none, StoreError
         """
         place = open_store(store)
         check_name("the name of an experiment", name)
-        return cls(place, name, read_settings(_stored_record(place, name), strategy))
+        return cls(place, name, read_settings(_stored_record(place, name), strategy), worker)
 
     # -- ask and tell ----------------------------------------------------------------------------------
 
@@ -138,12 +145,13 @@ class Experiment(Tending):
             return Pulls([], _why_none(state)), False, False
         if state.suspended:
             raise SuspendedError(f"experiment {self.name!r} is suspended: {suspension(state)}.")
-        deadline = None if self.settings.lease is None else turn.now + self.settings.lease
-        for pull in state.expired(turn.now):
+        deadline = None if self.lease is None else turn.now + self.lease
+        held = {"deadline": deadline, "worker": self.worker}
+        for pull in expired(state.open, turn.now, self.settings.lease, turn.renewed):
             turn.record(Entry(events.LAPSED, pull, state.open[pull].arm))
         issued = []
         for pull in state.to_issue()[:count]:
-            turn.record(Entry(events.ASKED, pull, state.open[pull].arm, data={"deadline": deadline}))
+            turn.record(Entry(events.ASKED, pull, state.open[pull].arm, data=held))
             issued.append(self._pull(state, pull, deadline))
         wanted = 0 if state.enough() else count
         begun, more = time.monotonic(), False
@@ -155,7 +163,7 @@ class Experiment(Tending):
             if chosen is None:
                 break
             (arm, said), pull = chosen, state.next_pull
-            turn.record(Entry(events.ASKED, pull, arm, data={"deadline": deadline, **said}))
+            turn.record(Entry(events.ASKED, pull, arm, data={**held, **said}))
             issued.append(self._pull(state, pull, deadline))
         spent = (state.next_pull > most or state.used_up) and not state.waits
         return Pulls(issued, _why_none(state)), more, spent
@@ -291,15 +299,6 @@ class Experiment(Tending):
             )
         return next(entry.arm for entry in turn.entries(pull) if entry.arm is not None)
 
-    def _number(self, pull: int | Pull) -> int:
-        if isinstance(pull, Pull):
-            if pull.seed != pull_seed(self.settings.seed, pull.id):
-                raise InvalidInputError(
-                    f"pull {pull.id} belongs to another experiment, not to {self.name!r}; tell it there."
-                )
-            return pull.id
-        return _door.whole("a pull", pull, 1, 2**53, "give the id of a pull that ask issued")
-
     def _arm(self, arm: str) -> int:
         if not isinstance(arm, str) or arm not in self._index:
             shown = ", ".join(repr(name) for name in self.settings.arms[:8])
@@ -322,7 +321,9 @@ class Experiment(Tending):
 
 def _why_none(state: State) -> str:
     """Why nothing is issued, if nothing is."""
-    return "decided" if state.decision is not None else "stopped" if state.stopped is not None else "wait"
+    if state.over:
+        return "decided" if state.decision is not None else "stopped"
+    return "used up" if state.used_up and not state.waits else "wait"
 
 
 def _stored_record(store: Store, name: str) -> dict[str, Any]:

@@ -17,8 +17,9 @@ from .bodies import Bodies
 from .chooser import Chooser
 from .events import ASKED, FAILED, LAPSED, LATE, TOLD, Entry, settled
 from .findings import Findings
+from .leases import Open
 from .settings import Settings
-from .state import Open, Recall, State
+from .state import Recall, State
 
 _CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the rule has said so far
 

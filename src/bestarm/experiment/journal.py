@@ -14,7 +14,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from typing import TypeVar
@@ -22,7 +22,7 @@ from typing import TypeVar
 from ..errors import StoreError
 from ..kernels._jit import ENABLED
 from .designs import new_state
-from .events import DECIDED, Entry
+from .events import ASKED, DECIDED, Entry
 from .findings import same_decision
 from .settings import Settings
 from .snapshots import packed, unpacked
@@ -114,7 +114,7 @@ class Journal:
     def _attempt(self, work: Callable[[Turn], Answer], size: int) -> tuple[Turn, Answer]:
         assert self._state is not None
         begun = time.monotonic()
-        turn = Turn(self._state.copy(), self._now, self._lines_of)
+        turn = Turn(self._state.copy(), self._now, self._lines_of, self._renewed)
         answer = work(turn)
         taken = (time.monotonic() - begun) / size
         self._pace = taken if self._pace == math.inf else max(taken, 0.9 * self._pace)
@@ -132,6 +132,22 @@ class Journal:
     def _lines_of(self, pull: int) -> list[Entry]:
         with self.store.reading(self.name) as log:
             return log.entries(pull=pull)
+
+    def _renewed(self) -> dict[int, float]:
+        with self.store.reading(self.name) as log:
+            return log.leases()
+
+    def lease_of(self, pull: int) -> tuple[float, float | None]:
+        """When a pull was issued last, and until when its lease was renewed, if it was."""
+        with self.store.reading(self.name) as log:
+            asked = [entry.time for entry in log.entries(pull=pull) if entry.kind == ASKED]
+            return asked[-1], log.leases().get(pull)
+
+    def renew(self, pulls: Iterable[int], lease: float) -> None:
+        """Let the leases of pulls begin anew."""
+        with self.store.writing(self.name) as log:
+            until = log.now() + lease
+            log.renew(dict.fromkeys(pulls, until))
 
     def _behind(self, log: Log) -> bool:
         """Whether the log has lines that the state has not."""

@@ -8,7 +8,9 @@ from .. import _door
 from .events import Event
 from .forecast import Forecast, forecast, uniform_samples
 from .journal import Journal
+from .leases import Hold, worker_name
 from .settings import Settings
+from .state import State
 from .status import Status, status_of
 from .store._base import Store
 from .verification import Verification, verify
@@ -17,10 +19,17 @@ from .verification import Verification, verify
 class Looking:
     """The part of an `Experiment` that changes nothing."""
 
-    def __init__(self, store: Store, name: str, settings: Settings) -> None:
+    def __init__(self, store: Store, name: str, settings: Settings, worker: str | None = None) -> None:
         self.name, self.settings = name, settings
+        self.lease = settings.lease  # of the pulls that are issued here
         self._store = store
+        self._worker = None if worker is None else worker_name(worker)
         self._journal = Journal(store, name, settings)
+
+    @property
+    def worker(self) -> str:
+        """The name of this worker, which is kept with its pulls."""
+        return worker_name(self._worker)
 
     @property
     def decided(self) -> bool:
@@ -37,7 +46,17 @@ class Looking:
     def status(self) -> Status:
         """Where the experiment stands."""
         with self._journal.reading() as state:
-            return status_of(self.name, state)
+            return status_of(self.name, state, self._hold(state))
+
+    def _hold(self, state: State) -> Hold | None:
+        """What the decision waits for."""
+        pull = state.hole
+        if pull is None:
+            return None
+        item = state.open[pull]
+        since, renewed = self._journal.lease_of(pull)
+        until = item.deadline if renewed is None or item.deadline is None else max(renewed, item.deadline)
+        return Hold(pull, self.settings.arms[item.arm], item.worker, since, until, item.out)
 
     def forecast(self) -> Forecast:
         """How many more samples, and of which arms, if the estimated means are the true ones."""

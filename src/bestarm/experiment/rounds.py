@@ -20,8 +20,9 @@ from ..theory.paired import shuffled
 from .events import ASKED, FAILED, RETRACTED, TOLD, Entry
 from .findings import Findings, RuledOut
 from .items import item_seed
+from .leases import Open
 from .settings import Settings
-from .state import Open, Recall, State
+from .state import Recall, State
 
 AHEAD = (
     64  # rounds that may be begun behind one that is not complete, besides those that workers are busy with

@@ -8,8 +8,9 @@ from typing import Any
 
 from .designs import new_state
 from .findings import Findings
+from .leases import Open
 from .settings import Settings
-from .state import Open, Recall, State
+from .state import Recall, State
 
 SNAPSHOT = 6  # raised whenever the form of `as_dict` changes; other snapshots are not read
 _PLAIN = ("seq", "mark", "head", "next_pull", "counts", "stopped")

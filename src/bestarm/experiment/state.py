@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 from ..errors import BestarmError, DamagedLogError, StoreError
 from .events import KINDS, TOLD, Entry
 from .findings import Findings
+from .leases import Open
 from .settings import Settings
 
 COUNTS = (
@@ -32,16 +33,6 @@ COUNTS = (
 )
 Recall = Callable[[int], Iterable[Entry]]
 _WRONG = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
-CLOCK_STEP = 60.0  # seconds that a clock may be set back before a deadline counts as one of a wrong clock
-
-
-class Open(NamedTuple):
-    """A pull without a value: being evaluated, or waiting to be issued again."""
-
-    arm: int
-    check: bool
-    deadline: float | None
-    out: bool
 
 
 class State(ABC):
@@ -118,7 +109,8 @@ class State(ABC):
         pull, arm, data = _pull(entry), _arm(entry), entry.data or {}
         again = self.open.get(pull)
         if again is not None:
-            self.open[pull] = again._replace(deadline=data.get("deadline"), out=True)
+            again = again._replace(deadline=data.get("deadline"), worker=data.get("worker"))
+            self.open[pull] = again._replace(out=True)
             self._count("retried", arm)
             return
         if pull != self.next_pull:
@@ -126,7 +118,7 @@ class State(ABC):
         if data.get("observed"):
             self._count("observed", arm)
         self._begin(pull, arm, data)
-        self.open[pull] = Open(arm, data.get("check", True), data.get("deadline"), True)
+        self.open[pull] = Open(arm, data.get("check", True), data.get("deadline"), True, data.get("worker"))
         self.next_pull = pull + 1
 
     def _told(self, entry: Entry) -> None:
@@ -291,19 +283,16 @@ class State(ABC):
         return sorted(pull for pull, item in self.open.items() if not (item.out or self.is_out(item.arm)))
 
     @property
+    def hole(self) -> int | None:
+        """The pull that results, or a strategy that stops by itself, wait for; None if there is none."""
+        waited = (self.beyond and self.settings.order == "ask") or self.serial
+        waiting = [pull for pull, item in self.open.items() if not self.is_out(item.arm)]
+        return min(waiting) if waited and waiting and not self.over else None
+
+    @property
     def waits(self) -> bool:
         """Whether some pull may still bring evidence."""
         return any(not self.is_out(item.arm) for item in self.open.values())
-
-    def expired(self, now: float) -> list[int]:
-        """Pulls that are pending for longer than their lease, or were asked when the clock was far ahead."""
-        lease = self.settings.lease or 0.0
-        farthest = now + lease + max(lease, CLOCK_STEP)
-        return [
-            pull
-            for pull, item in self.open.items()
-            if item.out and item.deadline is not None and not now < item.deadline <= farthest
-        ]
 
 
 def _pull(entry: Entry) -> int:

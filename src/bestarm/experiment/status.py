@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 from .findings import Findings, RuledOut
+from .leases import Hold
 from .promise import VOIDS, Caveat, assumption, caveats, promise, refutation
 from .state import State
 
@@ -30,6 +31,8 @@ class Status:
     pending      pulls per arm without a value yet; they never count in the decision
     waiting      results that wait for an earlier pull to be settled before they count
     suspended    why nothing more is asked, or ""
+    waits_for    the pull that results wait for: its id and arm, which worker has it, since when and until
+                 when; `hold` says so in words, and what to do; None if there is none
     stopped      why it was ended by hand, undecided and for good; None if it was not
     promise      what is proven: the decision is, or would be, wrong with at most this probability; None if
                  nothing is, and `caveats` say why
@@ -79,6 +82,7 @@ class Status:
     items: int | None = None
     tied: tuple[str, ...] = ()
     stopped: str | None = None
+    waits_for: Hold | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON can hold them; an infinite end of an interval is None."""
@@ -86,6 +90,7 @@ class Status:
         out["arms"], out["tied"] = list(self.arms), list(self.tied)
         out["in_the_race"] = None if self.in_the_race is None else list(self.in_the_race)
         out["ruled_out"] = {arm: one._asdict() for arm, one in self.ruled_out.items()}
+        out["waits_for"] = None if self.waits_for is None else self.waits_for._asdict()
         out["caveats"] = [{"code": c.code, "effect": c.effect, "sentence": c.sentence} for c in self.caveats]
         out["intervals"] = {
             arm: [x if math.isfinite(x) else None for x in ends] for arm, ends in self.intervals.items()
@@ -118,6 +123,11 @@ class Status:
         of_all = "" if self.items is None else f" of {self.items}"
         calls, items = plural(self.samples, "call"), "item" if (self.items or self.rounds) == 1 else "items"
         return f"{calls} on {self.rounds}{of_all} {items}"
+
+    @property
+    def hold(self) -> str:
+        """Which pull the decision waits for, who has it, and what to do; "" if it waits for none."""
+        return "" if self.waits_for is None else self.waits_for.words(self.name)
 
     @property
     def verdict(self) -> str:
@@ -160,8 +170,8 @@ def plural(number: int, thing: str) -> str:
     return f"{number} {thing}" + ("" if number == 1 else "s")
 
 
-def status_of(name: str, state: State) -> Status:
-    """Where the experiment of that name stands."""
+def status_of(name: str, state: State, waits_for: Hold | None = None) -> Status:
+    """Where the experiment of that name stands; what it waits for is not in the state."""
     settings = state.settings
     arms = settings.arms
     seen = state.decision or state.findings()
@@ -202,6 +212,7 @@ def status_of(name: str, state: State) -> Status:
         items=None if settings.design is None else settings.design.items,
         tied=tuple(arms[a] for a in seen.tied) if state.decision else (),
         stopped=state.stopped,
+        waits_for=waits_for,
     )
 
 

@@ -16,10 +16,17 @@ class Turn:
     state     the state with the new lines; the call's own
     now       the time by the store's clock
     lines_of  reads the stored lines of a pull
+    renewed   reads until when the leases of pulls were renewed
     """
 
-    def __init__(self, state: State, now: float, lines_of: Callable[[int], list[Entry]]) -> None:
-        self.state, self.now = state, now
+    def __init__(
+        self,
+        state: State,
+        now: float,
+        lines_of: Callable[[int], list[Entry]],
+        renewed: Callable[[], dict[int, float]],
+    ) -> None:
+        self.state, self.now, self.renewed = state, now, renewed
         self.new: list[Entry] = []
         self._base, self._refuted = state.seq, state.refuted
         self._lines_of = lines_of

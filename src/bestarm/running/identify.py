@@ -34,6 +34,7 @@ class Options(Shared, total=False):
     on_error: OnError
     store: str | Store
     name: str
+    worker: str | None
     callbacks: Iterable[Callback]
     progress: bool | None
 
@@ -73,6 +74,7 @@ def identify(
                   pull, a function of (pull, error) may return a value, or None to repeat the pull
     store, name   where to keep the run; the same call with the same store and name resumes it, and settings
                   that are then left out (delta to order, about) are those of the stored run
+    worker        the name of this worker, kept with its pulls; default the host and the process
     about         arm -> what it is, kept with the run: another text for an arm is refused later
     callbacks     functions of the `Status`, called when results are in: after each one, with one worker
     progress      show the live view; by default on a terminal and in a notebook
@@ -84,7 +86,7 @@ def identify(
     submit, width = _workers(workers, limited)
     run = Run(arms, delta, width, **options)
     try:
-        with run.view as view:
+        with run.heart, run.view as view:
             while run.goes_on():
                 for pull in run.to_start():
                     given = run.arguments(pull)
@@ -92,6 +94,7 @@ def identify(
                 if run.flights:
                     concurrent.futures.wait(run.futures(), run.patience(), FIRST_COMPLETED)
                 elif run.goes_on():
+                    run.idle()
                     time.sleep(POLL)
                 run.collect()
                 view.update()
@@ -114,7 +117,7 @@ async def aidentify(
     width = _door.whole("workers", workers, 1, MOST_WORKERS, "it is how many pulls are awaited at a time")
     run = Run(arms, delta, width, True, **options)
     try:
-        with run.view as view:
+        with run.heart, run.view as view:
             while run.goes_on():
                 for pull in run.to_start():
                     awaited = _awaited(run.functions[pull.arm], run.item(pull), run.arguments(pull))
@@ -122,6 +125,7 @@ async def aidentify(
                 if run.flights:
                     await asyncio.wait(run.futures(), timeout=run.patience(), return_when=FIRST_COMPLETED)
                 elif run.goes_on():
+                    run.idle()
                     await asyncio.sleep(POLL)
                 run.collect()
                 view.update()

@@ -19,8 +19,9 @@ from ..experiment.items import Items
 from ..experiment.pulls import Pull
 from ..experiment.settings import Shared
 from ..experiment.status import Status
-from ..experiment.store import Store
+from ..experiment.store import Store, open_store
 from ..experiment.values import check_value
+from .heart import Heart
 from .result import Result
 from .view import View, check_progress
 
@@ -30,8 +31,8 @@ Callback = Callable[[Status], object]
 
 POLICIES = ("raise", "retry")
 MOST_TRIES = 10  # of one pull, under on_error="retry", before the run is given up
-LEASE = 86_400.0  # a run takes the pulls of a dead one back by itself; this is for other workers
 POLL = 0.2  # seconds between looks at a store where others have the pulls that are needed
+LOOK = 2.0  # seconds between looks at whether these others are gone
 
 
 class Flight(NamedTuple):
@@ -59,6 +60,7 @@ class Run:
         on_error: OnError = "raise",
         store: str | Store = "memory:",
         name: str = "identify",
+        worker: str | None = None,
         callbacks: Iterable[Callback] = (),
         progress: bool | None = None,
         **settings: Unpack[Shared],
@@ -81,12 +83,14 @@ class Run:
         self.flights: dict[int, Flight] = {}
         self.tries: dict[int, int] = {}
         self.exhausted = False
+        self._looked = self.begun
         if isinstance(rng, np.random.Generator):
             rng = int(rng.integers(2**53))
         if self.items is not None:
             settings["items"] = self.items
+        place = open_store(store)
         self.experiment = Experiment.create(
-            store, name, self.functions, delta, seed=rng, lease=LEASE, **settings
+            place, name, self.functions, delta, worker=worker, seed=rng, **settings
         )
         design = self.experiment.settings.design
         if design is not None and self.items is None:
@@ -95,13 +99,14 @@ class Run:
                 f"again (items=, --items), so that the arms can be called with them."
             )
         self.settles_failures = design is not None and design.failures != "repeat"
+        self.heart = Heart(self.experiment, place.lasting)
         if self.max_samples is None and self.timeout is None and not (design and design.items):
             _warn_of_ties(self.experiment)
         before = self.experiment.status()
         self.ended, self.resumed = "", before.samples  # how it ended, if it has
         self._look()
         if not self.ended:
-            self.experiment.reclaim()
+            self.experiment.take_over()
         self.view = View(self.experiment, progress, self.max_samples)
 
     def goes_on(self) -> bool:
@@ -115,9 +120,19 @@ class Run:
         free = self.width - len(self.flights)
         if free <= 0 or self.ended:
             return []
-        pulls, self.exhausted = self.experiment.ask_within(free, self.max_samples)
+        asked, self.exhausted = self.experiment.ask_within(free, self.max_samples)
         self._look()  # somebody else may have ended it
-        return [pull for pull in pulls if pull.id not in self.flights]
+        pulls = [pull for pull in asked if pull.id not in self.flights]
+        for pull in pulls:
+            self.heart.hold(pull.id)
+        return pulls
+
+    def idle(self) -> None:
+        """Nothing can be started, and nothing is under way: others have what is needed, if they live."""
+        now = time.monotonic()
+        if now - self._looked >= LOOK:
+            self._looked = now
+            self.experiment.take_over(begins=False)
 
     def item(self, pull: Pull) -> tuple[Any, ...]:
         """What the arm is called with first: the item, where there are items."""
@@ -157,6 +172,7 @@ class Run:
         problem: BaseException | None = None
         for flight in [f for f in self.flights.values() if f.future.done() or self._overdue(f)]:
             pull = self.flights.pop(flight.pull.id).pull
+            self.heart.release(pull.id)
             try:
                 value = self._outcome(pull, flight.future)
             except BaseException as error:  # raised below, when the others' values are safe

@@ -10,7 +10,7 @@ from ..errors import InvalidInputError
 from ..experiment.experiment import Experiment
 from ..experiment.pulls import Pull
 from ..experiment.store import Store, open_store
-from . import blocks, lines
+from . import blocks, lines, upkeep
 from .demands import Demands, Report, require
 from .places import Opener
 
@@ -93,5 +93,5 @@ def _course(store: Store, name: str) -> dict[str, object]:
     }
 
 
-DEMANDS: Demands[Opener] = lines.DEMANDS + blocks.DEMANDS + WHOLE
+DEMANDS: Demands[Opener] = lines.DEMANDS + blocks.DEMANDS + upkeep.DEMANDS + WHOLE
 STORE_DEMANDS = DEMANDS.names

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 from ...errors import InvalidInputError, StoreError
@@ -65,6 +65,14 @@ class Log(ABC):
         """Add lines at the end; returns them as `entries` will, with the seq and the time they were given."""
 
     @abstractmethod
+    def leases(self) -> dict[int, float]:
+        """Pull -> until when its lease was renewed, for those that were; see `renew`."""
+
+    @abstractmethod
+    def renew(self, until: Mapping[int, float]) -> None:
+        """Note until when the leases of pulls were renewed, beside the log; forget those that have ended."""
+
+    @abstractmethod
     def snapshot(self) -> tuple[int, str] | None:
         """The last saved snapshot: the seq of the last line that it contains, and its text."""
 
@@ -104,6 +112,13 @@ class Store(ABC):
     @abstractmethod
     def names(self) -> list[str]:
         """All experiments, in the order of their creation."""
+
+    @abstractmethod
+    def delete(self, name: str) -> None:
+        """Delete an experiment and all that belongs to it, durably; it waits for other writers.
+
+        Raises  InvalidInputError if there is no such experiment
+        """
 
     @abstractmethod
     def reading(self, name: str) -> AbstractContextManager[Log]:

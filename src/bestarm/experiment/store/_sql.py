@@ -10,7 +10,7 @@ import ctypes
 import os
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 
@@ -36,6 +36,10 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE experiments ADD COLUMN head TEXT",  # number and chain of the last line that has one
         "ALTER TABLE experiments ADD COLUMN saved BIGINT NOT NULL DEFAULT 0",
     ),
+    (
+        "CREATE TABLE leases (experiment BIGINT NOT NULL, pull BIGINT NOT NULL, until {real} NOT NULL,"
+        " PRIMARY KEY (experiment, pull)){clustered}",
+    ),
 )
 VERSION = len(STEPS)
 
@@ -54,6 +58,19 @@ SAVE_SNAPSHOT = (
     " ON CONFLICT (experiment) DO UPDATE SET seq = excluded.seq, text = excluded.text"
 )
 NOTE_SNAPSHOT = "UPDATE experiments SET saved = %s WHERE id = %s"
+LEASES = "SELECT pull, until FROM leases WHERE experiment = %s"
+RENEW = (
+    "INSERT INTO leases (experiment, pull, until) VALUES (%s, %s, %s)"
+    " ON CONFLICT (experiment, pull) DO UPDATE SET until = excluded.until"
+)
+FORGET = "DELETE FROM leases WHERE experiment = %s AND until <= %s"
+# where an experiment has rows, and which column says so
+PARTS = (
+    ("events", "experiment"),
+    ("snapshots", "experiment"),
+    ("leases", "experiment"),
+    ("experiments", "id"),
+)
 
 LARGEST = 2**63 - 1  # of a BIGINT
 
@@ -212,6 +229,15 @@ class _SqlLog(Log):
             self.last, self.head = rows[-1][SEQ], rows[-1][CHAIN]
         return [to_entry(row) for row in rows]
 
+    def leases(self) -> dict[int, float]:
+        return dict(self._checked().rows(LEASES, (self._experiment,)))
+
+    def renew(self, until: Mapping[int, float]) -> None:
+        session = self._checked(write=True)
+        for pull, end in until.items():
+            session.run(RENEW, (self._experiment, pull, end))
+        session.run(FORGET, (self._experiment, self._clock()))
+
     def snapshot(self) -> tuple[int, str] | None:
         rows = self._checked().rows(SNAPSHOT, (self._experiment,))
         return (rows[0][0], rows[0][1]) if rows else None
@@ -261,6 +287,13 @@ class SqlStore(Store):
         with self._block(write=False) as session:
             return [name for (name,) in session.rows(NAMES)]
 
+    def delete(self, name: str) -> None:
+        self._check_exists(name)
+        with self._guard.hold(), self._block(write=True) as session:
+            experiment = self._found(session, name, write=True).id
+            for table, key in PARTS:
+                session.run(f"DELETE FROM {table} WHERE {key} = %s", (experiment,))
+
     @contextmanager
     def reading(self, name: str) -> Iterator[Log]:
         self._check_exists(name)
@@ -285,11 +318,15 @@ class SqlStore(Store):
         if not self.exists():
             raise no_such_experiment(name, self.place, [])
 
-    @contextmanager
-    def _log(self, session: Session, name: str, *, write: bool, new: bool = False) -> Iterator[Log]:
+    def _found(self, session: Session, name: str, *, write: bool) -> Found:
         found = session.find(name, write=write)
         if found is None:
             raise no_such_experiment(name, self.place, [row[0] for row in session.rows(NAMES)])
+        return found
+
+    @contextmanager
+    def _log(self, session: Session, name: str, *, write: bool, new: bool = False) -> Iterator[Log]:
+        found = self._found(session, name, write=write)
         if found.last < 1 and not new:
             raise DamagedLogError(1, "it is missing", self.place)
         log = _SqlLog(session, found, write=write)

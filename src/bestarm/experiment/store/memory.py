@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ...errors import StoreError
@@ -15,12 +15,13 @@ from ._rows import CHAIN, SEQ, Row, to_entry, to_rows
 
 
 class _Book:
-    """One experiment: its lines and its snapshot, as far as they are committed."""
+    """One experiment: its lines, renewed leases and snapshot, as far as they are committed."""
 
     def __init__(self, first: Row) -> None:
         self.rows = [first]
         self.of_pull: dict[int, list[Row]] = {}
         self.snapshot: tuple[int, str] | None = None
+        self.leases: dict[int, float] = {}
         self.writer = threading.Lock()
 
 
@@ -33,6 +34,7 @@ class _MemoryLog(Log):
         self._snapshot = book.snapshot  # before the length: a snapshot never has more lines than the log
         self._length = self.last = len(book.rows)
         self._new: list[Row] = []
+        self._leases = book.leases
         self.head = book.rows[self.last - 1][CHAIN]
         self.saved = self._snapshot[0] if self._snapshot else 0
 
@@ -65,6 +67,15 @@ class _MemoryLog(Log):
             self.last, self.head = rows[-1][SEQ], rows[-1][CHAIN]
         return [to_entry(row) for row in rows]
 
+    def leases(self) -> dict[int, float]:
+        self._check()
+        return dict(self._leases)
+
+    def renew(self, until: Mapping[int, float]) -> None:
+        self._check(write=True)
+        now = self.now()
+        self._leases = {pull: end for pull, end in {**self._leases, **until}.items() if end > now}
+
     def snapshot(self) -> tuple[int, str] | None:
         self._check()
         return self._snapshot
@@ -81,7 +92,7 @@ class _MemoryLog(Log):
             for row in self._new:
                 if row[1] is not None:
                     self._book.of_pull.setdefault(row[1], []).append(row)
-            self._book.snapshot = self._snapshot
+            self._book.snapshot, self._book.leases = self._snapshot, self._leases
 
 
 class MemoryStore(Store):
@@ -102,6 +113,10 @@ class MemoryStore(Store):
 
     def names(self) -> list[str]:
         return list(self._books)
+
+    def delete(self, name: str) -> None:
+        with self.writing(name):
+            del self._books[name]
 
     @contextmanager
     def reading(self, name: str) -> Iterator[Log]:
