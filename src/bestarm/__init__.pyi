@@ -10,7 +10,6 @@ from .errors import InvalidInputError as InvalidInputError
 from .errors import StoreError as StoreError
 from .errors import SuspendedError as SuspendedError
 from .experiment.events import Event as Event
-from .experiment.experiment import Experiment as Experiment
 from .experiment.findings import RuledOut as RuledOut
 from .experiment.forecast import Forecast as Forecast
 from .experiment.pulls import Pull as Pull
@@ -18,6 +17,7 @@ from .experiment.status import Status as Status
 from .running.identify import aidentify as aidentify
 from .running.identify import identify as identify
 from .running.result import Result as Result
+from .running.stored import Experiment as Experiment
 from .simulation.results import Cell as Cell
 from .simulation.results import Simulation as Simulation
 from .simulation.runner import simulate as simulate

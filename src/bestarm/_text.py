@@ -74,6 +74,11 @@ def without_passwords(message: str, words: Iterable[str]) -> str:
     return message
 
 
+def shortened(text: str, most: int) -> str:
+    """At most so many characters; a long text loses its middle, since names often differ at their ends."""
+    return text if len(text) <= most else f"{text[: most - most // 3 - 1]}…{text[-(most // 3) :]}"
+
+
 def moment(seconds: float) -> str:
     """A point in time, given in seconds since 1970."""
     try:

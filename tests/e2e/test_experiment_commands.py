@@ -439,7 +439,10 @@ def test_forecast_before_and_after() -> None:
         (["ask", "missing"], "no experiment 'missing'"),
         (["ask", "x", "--format", "xml"], "xml"),
         (["ask"], "NAME"),
-        (["create", "x", "--arm", "a", "--arm", "b", "--bounds", "0,1"], "exists with arms"),
+        (
+            ["create", "x", "--arm", "a", "--arm", "b", "--bounds", "0,1"],
+            "compares short, long, got a, b; arms cannot be added",
+        ),
         (["create", "x", "--arm", "short", "--arm", "long", "--bounds", "0,2"], "exists with"),
         (["create", "x", "--arm", "short", "--arm", "long", "--bounds", "0,1", "--seed", "2"], "seed"),
         (["create", "y", "--arm", "a", "--bounds", "0,1"], "at least two"),

@@ -44,7 +44,7 @@ def test_every_setting_is_an_argument_of_create_and_the_other_way_round() -> Non
     """Declared once: what `create` takes is what the fields of Settings are given by."""
     arguments = {name for how in DECLARED.values() for name in how.arguments}
     assert arguments == {"arms", "delta"} | set(Given.__annotations__)
-    assert arguments == set(inspect.signature(Experiment.create).parameters) - {"store", "name"}
+    assert arguments == set(inspect.signature(Experiment.create).parameters) - {"store", "name", "worker"}
     assert set(OTHER) | set(ROUNDS) | {"arms", "model"} == arguments
 
 
@@ -94,7 +94,10 @@ def test_what_is_given_and_differs_is_refused_by_name(key: str) -> None:
     """Each alone, with everything else left out; the experiment stays as it was."""
     store = MemoryStore()
     Experiment.create(store, "x", ARMS, sigma=1.0, seed=1, about=dict.fromkeys(ARMS, "./x"))
-    with pytest.raises(InvalidInputError, match=rf"^experiment 'x' exists with {key} .*, got .*; resume it"):
+    words = rf"^experiment 'x' exists with {key} .*, got .*; resume it"
+    if key == "about":
+        words = r"^arm 'a' of experiment 'x' was './x' when it was created, got "
+    with pytest.raises(InvalidInputError, match=words):
         Experiment.create(store, "x", ARMS, **{key: OTHER[key]})
     with pytest.raises(InvalidInputError, match="exists with bounds None, got "):
         Experiment.create(store, "x", ARMS, bounds=(0, 1))

@@ -57,11 +57,12 @@ def status(
     elif format is ListingFormat.csv:
         print_csv(arm_rows(now), ARM)
     else:
-        _print_status(now)
+        print_status(now)
     return 3 if exit_code and now.decision is None else 0
 
 
-def _print_status(now: Status) -> None:
+def print_status(now: Status) -> None:
+    """Where an experiment stands, for people."""
     decision = now.decision if now.decision is not None else "none yet"
     leader = "none, there is no result yet"
     if now.leader is not None:

@@ -1,13 +1,17 @@
-"""`bestarm renew`, `reclaim` and `stop`: keep an experiment going, or end it by hand."""
+"""`bestarm renew`, `reclaim`, `stop`, `delete` and `import`: keep experiments going, or end them by hand."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from .._text import harmless
+from ..errors import InvalidInputError
 from . import say
-from ._experiment import Listing, Name, StoreUrl, opened, pull_of
+from ._experiment import Listing, Name, StoreUrl, opened, pull_of, store_url, without_compiling
 from ._listing import show
 from ._output import ListingFormat
 
@@ -74,3 +78,75 @@ def stop(
     show([row], list(row), format)
     if before.stopped is not None or before.decision is not None:
         say(f"nothing was changed: {name!r} was {outcome} before.")
+
+
+def delete(
+    name: Name,
+    store: StoreUrl = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete an experiment and its log, for good. It asks first; `bestarm export` keeps a copy.
+
+    Example: bestarm delete prompts --store sqlite:///runs.db
+    """
+    with opened(store, name) as experiment:
+        if not yes:
+            if not sys.stdin.isatty():
+                raise InvalidInputError(
+                    f"nobody can be asked whether to delete {name!r}, as standard input is no terminal; give "
+                    f"--yes to delete it."
+                )
+            question = harmless(f"Delete {name!r} ({experiment.status()}) for good?", strict=True)
+            if not typer.confirm(question, err=True):
+                say("nothing was deleted.")
+                return
+        experiment.delete()
+    say(f"{name!r} was deleted.")
+
+
+def import_(
+    name: Name,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="What export has written, as jsonl or json; or comma-separated values of arms.",
+            show_default=False,
+        ),
+    ],
+    store: StoreUrl = None,
+    format: Listing = ListingFormat.table,
+) -> None:
+    """Read an exported log into a new experiment, or values of arms into an existing one.
+
+    A log (.jsonl, .json) is checked from its first line to its last. Values come from a CSV file with the
+    columns arm and value, or with a column for each arm; they count as with observe, and must not have been
+    chosen by value.
+
+    Example: bestarm import prompts prompts.jsonl --store postgresql://host/runs
+    """
+    if Path(file).suffix.lower() in (".jsonl", ".json"):
+        rows = _import_log(name, file, store)
+    else:
+        from ._pilot import read_pilot
+
+        values = read_pilot(file)
+        with opened(store, name) as experiment:
+            experiment.observe(values)
+            status = experiment.status()
+        rows = [{"arm": arm, "observed": len(some)} for arm, some in values.items()]
+        if status.decision is not None:
+            say(f"decided: {status}.")
+    show(rows, list(rows[0]), format)
+
+
+def _import_log(name: str, file: str, store: str | None) -> list[dict[str, Any]]:
+    url = store_url(store)
+    if not Path(file).is_file():
+        raise InvalidInputError(f"cannot read {file!r}: there is no such file; give what export has written.")
+    without_compiling()
+    from ..experiment.experiment import Experiment
+
+    with Experiment.import_log(url, file, name) as experiment:
+        found = experiment.verify()
+    return [{"experiment": name, "lines": found.lines, "decision": found.decision, "sound": found.sound}]

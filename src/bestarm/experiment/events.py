@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     """One line of the log, as stores keep it.
 
     seq    1, 2, ... without holes, in the order of the log; given by the store
-    time   seconds since 1970 by the store's clock; given by the store
+    time   seconds since 1970 by the store's clock; given by the store, unless the line is from another log
     pull   the pull's number, or None
     arm    the arm's index, or None
     value  as given by the user, neither negated nor scaled

@@ -6,10 +6,12 @@ durable, and only then answer. What is answered cannot be lost. `journal.py` say
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, TypeVar, Unpack, overload
+from pathlib import Path
+from typing import Any, Self, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -19,10 +21,11 @@ from ..errors import InvalidInputError, SuspendedError
 from ..strategies import Strategy
 from . import events
 from .events import Entry
+from .imports import read_log
 from .leases import expired
 from .names import check_name
 from .pulls import Pull, Pulls, pull_seed
-from .settings import DECLARED, Given, Request, Settings, read_settings
+from .settings import DECLARED, NO_NEW_ARMS, Given, Request, Settings, read_settings
 from .state import State
 from .status import suspension
 from .store import open_store
@@ -30,6 +33,7 @@ from .store._base import Store
 from .tending import Tending
 from .turn import Turn
 from .values import check_reason, check_value, listed_pairs, listed_values
+from .verification import verify
 
 Answer = TypeVar("Answer")
 
@@ -55,7 +59,7 @@ class Experiment(Tending):
         *,
         worker: str | None = None,
         **settings: Unpack[Given],
-    ) -> Experiment:
+    ) -> Self:
         """A new experiment; or the existing one of that name, if nothing given differs from its settings.
 
         For what is left out, a new experiment takes the defaults below, an existing one its stored settings.
@@ -97,7 +101,7 @@ class Experiment(Tending):
     @classmethod
     def open(
         cls, store: str | Store, name: str, *, strategy: Strategy | None = None, worker: str | None = None
-    ) -> Experiment:
+    ) -> Self:
         """An existing experiment; a strategy of your own must be passed again.
 
         worker  the name of this worker, kept with its pulls; default the host and the process
@@ -106,6 +110,33 @@ class Experiment(Tending):
         place = open_store(store)
         check_name("the name of an experiment", name)
         return cls(place, name, read_settings(_stored_record(place, name), strategy), worker)
+
+    @classmethod
+    def import_log(cls, store: str | Store, file: str | os.PathLike[str], name: str | None = None) -> Self:
+        """A new experiment from an exported log, with all its lines, after a check of all of them.
+
+        file    as `bestarm export` writes it, as JSON lines or as one JSON document
+        name    of the new experiment; default its old one
+        Raises  InvalidInputError if that is no such file, if its decision does not follow from its lines, or
+                if there is an experiment of that name; then nothing is stored
+        """
+        found, entries = read_log(Path(file).read_text(encoding="utf-8"))
+        place, title = open_store(store), check_name("the name of an experiment", name or found)
+        read_settings(entries[0].data or {})
+        if not place.create(title, entries[0]):
+            raise InvalidInputError(
+                f"there is an experiment {title!r} in {place.place} already; give another name."
+            )
+        try:
+            with place.writing(title) as log:
+                log.append(entries[1:])
+            audit = verify(place, title)
+            if not audit.sound:
+                raise InvalidInputError(f"{audit}; nothing was stored, so export the log again.")
+        except BaseException:
+            place.delete(title)
+            raise
+        return cls.open(place, title)
 
     # -- ask and tell ----------------------------------------------------------------------------------
 
@@ -191,21 +222,30 @@ class Experiment(Tending):
         kinds = self._commit(work, len(checked))
         return kinds[0] if single else kinds
 
-    def observe(self, arm: str, value: float | Iterable[float]) -> None:
+    @overload
+    def observe(self, arm: str, value: float | Iterable[float]) -> None: ...
+    @overload
+    def observe(self, arm: Mapping[str, float | Iterable[float]]) -> None: ...
+    def observe(self, arm: Any, value: Any = None) -> None:
         """Add values of an arm that existed before, in one commit; they must not have been chosen by value.
 
+        arm     its name, and then its values; or name -> values, of several arms
         Raises  as `tell`
         """
-        index = self._arm(arm)
         if self.settings.design is not None:
             raise InvalidInputError(
                 f"experiment {self.name!r} compares arms on common items, and a value from before belongs to "
                 f"none of its rounds; ask for pulls and tell what you know of their items."
             )
-        values = [check_value(v, self.settings) for v in listed_values(value)]
+        given = arm if isinstance(arm, Mapping) else {arm: value}
+        values = [
+            (self._arm(name), check_value(v, self.settings))
+            for name, some in given.items()
+            for v in listed_values(some)
+        ]
 
         def work(turn: Turn) -> None:
-            for number in values:
+            for index, number in values:
                 pull = turn.state.next_pull
                 turn.record(Entry(events.ASKED, pull, index, data={"observed": True}))
                 self._tell(turn, pull, number)
@@ -259,7 +299,7 @@ class Experiment(Tending):
         """Close the store's connections."""
         self._store.close()
 
-    def __enter__(self) -> Experiment:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -304,7 +344,7 @@ class Experiment(Tending):
             shown = ", ".join(repr(name) for name in self.settings.arms[:8])
             raise InvalidInputError(
                 f"there is no arm {_door.short(arm)} in experiment {self.name!r}; its arms are {shown}"
-                f"{' ...' if len(self._index) > 8 else ''}."
+                f"{' ...' if len(self._index) > 8 else ''}, and {NO_NEW_ARMS}."
             )
         return self._index[arm]
 

@@ -27,7 +27,8 @@ class Pull:
 class Pulls(list[Pull]):
     """A list of pulls that says why it is empty.
 
-    reason  "decided", "stopped", or "wait" when an earlier pull must be settled first; "" if there are pulls
+    reason  "decided", "stopped", "used up" if there are no more items, or "wait" when an earlier pull must be
+            settled first; "" if there are pulls
     """
 
     def __init__(self, pulls: Iterable[Pull] = (), reason: str = "") -> None:

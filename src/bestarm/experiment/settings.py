@@ -82,6 +82,10 @@ _OF_ROUNDS = {
     "strategy": "chosen",
     "stopping": "stopping",
 }  # arguments, and fields, that rounds set themselves
+NO_NEW_ARMS = (
+    "arms cannot be added midway, as the promise is about those that it began with: begin a new experiment "
+    "under another name, and give it the values that you have with observe, all of them, not chosen by value"
+)
 
 
 @dataclass(frozen=True)
@@ -326,11 +330,7 @@ class Request:
                         f"resume it with the same items, or give a new experiment another name."
                     )
                 if how.fixed and given[key] != stored[key]:
-                    raise InvalidInputError(
-                        f"experiment {name!r} exists with {key} {_shown(stored[key])}, got "
-                        f"{_shown(given[key])}; resume it without giving its settings, or give a new "
-                        f"experiment another name."
-                    )
+                    raise InvalidInputError(_differs(name, key, stored[key], given[key], own.arms))
         chosen: Chosen | None = self.kept.get("chosen")
         return own if chosen is None else replace(own, chosen=own.chosen.with_own(chosen.strategy))
 
@@ -368,6 +368,24 @@ def written(kept: dict[str, Any]) -> dict[str, Any]:
         record |= zip(how.keys, stored if len(how.keys) > 1 else (stored,), strict=True)
     plain: dict[str, Any] = json.loads(json.dumps(record))
     return plain
+
+
+def _differs(name: str, key: str, own: Any, given: Any, arms: tuple[str, ...]) -> str:
+    """Why an experiment cannot be resumed with this setting."""
+    if key == "arms":
+        words = f"experiment {name!r} compares {', '.join(own)}, got {', '.join(given)}"
+        added = set(given) - set(own)
+        return f"{words}; {NO_NEW_ARMS if added else 'resume it with its own arms, in their order'}."
+    if key == "about" and own is not None:
+        arm, was, now = next(x for x in zip(arms, own, given, strict=True) if x[1] != x[2])
+        return (
+            f"arm {arm!r} of experiment {name!r} was {was!r:.200} when it was created, got {now!r:.200}; the "
+            f"values would be of something else, so give the experiment another name."
+        )
+    return (
+        f"experiment {name!r} exists with {key} {_shown(own)}, got {_shown(given)}; resume it without "
+        f"giving its settings, or give a new experiment another name."
+    )
 
 
 def _shown(value: object) -> str:

@@ -272,7 +272,7 @@ class State(ABC):
         """Ask the rule about what was told."""
 
     def _judge_changed(self) -> None:
-        """Ask the rule again after a retraction, unless it is over: a decision falls with a line of its own."""
+        """Ask the rule again after a retraction, unless it is over: that falls with a line of its own."""
         if not self.over:
             self._judge()
 
@@ -285,7 +285,7 @@ class State(ABC):
     @property
     def hole(self) -> int | None:
         """The pull that results, or a strategy that stops by itself, wait for; None if there is none."""
-        waited = (self.beyond and self.settings.order == "ask") or self.serial
+        waited = (self.waiting > 0 and self.settings.order == "ask") or self.serial
         waiting = [pull for pull, item in self.open.items() if not self.is_out(item.arm)]
         return min(waiting) if waited and waiting and not self.over else None
 

@@ -1,4 +1,4 @@
-"""What keeps an experiment going, or ends it by hand: renew leases, take pulls back, stop."""
+"""What keeps an experiment going, or ends it by hand: renew leases, take pulls back, stop, delete."""
 
 from __future__ import annotations
 
@@ -58,6 +58,10 @@ class Tending(Looking):
         return self._journal.transact(
             lambda turn: _take_back(turn, lambda name: name in earlier or is_gone(name))
         )
+
+    def delete(self) -> None:
+        """Delete the experiment and its log from the store, for good."""
+        self._store.delete(self.name)
 
     def stop(self, reason: str = "no reason given") -> Status:
         """End the experiment undecided, for good: no pull is issued and no result counts any more.

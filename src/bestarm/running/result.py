@@ -16,8 +16,8 @@ from ..experiment.status import Status
 class Result(Status):
     """What was found; everything a `Status` says, and how the run ended.
 
-    ended    "decided", "stopped" (by hand, for good), "max_samples", "timeout", or "items" if these are used up
-             without a decision
+    ended    "decided", "stopped" (by hand, for good), "max_samples", "timeout", or "items" if these are used
+             up without a decision
     seconds  how long this run took
     resumed  how many of the samples were there before this run
     uniform  how many samples uniform sampling would take in total at the estimated means, None if unknown

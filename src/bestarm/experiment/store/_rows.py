@@ -37,10 +37,11 @@ def link(previous: str, row: Sequence[Any]) -> str:
 def to_rows(entries: Iterable[Entry], last: int, chain: str, time: float) -> list[Row]:
     """The columns of lines that follow line number `last` with its `chain`, as plain numbers and text.
 
+    time  of those that have none yet; a line from another log keeps its own
     Raises  InvalidInputError if a value is NaN, which SQLite would store as no value
     """
     rows: list[Row] = []
-    for seq, (kind, pull, arm, value, data, *_) in enumerate(entries, start=last + 1):
+    for seq, (kind, pull, arm, value, data, _, own, _) in enumerate(entries, start=last + 1):
         if value is not None and value != value:
             raise InvalidInputError("a log cannot store the value nan; give a number, or record a failure")
         columns = (
@@ -50,7 +51,7 @@ def to_rows(entries: Iterable[Entry], last: int, chain: str, time: float) -> lis
             None if value is None else float(value),
             None if data is None else _to_json(data),
             seq,
-            time,
+            own or time,
         )
         chain = link(chain, columns)
         rows.append((*columns, chain))
