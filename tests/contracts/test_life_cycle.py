@@ -69,6 +69,7 @@ class LifeCycle(RuleBasedStateMachine):
         self.queue: list[int] = []  # settled and not taken in, in the order of settling
         self.taken: list[int] = []  # what the rule has seen, in its order
         self.decided: str | None = None
+        self.stopped = False
         self.violated: set[int] = set()
         self.outside: set[int] = set()  # pulls with a value outside the bounds that came after the decision
         self.readings = 1
@@ -86,14 +87,15 @@ class LifeCycle(RuleBasedStateMachine):
 
     @rule(n=st.integers(1, 5))
     def ask(self, n: int) -> None:
-        if self.violated:
+        if self.violated and not self.stopped:
             with pytest.raises(SuspendedError):
                 self.experiment.ask(n)
             return
         lapsed = {p for p, time in self.deadline.items() if time <= self.store.time and p not in self.values}
         issued = self.experiment.ask(n)
-        if self.decided:
+        if self.decided or self.stopped:
             assert issued == []
+            assert issued.reason == ("decided" if self.decided else "stopped")
             return
         again = sorted(self.again | lapsed)
         assert [p.id for p in issued[: len(again)]] == again[:n]
@@ -212,7 +214,7 @@ class LifeCycle(RuleBasedStateMachine):
     @rule(data=st.data())
     def violate(self, data: st.DataObject) -> None:
         pull = data.draw(st.sampled_from(sorted(self._open())))
-        if self.decided:
+        if self.decided or self.stopped:
             assert self.experiment.tell(pull, 1.5) == ("repeated" if pull in self.outside else "late")
             self.outside.add(pull)
             return
@@ -221,6 +223,16 @@ class LifeCycle(RuleBasedStateMachine):
         self.violated.add(pull)
         self.again.discard(pull)
         self.deadline.pop(pull, None)
+
+    @precondition(lambda self: len(self.taken) > 5)
+    @rule(seldom=st.integers(0, 7))
+    def stop(self, seldom: int) -> None:
+        """By hand, and for good; a decision stays one."""
+        if seldom:
+            return
+        status = self.experiment.stop("enough")
+        self.stopped = self.decided is None
+        assert (status.stopped is not None) == self.stopped
 
     @rule()
     def crash(self) -> None:
@@ -273,7 +285,7 @@ class LifeCycle(RuleBasedStateMachine):
 
     def _take(self) -> None:
         """Let the rule see what is due, one by one, until it decides."""
-        while self.decided is None and not self.violated:
+        while self.decided is None and not self.stopped and not self.violated:
             due = self.queue if self.order == "arrival" else [len(self.taken) + 1]
             if not due or due[0] not in self.queue:
                 return
@@ -287,7 +299,7 @@ class LifeCycle(RuleBasedStateMachine):
         """Ask the rule about all that it has seen."""
         seen = [[self.values[p] for p in self.taken if self.pulls[p].arm == arm] for arm in ARMS]
         values = [[Fraction(v) for v in row if v is not None] for row in seen]
-        if self.racing or self.violated or self.decided or not all(values):
+        if self.racing or self.violated or self.decided or self.stopped or not all(values):
             return False
         pulls, means = [len(row) for row in values], [float(sum(row) / len(row)) for row in values]
         found = bestarm.Mixture().evaluate(pulls, means, DELTA, 0.5)
