@@ -201,7 +201,7 @@ def test_create_ask_and_tell_from_a_shell() -> None:
         "create", "x", "--items", "20", "--arm", "a", "--arm", "b", "--bounds", "0,1", "--store", STORE
     )
     assert made.code == 0
-    asked = json.loads(run("ask", "x", "-n", "3", "--store", STORE, "--format", "json").out)
+    asked = json.loads(run("ask", "x", "-n", "3", "--store", STORE, "--format", "json").out)["pulls"]
     assert [pull["round"] for pull in asked] == [1, 1, 2]
     assert asked[0]["item"] == asked[1]["item"] != asked[2]["item"]
     assert run("tell", "x", "1", "0.5", "--store", STORE).code == 0

@@ -21,6 +21,7 @@ from ..experiment.settings import Shared
 from ..experiment.status import Status
 from ..experiment.store import Store, open_store
 from ..experiment.values import check_value
+from ..theory.paired import Paired
 from .heart import Heart
 from .result import Result
 from .view import View, check_progress
@@ -72,10 +73,7 @@ class Run:
         self.begun = time.monotonic()
         self.timeout = None if timeout is None else seconds("timeout", timeout)
         self.pull_timeout = None if pull_timeout is None else seconds("pull_timeout", pull_timeout)
-        self.max_samples = None
-        if max_samples is not None:
-            advice = "it is how many samples a run may take, at least one per arm"
-            self.max_samples = _door.whole("max_samples", max_samples, len(self.functions), 2**53, advice)
+        self.max_samples = None if max_samples is None else _budget(max_samples, len(self.functions))
         self.on_error = on_error if callable(on_error) else _door.choice("on_error", on_error, POLICIES)
         self.callbacks = tuple(callbacks)
         check_progress(progress)
@@ -92,12 +90,7 @@ class Run:
         self.experiment = Experiment.create(
             place, name, self.functions, delta, worker=worker, seed=rng, **settings
         )
-        design = self.experiment.settings.design
-        if design is not None and self.items is None:
-            raise InvalidInputError(
-                f"experiment {name!r} compares arms on {self.experiment.settings.items}; give them "
-                f"again (items=, --items), so that the arms can be called with them."
-            )
+        design = self._design()
         self.settles_failures = design is not None and design.failures != "repeat"
         self.heart = Heart(self.experiment, place.lasting)
         if self.max_samples is None and self.timeout is None and not (design and design.items):
@@ -108,6 +101,16 @@ class Run:
         if not self.ended:
             self.experiment.take_over()
         self.view = View(self.experiment, progress, self.max_samples)
+
+    def _design(self) -> Paired | None:
+        """The design of rounds; refused without items, with which the arms are called."""
+        settings = self.experiment.settings
+        if settings.design is not None and self.items is None:
+            raise InvalidInputError(
+                f"experiment {self.experiment.name!r} compares arms on {settings.items}; give them again "
+                f"(items=, --items), so that the arms can be called with them."
+            )
+        return settings.design
 
     def goes_on(self) -> bool:
         """Whether there is something left to do."""
@@ -249,6 +252,11 @@ class Run:
                 f"pull would bias the arm, so fix the arm and run again."
             ) from error
         return None
+
+
+def _budget(max_samples: int, num_arms: int) -> int:
+    advice = "it is how many samples a run may take, at least one per arm"
+    return _door.whole("max_samples", max_samples, num_arms, 2**53, advice)
 
 
 def _functions(arms: Mapping[str, Arm] | Sequence[Arm]) -> dict[str, Arm]:
