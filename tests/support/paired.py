@@ -1,4 +1,4 @@
-"""The paired design written down literally: plain Python that keeps all rows and computes everything anew.
+"""The paired design written down literally: plain Python that keeps all rows and computes evidence anew.
 
 Differences and their sums are fractions, so that comparisons are exact; bets and weights are computed with 40
 digits. Nothing is shared with the kernels. `Literal` plays the rule of docs/proofs.md, "Rounds on common
@@ -71,6 +71,7 @@ class Literal:
         self.pair_level = math.log((num_arms - 1) / (1.0 - self.share)) - math.log(delta)
         self.wins, self.exact, self.peek = wins, exact, peek
         self.rows: list[list[tuple[Fraction, Fraction]]] = []
+        self.prefixes: dict[tuple[int, int], list[Fraction]] = {}
         self.out = [0] * num_arms
         self.comparators: list[list[int]] = [[] for _ in range(num_arms)]
 
@@ -86,7 +87,11 @@ class Literal:
         return Fraction((d > 0) - (d < 0)) if self.wins else d
 
     def sums(self, b: int, i: int, rows: int) -> Fraction:
-        return sum((self.difference(b, i, row) for row in range(rows)), Fraction(0))
+        """The lead of b over i after so many rows; what was summed before is kept."""
+        kept = self.prefixes.setdefault((b, i), [Fraction(0)])
+        while len(kept) <= rows:
+            kept.append(kept[-1] + self.difference(b, i, len(kept) - 1))
+        return kept[rows]
 
     def average(self, differences: list[Fraction], means: list[Fraction]) -> float:
         """log Σ_k p_k Π (1 + λ_k D)/(1 + λ_k d), d averaged unless `exact`."""
