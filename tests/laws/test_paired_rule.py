@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 
 import numpy as np
 import pytest
 
 from bestarm.kernels import paired as kernel
-from support.paired import GO_ON, UNDECIDED, Literal, Played, Row
+from support.paired import BETS, GO_ON, UNDECIDED, WEIGHTS, Literal, Played, Row, log_sum
 
 
 @pytest.mark.parametrize("items", [None, 28])
@@ -190,3 +191,18 @@ def test_a_dropped_arm_is_frozen() -> None:
     ]
     assert (race.pairs == twin.pairs).all()
     assert (race.arms == twin.arms).all()
+
+
+def test_sums_of_differences_do_not_drift() -> None:
+    """After 5000 rows the lead is the correctly rounded sum, and the evidence that of the exact sums."""
+    rng = np.random.default_rng(13)
+    rows = np.clip(rng.random((5000, 1)) + rng.normal([0.01, 0.0], 0.2, (5000, 2)), 0.0, 1.0)
+    race = Played(2, 1e-9)
+    for row in rows:
+        race.take(row)
+    D = (rows[:, 0] - rows[:, 1]).tolist()
+    assert race.lead(0, 1) == math.fsum(D)
+    for d in (0.0, -0.02):
+        each = [math.fsum(math.log1p(bet * one) for one in D) - 5000 * math.log1p(bet * d) for bet in BETS]
+        exact = log_sum([math.log(p) + one for p, one in zip(WEIGHTS, each, strict=True)])
+        assert race.pair(0, 1, d) == pytest.approx(exact, abs=1e-11)
