@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bestarm
-from bestarm.kernels import tilt
+from bestarm.kernels import ceilings, tilt
 from bestarm.kernels._types import Array
 from bestarm.kernels.decision import take
 from bestarm.kernels.layout import MEANS, PULLS
@@ -149,7 +149,7 @@ def test_the_minimum_is_certified(kind: str) -> None:
             assert lower <= grid + 1e-9
             assert 0.0 <= upper - lower <= 1e-9 * max(1.0, abs(upper))
             assert low <= m <= high
-            assert tilt.ceiling(params, state, 0, 1, d, 0.0) >= lower - 1e-9
+            assert ceilings.ceiling(params, state, 0, 1, d, 0.0) >= lower - 1e-9
 
 
 @pytest.mark.parametrize("model", [UNIT, Gaussian(0.5), Gaussian((0.5, 0.9))], ids=str)
@@ -249,7 +249,7 @@ def test_no_strategy_errs_more_often_than_delta() -> None:
                     state[PULLS], state[tilt.TOP], state[tilt.BOTTOM] = (n, m), (s, r), (n - s, m - r)
                     state[MEANS] = 2.0 * s / max(n, 1), 2.0 * r / max(m, 1)
                     passes = False
-                    if n and m and s * m > r * n and tilt.ceiling(params, state, 0, 1, 0.0, 0.0) > level:
+                    if n and m and s * m > r * n and ceilings.ceiling(params, state, 0, 1, 0.0, 0.0) > level:
                         passes = tilt.minimum(params, state, 0, 1, 0.0, 0.5, level, 0.0)[0] > level
                     declared[n, s, m, r] = passes
         value: dict[tuple[int, int, int, int], float] = {}

@@ -10,6 +10,9 @@ has the level log(1/δ).
 Which values are counted is settled before they are known: `count_against`. An arm that is ruled out has its
 row OUT positive and a mean of -inf, so that it neither leads nor draws samples; its values are ignored. It is
 a function of the values in their order, so that taking one back means to start over.
+
+A look at an arm is a search. In a simulation looks are spaced, and `look` searches only where an estimate
+says that it may succeed: to look more rarely costs samples, some tenths of a percent, and never the promise.
 """
 
 from __future__ import annotations
@@ -18,9 +21,11 @@ import math
 
 from ._jit import kernel
 from ._types import Array
+from .ceilings import likelihood_ratio
 from .exact import two_product, two_sum
 from .families import BOUNDED
 from .layout import (
+    GATE,
     LEVEL,
     MEANS,
     MODEL,
@@ -35,19 +40,22 @@ from .layout import (
     VARIANCES,
 )
 from .tilt import (
+    BEYOND,
     C_LOST,
     C_MEAN,
+    C_RANK,
     C_SCALE,
     C_SCALE_LOST,
     C_SUM,
     C_TOP,
+    C_TOTAL,
     C_UP,
     COUNT,
     FOUND,
     KAPPA,
     LEAD,
     NODES,
-    ceiling,
+    SPREAD,
     comparable,
     comparator_row,
     lower_end,
@@ -57,9 +65,21 @@ from .tilt import (
     pooled,
     rescaled,
 )
-from .tracking import TIE, arms_left
+from .tracking import TIE
 
 LONGEST, COST = 0.03, 2.7  # see `next_look`
+PAIR = 2.5  # nats: about what the pair's weight costs more than the comparator's
+MARGIN, FAR, ROUGH = 0.2, 0.5, 0.2  # nats, and a part: how far below a bound no look is needed, see `look`
+
+
+@kernel("void(const(f8[::1]), f8[:, ::1], i8)")
+def rank(params: Array, state: Array, arm: int) -> None:
+    """Keep what ranks an arm after a value: the variance of its mean, and of bounded values the mean."""
+    row, n = comparator_row(params), state[PULLS, arm]
+    variance = 0.25 * (state[SQUARES, arm] + state[VARIANCES, arm]) / (n + 1.0)
+    state[row + SPREAD, arm] = variance / n
+    if params[MODEL] == BOUNDED:
+        state[row + C_RANK, arm] = (n * place(params, state, arm) + 0.5) / (n + 1.0)
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)")
@@ -67,22 +87,19 @@ def shrunken(params: Array, state: Array, arm: int) -> float:
     """A mean for ranking: of bounded values with one more in the middle; of others -inf without a value."""
     if params[MODEL] != BOUNDED:
         return float(0.5 * state[MEANS, arm])
-    n = state[PULLS, arm]
-    return float((n * place(params, state, arm) + 0.5) / (n + 1.0)) if n > 0.0 else 0.5
+    return float(state[comparator_row(params) + C_RANK, arm])
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
 def apparent(params: Array, state: Array, a: int, o: int) -> float:
     """Half the squared difference of two arms over its estimated variance; 0 where a is not the better."""
-    n_a, n_o = state[PULLS, a], state[PULLS, o]
-    if n_a == 0.0 or n_o == 0.0:
+    if state[PULLS, a] == 0.0 or state[PULLS, o] == 0.0:
         return 0.0
     difference = shrunken(params, state, a) - shrunken(params, state, o)
     if difference <= 0.0:
         return 0.0
-    v_a = 0.25 * (state[SQUARES, a] + state[VARIANCES, a]) / (n_a + 1.0)
-    v_o = 0.25 * (state[SQUARES, o] + state[VARIANCES, o]) / (n_o + 1.0)
-    return float(0.5 * difference * difference / (v_a / n_a + v_o / n_o))
+    row = comparator_row(params) + SPREAD
+    return float(0.5 * difference * difference / (state[row, a] + state[row, o]))
 
 
 @kernel("UniTuple(i8, 3)(const(f8[::1]), const(f8[:, ::1]))")
@@ -115,22 +132,31 @@ def centre_comparator(params: Array, state: Array, arm: int) -> None:
     state[row + C_MEAN, arm] = (total + lost) / (scale * params[UNIT])
 
 
-@kernel("void(const(f8[::1]), f8[:, ::1], i8, i8, f8)")
-def count(params: Array, state: Array, arm: int, against: int, value: float) -> None:
-    """Count a value of an arm against another one."""
+@kernel("UniTuple(f8, 3)(const(f8[::1]), const(f8[:, ::1]), i8, f8)")
+def weighed(params: Array, state: Array, arm: int, value: float) -> tuple[float, float, float]:
+    """What `count` takes of a value: `rescaled`; or the value over its scale, with the error, and 1/scale."""
+    if params[MODEL] == BOUNDED:
+        up, down = rescaled(params, value)
+        return up, down, 0.0
+    scale = 1.0 / math.sqrt(state[VARIANCES, arm])
+    product, rest = two_product(scale, value)
+    return product, rest, scale
+
+
+@kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8, f8)")
+def count(params: Array, state: Array, against: int, x: float, rest: float, scale: float) -> None:
+    """Count a value that is `weighed` against an arm."""
     row = comparator_row(params)
     state[row + COUNT, against] += 1.0
     if params[MODEL] == BOUNDED:
-        up, down = rescaled(params, value)
-        if down == 0.0:
+        state[row + C_TOTAL, against] += x
+        if rest == 0.0:
             state[row + C_TOP, against] += 1.0
-        elif up > 0.0:
+        elif x > 0.0:
             for k in range(NODES):
-                multiply(state, row + C_UP + k, against, 1.0, 1.0 + KAPPA[k] * up)
+                multiply(state, row + C_UP + k, against, 1.0, 1.0 + KAPPA[k] * x)
         return
-    scale = 1.0 / math.sqrt(state[VARIANCES, arm])
-    product, rest = two_product(scale, value)
-    state[row + C_SUM, against], error = two_sum(state[row + C_SUM, against], product)
+    state[row + C_SUM, against], error = two_sum(state[row + C_SUM, against], x)
     state[row + C_LOST, against] += error + rest
     state[row + C_SCALE, against], error = two_sum(state[row + C_SCALE, against], scale)
     state[row + C_SCALE_LOST, against] += error
@@ -147,18 +173,19 @@ def count_against(params: Array, state: Array, arm: int, value: float) -> None:
     first, second, third = podium(params, state)
     if arm != first and arm != second:
         return
-    left, enough = arms_left(state), 0.5 * math.log(state.shape[1] - 1.0)
+    enough = params[GATE]
+    x, rest, scale = weighed(params, state, arm, value)
     if arm == second:
-        if left == 2 or (third >= 0 and apparent(params, state, arm, third) >= enough):
-            count(params, state, arm, first, value)
+        if third < 0 or apparent(params, state, arm, third) >= enough:
+            count(params, state, first, x, rest, scale)
         return
-    clear = left == 2 or (second >= 0 and apparent(params, state, arm, second) >= enough)
-    clearer = clear or (third >= 0 and apparent(params, state, arm, third) >= enough)
+    clear = third < 0 or apparent(params, state, arm, second) >= enough
+    clearer = clear or apparent(params, state, arm, third) >= enough
     for i in range(state.shape[1]):
         if i != arm and state[OUT, i] == 0.0:
             ahead = clear or (clearer and i == second)
             if ahead or (i != second and apparent(params, state, arm, i) >= enough):
-                count(params, state, arm, i, value)
+                count(params, state, i, x, rest, scale)
 
 
 @kernel("i8(const(f8[:, ::1]), i8)")
@@ -204,16 +231,67 @@ def standing(params: Array, state: Array, i: int) -> float:
     return evidence_against(params, state, leader_besides(state, i), i, -math.inf)
 
 
-@kernel("f8(const(f8[::1]), f8, f8, f8)")
-def next_look(params: Array, t: float, found: float, bound: float) -> float:
+@kernel("f8(const(f8[::1]), f8, f8, f8, f8)")
+def next_look(params: Array, t: float, size: float, found: float, bound: float) -> float:
     """When to look again where looks are spaced: when the evidence may have come to the bound.
 
     Evidence, with what the mixture costs, is half a square z²/2, and z moves by some sqrt(s) while the number
     of samples grows by a small part s: so to cover a distance it takes the square of a fourth of it, or so.
+
+    size  of which that part is taken: t, or less for an arm that may soon have many more values than it has
     """
     distance = math.sqrt(2.0 * (bound + COST)) - math.sqrt(2.0 * max(found + COST, 0.0))
-    part = max(min(distance * distance / 20.0, LONGEST), params[TUNING])
-    return float(t + max(1.0, math.floor(part * t)))
+    part = min(distance * distance / 20.0, LONGEST)
+    return float(t + max(1.0, math.floor(max(part * size, params[TUNING] * t))))
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
+def estimate(params: Array, state: Array, b: int, i: int) -> float:
+    """About the evidence against i with leader b, but for what the mixture costs; it decides nothing.
+
+    As `apparent`, for the leader or for the comparator, with the variance of the leader's values.
+    """
+    row = comparator_row(params)
+    mean, spread, n = shrunken(params, state, i), state[row + SPREAD, i], state[row + COUNT, i]
+    difference, more = shrunken(params, state, b) - mean, state[row + SPREAD, b]
+    about = 0.5 * difference * abs(difference) / (more + spread) - PAIR
+    if n > 0.0:
+        bounded = params[MODEL] == BOUNDED
+        compared = state[row + C_TOTAL, i] / n if bounded else 0.5 * state[row + C_MEAN, i]
+        difference = compared - mean
+        about = max(about, 0.5 * difference * abs(difference) / (more * state[PULLS, b] / n + spread))
+    return float(about)
+
+
+@kernel("b1(const(f8[::1]), f8[:, ::1], i8, i8, f8)", apart=True)
+def look(params: Array, state: Array, b: int, i: int, t: float) -> bool:
+    """Whether "i is the best" is refuted, with leader b; where looks are spaced, also when to look again.
+
+    Then a search is made only where it may succeed: BEYOND is what the last one found beyond the likelihood
+    ratio, or beyond the estimate of values that have none, and this difference changes slowly.
+    """
+    row, bound, spaced = comparator_row(params), params[LEVEL], t > 0.0 and params[TUNING] > 0.0
+    beyond, likely, about, found = state[row + BEYOND, i], 0.0, 0.0, math.inf
+    if spaced:
+        about = estimate(params, state, b, i)
+        likely = about + beyond
+    near = not spaced or likely + ROUGH * max(about, 0.0) > bound - FAR
+    if near:
+        found = likelihood_ratio(params, state, b, i, 0.0, params[SHARE])
+        if spaced:
+            about = found if found < math.inf else about
+            likely = about + beyond
+            near = likely > bound - MARGIN
+    if near and found > bound:
+        found = evidence_against(params, state, b, i, bound)
+        if found > bound:
+            state[row + FOUND, i] = found
+            return True
+        state[row + BEYOND, i] = found - about if spaced else 0.0
+    if spaced:
+        size = min(t, state.shape[1] * state[PULLS, i])
+        state[PENALTY, i] = next_look(params, t, size, found if near else likely, bound)
+    return False
 
 
 @kernel("b1(const(f8[::1]), f8[:, ::1], f8)", apart=True)
@@ -222,26 +300,23 @@ def eliminate(params: Array, state: Array, t: float) -> bool:
 
     With a spacing every arm has a time when it is looked at again; all are looked at where t is 0.
     """
-    row, bound, left, spacing = comparator_row(params), params[LEVEL], arms_left(state), params[TUNING]
-    now = t
-    if t == 0.0:
-        for a in range(state.shape[1]):
-            now += state[PULLS, a]
+    spaced, left, now = t > 0.0 and params[TUNING] > 0.0, 0, 0.0
+    due = not spaced
+    for a in range(state.shape[1]):
+        now += state[PULLS, a]
+        if state[OUT, a] == 0.0:
+            left += 1
+            due = due or t >= state[PENALTY, a]
+    if not due:
+        return left == 1
     for i in range(state.shape[1]):
         if left == 1:
             break
-        if state[OUT, i] > 0.0 or (t > 0.0 and spacing > 0.0 and t < state[PENALTY, i]):
+        if state[OUT, i] > 0.0 or (spaced and t < state[PENALTY, i]):
             continue
-        b = leader_besides(state, i)
-        found = ceiling(params, state, b, i, 0.0, params[SHARE])
-        if found > bound:
-            found = evidence_against(params, state, b, i, bound)
-        if found > bound:
-            state[row + FOUND, i] = found
-            if spacing == 0.0:
-                state[row + LEAD, i] = lead_bound(params, state, i)
-            state[OUT, i], state[MEANS, i] = now, -math.inf
+        if look(params, state, leader_besides(state, i), i, t):
+            if params[TUNING] == 0.0:
+                state[comparator_row(params) + LEAD, i] = lead_bound(params, state, i)
+            state[OUT, i], state[MEANS, i] = t if t > 0.0 else now, -math.inf
             left -= 1
-        elif t > 0.0 and spacing > 0.0:
-            state[PENALTY, i] = next_look(params, t, found, bound)
     return left == 1

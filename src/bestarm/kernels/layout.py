@@ -38,7 +38,8 @@ WATCHED = 10  # 1 where SQUARES are kept
 ALARM = 11  # 1 where they may refute sigma, see `alarm`
 SHARE = 12  # for TILT: the weight of comparators, 0 where no arm is ruled out before the end
 PAIR_LEVEL = 13  # what a pair must exceed for its interval to lie above 0; LEVEL but where SHARE is positive
-OWN = 14
+GATE = 14  # for TILT: by how many nats a leader must be ahead for its values to count, see `comparator`
+OWN = 15
 
 Select = Callable[..., int]
 SELECT = "i8(f8, i8, i8, const(f8[:, ::1]), const(f8[::1]), f8[:, ::1], u8[::1])"  # of a strategy's kernel

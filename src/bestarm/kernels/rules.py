@@ -11,7 +11,8 @@ import math
 
 from ._jit import kernel
 from ._types import Array, Indices
-from .comparator import eliminate, next_look, standing
+from .ceilings import ceiling
+from .comparator import eliminate, next_look, rank, standing
 from .divergences import BERNOULLI
 from .families import BOUNDED, cost_beyond, exceeds, interval
 from .layout import (
@@ -32,7 +33,7 @@ from .layout import (
 from .student import ceiling as student_ceiling
 from .student import lower_end as student_end
 from .student import pair_minimum as student_minimum
-from .tilt import ceiling, comparable, count_tilts, fold, lower_end, minimum, pooled
+from .tilt import comparable, count_tilts, fold, lower_end, minimum, pooled
 from .tracking import leading_arm, least_pulled
 
 PRACTICAL, GK16, KAUFMANN_KOOLEN, MIXTURE, TILT, STUDENT = 0, 1, 2, 3, 4, 5
@@ -76,8 +77,11 @@ def note(params: Array, state: Array, arm: int, count: float, value: float) -> N
     """Keep what the rule needs of a value; for MIXTURE, so that `may_stop` needs no logarithm."""
     if params[RULE] == MIXTURE:
         state[PENALTY, arm] = charge(params, state[PULLS, arm])
-    elif params[RULE] == TILT and params[MODEL] == BOUNDED:
-        count_tilts(params, state, arm, count, value)
+    elif params[RULE] == TILT:
+        if params[MODEL] == BOUNDED:
+            count_tilts(params, state, arm, count, value)
+        if params[SHARE] > 0.0:
+            rank(params, state, arm)
 
 
 @kernel("void(const(f8[::1]), f8[:, ::1], i8, f8)")
@@ -204,7 +208,7 @@ def searches_exceed(params: Array, state: Array, b: int, bound: float, t: float)
         if least > bound and a != b and a != hardest and state[OUT, a] == 0.0:
             least = pair_evidence(params, state, b, a, params[TOLERANCE], bound)
     if least <= bound and spaced:
-        state[PENALTY, 0] = next_look(params, t, least if math.isfinite(least) else bound, bound)
+        state[PENALTY, 0] = next_look(params, t, t, least if math.isfinite(least) else bound, bound)
     return least > bound
 
 

@@ -15,7 +15,7 @@ from .decision import take
 from .layout import PULLS, SELECT, SHARE, Select, arm_of
 from .random import Words, open_stream, pull
 from .rules import growth, may_stop, statistic
-from .tracking import arms_left, in_the_race, leading_arm
+from .tracking import in_the_race, leading_arm, out_since
 
 GOING, STOPPED, CUT_OFF, BAD_ACTION = 0, 1, 2, 3
 
@@ -83,7 +83,6 @@ def decide(
     """
     K, action = state.shape[1], -1
     leader = leading_arm(state)
-    left = arms_left(state) if params[SHARE] > 0.0 else K
     if check and may_stop(params, state, leader, bound, t):
         z, leader = statistic(params, state)
         more = growth(params, t)
@@ -96,7 +95,7 @@ def decide(
             return STOPPED, action, leader, level, bound
     if t >= max_samples and not stops_itself:
         return CUT_OFF, action, leader, level, bound
-    if params[SHARE] > 0.0 and arms_left(state) < left:
+    if check and params[SHARE] > 0.0 and out_since(state, t):
         leader, last = leading_arm(state), -1
     action = select(t, last, leader, state, params, memory, random)
     if params[SHARE] > 0.0:

@@ -33,13 +33,14 @@ NODES, SCALES = 16, 7
 TOP, BOTTOM, UP, DOWN = ROWS, ROWS + 1, ROWS + 2, ROWS + 2 + 2 * NODES
 OWN_ROWS = 2 + 4 * NODES
 # Rows of an arm's comparator, behind these or, if values have no bounds, behind ROWS: how many values were
-# counted; when the arm was ruled out, its evidence and the bound on its lead. Then, of bounded values, those
-# at the top and the products, as above; of others the sum of values over their scale with what rounding took
-# from it, the same of 1 over the scale, and the mean that follows.
-COUNT, FOUND, LEAD, MORE = 0, 1, 2, 3
-C_TOP, C_UP = MORE, MORE + 1
+# counted; when the arm was ruled out, its evidence and the bound on its lead; the variance of the arm's mean;
+# what the last search found beyond an estimate, see `comparator.look`. Then, of bounded values, its mean for
+# ranking, the sum of the values counted, how many were at the top, and the products, as above; of others
+# the sum of values over their scale with what rounding took from it, the same of 1 over the scale, the mean.
+COUNT, FOUND, LEAD, SPREAD, BEYOND, MORE = range(6)
+C_RANK, C_TOTAL, C_TOP, C_UP = range(MORE, MORE + 4)
 C_SUM, C_LOST, C_SCALE, C_SCALE_LOST, C_MEAN = range(MORE, MORE + 5)
-BOUNDED_ROWS, OTHER_ROWS = MORE + 1 + 2 * NODES, MORE + 5
+BOUNDED_ROWS, OTHER_ROWS = MORE + 3 + 2 * NODES, MORE + 5
 LARGE = 1e250  # a factor is at most e^8
 
 NONE = 0.02  # the weight of no tilt
@@ -306,66 +307,6 @@ def pooled(params: Array, state: Array, b: int, a: int) -> float:
         n_b, n_a = n_b / state[VARIANCES, b], n_a / state[VARIANCES, a]
     mean: float = (n_b * place(params, state, b) + n_a * place(params, state, a)) / (n_b + n_a)
     return mean
-
-
-@kernel("f8(f8, f8)")
-def relative_entropy(p: float, q: float) -> float:
-    """kl(p, q) of two probabilities of success."""
-    value = 0.0
-    if p > 0.0:
-        value += p * math.log(p / q)
-    if p < 1.0:
-        value += (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
-    return value
-
-
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8, f8)")
-def compared_ratio(params: Array, state: Array, a: int, x: float, no: float) -> float:
-    """The likelihood ratio of an arm's comparator for a mean of x; `no` if its values are not 0 and 1."""
-    row = comparator_row(params)
-    n = state[row + COUNT, a]
-    if n == 0.0:
-        return 0.0
-    if params[MODEL] == BOUNDED:
-        if state[row + C_UP + NODES, a] != 0.0 or state[row + C_UP, a] != 0.0:
-            return no
-        mean = state[row + C_TOP, a] / n
-        return float(n * relative_entropy(mean, x)) if mean > x else 0.0
-    beyond: float = state[row + C_SCALE, a] * max(state[row + C_MEAN, a] - x, 0.0)
-    return float(0.5 * beyond * beyond / n)
-
-
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)", apart=True)
-def ceiling(params: Array, state: Array, b: int, a: int, d: float, share: float) -> float:
-    """At least Λ(d): f at the pooled mean, or the likelihood ratio there, if that is cheaper.
-
-    An average of tilts is at most the largest of them, and the largest of all tilts is a likelihood ratio: of
-    successes and failures, where all values are, or of normal values.
-    """
-    if not comparable(params, state, b, a):
-        return 0.0
-    n_b, n_a, m = state[PULLS, b], state[PULLS, a], pooled(params, state, b, a)
-    low, high = ends(params, d)
-    m = min(max(m, low), high)
-    x_b, x_a = place(params, state, b), place(params, state, a)
-    up, down, compared = math.inf, 0.0, 0.0
-    if params[MODEL] != BOUNDED:
-        beyond, below = max(x_b - m - d, 0.0), max(m - x_a, 0.0)
-        up, down = n_b * beyond * beyond / state[VARIANCES, b], n_a * below * below / state[VARIANCES, a]
-        up, down = 0.5 * up, 0.5 * down
-    elif state[TOP, b] + state[BOTTOM, b] == n_b and state[TOP, a] + state[BOTTOM, a] == n_a:
-        up = n_b * relative_entropy(x_b, m + d) if x_b > m + d else 0.0
-        down = n_a * relative_entropy(x_a, m) if x_a < m else 0.0
-    if share > 0.0 and up < math.inf:
-        compared = compared_ratio(params, state, a, m + d, math.inf)
-        top = max(up, compared)
-        if top < math.inf:
-            rest = (1.0 - share) / (state.shape[1] - 1.0)
-            up = top + math.log(share * math.exp(compared - top) + rest * math.exp(up - top))
-    if up == math.inf or compared == math.inf:
-        value, _, _ = evidence(params, state, b, a, m, d, share)
-        return value
-    return float(up + down)
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)", apart=True)

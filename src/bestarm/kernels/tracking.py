@@ -67,6 +67,15 @@ def arms_left(state: Array) -> int:
     return left
 
 
+@kernel("b1(const(f8[:, ::1]), f8)")
+def out_since(state: Array, t: float) -> bool:
+    """Whether an arm was ruled out after t samples or later."""
+    latest = 0.0
+    for a in range(state.shape[1]):
+        latest = max(latest, state[OUT, a])
+    return latest >= t
+
+
 @kernel("i8(const(f8[:, ::1]))")
 def rarest(state: Array) -> int:
     """The arm in the race with the fewest pulls, the lowest index among equals."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import families, rules, tilt
-from ..kernels.layout import LEVEL, MEANS, PAIR_LEVEL, PULLS, SHARE
+from ..kernels.layout import GATE, LEVEL, MEANS, PAIR_LEVEL, PULLS, ROWS, SHARE
 from .models import Bounded, Gaussian, Model
 from .stopping import StoppingRule
 
@@ -89,7 +90,7 @@ class Tilt(StoppingRule):
         self, model: Model, num_arms: int, delta: float, tolerance: float = 0.0, offset: float = 0.0
     ) -> Array:
         params = super().parameters(model, num_arms, delta, tolerance, offset)
-        params[SHARE] = self.share
+        params[SHARE], params[GATE] = self.share, 0.5 * math.log(num_arms - 1.0)
         params[PAIR_LEVEL] = np.log(num_arms - 1.0) - np.log(delta) - np.log1p(-self.share)
         return params
 
@@ -99,7 +100,10 @@ class Tilt(StoppingRule):
     def blank(self, model: Model, num_arms: int) -> Array:
         bounded = model.code == families.BOUNDED
         compared = (tilt.BOUNDED_ROWS if bounded else tilt.OTHER_ROWS) if self.eliminates else 0
-        return model.blank(num_arms, (tilt.OWN_ROWS if bounded else 0) + compared)
+        blank = model.blank(num_arms, (tilt.OWN_ROWS if bounded else 0) + compared)
+        if bounded and self.eliminates:
+            blank[ROWS + tilt.OWN_ROWS + tilt.C_RANK] = 0.5
+        return blank
 
     def summarise(self, model: Model, states: Array) -> None:
         if model.code == families.BOUNDED:
