@@ -1,4 +1,7 @@
-"""Nanoseconds per step of every strategy, against drawing one Gaussian and the literal pseudo-code."""
+"""Nanoseconds per step of every strategy, against drawing one Gaussian and the literal pseudo-code.
+
+And of Track-and-Stop under the rule that rules arms out, against `mixture`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import subprocess
 import sys
 import time
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +25,16 @@ TABLE_1 = [
     (MU_1, (0.01, 1e-5), 0.2),
     (MU_2, (0.1, 0.01), 0.05),
 ]
+COINS = {"rewards": "bernoulli", "model": bestarm.Bounded(0.0, 1.0)}
+SCORES = {"rewards": "beta", "noise": 0.1, "model": bestarm.Bounded(0.0, 1.0)}
+CLOSE, CLOSER = (0.62, 0.6, 0.59, 0.58, 0.5), (0.62, 0.615, 0.61, 0.6, 0.57)
+UNDER_TILT: dict[str, tuple[tuple[float, ...], float, int, int, dict[str, Any]]] = {
+    "0/1, runs of 100,000 (aim: 1.3)": (CLOSE, 1e-9, 8, 100_000, COINS),
+    "0/1, runs of 3,000": (CLOSE, 1e-9, 200, 3_000, COINS),
+    "beta, runs of 10,000 (aim: 2)": (CLOSER, 0.05, 60, 10_000, SCORES),
+    "beta, runs of 300": (CLOSER, 0.05, 300, 300, SCORES),
+    "Gaussian, to the decision": (MU_1, 0.05, 60, 100_000, {}),
+}
 
 
 def bandit(num_arms: int) -> tuple[float, ...]:
@@ -75,6 +89,23 @@ def steps() -> None:
     show(header, rows, "Cost of a step, one thread")
 
 
+def under_tilt() -> None:
+    """The table of nanoseconds per step under `tilt` and under `mixture`: delta, runs, and where they end."""
+    rows = []
+    for name, (means, delta, runs, limit, given) in UNDER_TILT.items():
+
+        def samples(rule: str, problem: Any = (means, delta), options: Any = (runs, limit, given)) -> int:
+            number, most, more = options
+            kept = {"runs": number, "max_samples": most, "seed": 1, "threads": 1, "progress": False, **more}
+            found = bestarm.simulate("tas-d", *problem, stopping=rule, **kept)
+            return int(found.cells[0].samples.sum())
+
+        mixture, tilt = (cpu(partial(samples, rule), 3)[0] for rule in ("mixture", "tilt"))
+        rows.append([name, f"{mixture * 1e9:.0f}", f"{tilt * 1e9:.0f}", f"{tilt / mixture:.2f}"])
+    header = ["ns per step", "mixture", "tilt", "ratio"]
+    show(header, rows, "Cost of a step of tas-d under a rule that rules arms out, K = 5, one thread")
+
+
 def scaling() -> None:
     """Two threads against one, in wall time."""
     taken = []
@@ -120,6 +151,7 @@ def main() -> None:
     """All of it."""
     ours("uniform", 5, 2, 100)
     steps()
+    under_tilt()
     scaling()
     table_1()
     first_result()
