@@ -287,7 +287,8 @@ def look(params: Array, state: Array, b: int, i: int, t: float) -> bool:
         if found > bound:
             state[row + FOUND, i] = found
             return True
-        state[row + BEYOND, i] = found - about if spaced else 0.0
+        if spaced:
+            state[row + BEYOND, i] = found - about
     if spaced:
         size = min(t, state.shape[1] * state[PULLS, i])
         state[PENALTY, i] = next_look(params, t, size, found if near else likely, bound)
