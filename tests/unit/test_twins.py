@@ -11,8 +11,8 @@ from bestarm.kernels import _jit
 from bestarm.kernels.families import cost
 from bestarm.kernels.layout import LOST, SUMS
 from bestarm.simulation import engine
+from bestarm.simulation.job import Job
 from bestarm.simulation.problem import make_problem
-from bestarm.simulation.runner import Job
 from bestarm.strategies import find_strategy
 from bestarm.strategies.track_and_stop import select
 
@@ -56,14 +56,14 @@ def test_a_run_of_twins_is_the_same_run(kind: str) -> None:
         (engine.simulate_runs, None),
         (found[engine.simulate_runs], found[select]),
     ):
-        job = Job(find_strategy("tas-d"), problem, (0.1,), 3, 0)
+        job = Job(find_strategy("tas-d"), problem, (0.1,), 0)
         job.select = choose or job.select  # type: ignore[assignment]
-        room = job.room()
-        arguments = *job._arguments(0, room, job.samples, job.recommended), room.pulls, room.signals
+        room, (samples, recommended) = job.room(), job.table(3)
+        arguments = *job.arguments(0, room, samples, recommended), room.pulls, room.signals
         with np.errstate(all="ignore"):
             engine_loop(*arguments)  # type: ignore[operator]
         sums = room.state[SUMS] + room.state[LOST]  # of the last run's rewards
-        totals.append((job.samples, job.recommended, sums))
+        totals.append((samples, recommended, sums))
     for one, other in zip(*totals, strict=True):
         np.testing.assert_array_equal(one, other)
     assert totals[0][0].min() > 3

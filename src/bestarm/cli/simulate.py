@@ -70,6 +70,15 @@ Tolerance = Annotated[
 ]
 MaxSamples = Annotated[str | None, typer.Option(metavar="INT", help="Where to cut a run off.")]
 Threads = Annotated[str | None, typer.Option(metavar="INT", help="Threads; default: one per core.")]
+Device = Annotated[
+    str, typer.Option(metavar="NAME", help="cpu, or cuda for a GPU (needs bestarm[cuda]); the same runs.")
+]
+Keep = Annotated[
+    str,
+    typer.Option(
+        metavar="WHAT", help="runs: keep every run; summary: counts, sums and a histogram, for very many."
+    ),
+]
 Format = Annotated[ListingFormat, typer.Option(help="Output format.")]
 Output = Annotated[str | None, typer.Option(help="Write the output to a file instead of stdout.")]
 
@@ -93,6 +102,8 @@ def simulate(
     tolerance: Tolerance = "0",
     max_samples: MaxSamples = None,
     threads: Threads = None,
+    device: Device = "cpu",
+    keep: Keep = "runs",
     format: Format = ListingFormat.table,
     output: Output = None,
 ) -> int:
@@ -119,6 +130,8 @@ def simulate(
             tolerance=to_number(tolerance, "tolerance"),
             max_samples=None if max_samples is None else to_whole(max_samples, "max-samples"),
             threads=None if threads is None else to_whole(threads, "threads"),
+            device=device,
+            keep=keep,
             **assumed,
         )
     _show(result, format, output)

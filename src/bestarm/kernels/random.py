@@ -56,6 +56,8 @@ def _ziggurat() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
 _ENDS, _DENSITY = _ziggurat()
 _TAIL = float(_ENDS[1])
 
+_WHOLE = 2.0**52  # a double from here on is a whole number, which may not fit into 64 bits
+
 INVERTED = 10.0  # Poisson means up to here by inversion; PTRS needs at least this
 
 
@@ -252,7 +254,9 @@ def _poisson(mean: float, word: np.uint64) -> float:
         word = _further(word)
         v = 1.0 - unit_uniform(word)
         us = 0.5 - abs(u)
-        k = float(np.floor((2.0 * a / us + b) * u + mean + 0.43))
+        k = (2.0 * a / us + b) * u + mean + 0.43
+        if abs(k) < _WHOLE:
+            k = float(math.floor(k))
         if us >= 0.07 and v <= v_r:
             return k
         if k < 0.0 or (us < 0.013 and v > us):

@@ -1,9 +1,14 @@
 """Monte Carlo: thousands of complete runs in one seeded, parallel call.
 
 engine    the compiled loop
+job       the runs of one strategy, as a specification: any part of them can be done anywhere
+pool      the runs on threads
+cuda      the runs on a GPU; lanes is what it executes
+gathering parts of the runs come in, the longest prefix counts
+summary   what is kept of very many runs
 rewards   kinds of rewards, and values to draw from
 problem   what is simulated: rewards, model, risks, stopping rule, checked
-runner    the runs, shared out to threads
+runner    simulate
 threads   interruption, and a warning when no run ends
 progress  how far it is
 results   estimates with their errors

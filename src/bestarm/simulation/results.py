@@ -15,6 +15,7 @@ from .._files import write_whole
 from .._records import csv_text
 from .._text import aligned
 from ..errors import InvalidInputError
+from .summary import Summary, answer_counts
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -28,6 +29,10 @@ class Cell:
     mean_pulls    (K,) how often each arm was pulled, on average
     best          the arms whose recommendation is right
     complete      False if the simulation was interrupted: the runs are then the first so many
+    bandit        the number of the bandit from 0, None where there was only one
+    spans         which runs these are: (seed, the number of the first, how many)
+    summary       None if every run is kept; else `samples` and `recommended` are empty, and estimates come
+                  from counts, sums and a histogram
     """
 
     strategy: str
@@ -39,32 +44,45 @@ class Cell:
     best: frozenset[int]
     seed: int
     complete: bool
+    bandit: int | None = None
+    spans: tuple[tuple[int, int, int], ...] = ()
+    summary: Summary | None = None
 
     @property
     def runs(self) -> int:
         """How many runs."""
-        return int(self.samples.size)
+        return int(self.samples.size) if self.summary is None else self.summary.runs
 
     @property
     def mean_samples(self) -> float:
         """Mean number of samples; a lower bound if runs were censored. NaN without runs."""
+        if self.summary is not None:
+            return self.summary.mean
         return float(self.samples.mean()) if self.runs else float("nan")
 
     @property
     def standard_error(self) -> float:
         """Of the mean number of samples; NaN for fewer than two runs."""
+        if self.summary is not None:
+            return self.summary.standard_error
         return float(self.samples.std(ddof=1) / np.sqrt(self.runs)) if self.runs > 1 else float("nan")
 
     @property
     def censored(self) -> int:
         """How many runs were cut off at max_samples without a recommendation."""
-        return int((self.recommended < 0).sum())
+        return int(self.answers[-1])
 
     @property
     def errors(self) -> int:
         """How many runs recommended a wrong arm."""
-        right = np.isin(self.recommended, sorted(self.best))
-        return int((~right & (self.recommended >= 0)).sum())
+        return sum(int(n) for a, n in enumerate(self.answers[:-1]) if a not in self.best)
+
+    @property
+    def answers(self) -> npt.NDArray[np.int64]:
+        """(K + 1,) how many runs recommended each arm, and last how many were cut off."""
+        if self.summary is not None:
+            return self.summary.answers
+        return answer_counts(self.recommended, self.mean_pulls.size)
 
     @property
     def error_rate(self) -> float:
@@ -87,6 +105,8 @@ class Cell:
         """Quantiles of the number of samples."""
         if not self.runs:
             return dict.fromkeys(levels, float("nan"))
+        if self.summary is not None:
+            return {level: self.summary.quantile(level) for level in levels}
         return dict(zip(levels, np.quantile(self.samples, levels).tolist(), strict=True))
 
     def to_dict(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from .engine import CANCEL, RUNS, SAMPLES
 
+PACKAGE = __name__.partition(".")[0]
 PATIENCE = 10.0  # seconds without the end of a run before a warning
 
 
@@ -60,5 +62,13 @@ class _Watch:
                 f"no run of {self.what} has ended for {now - self.since:.0f} seconds, and the longest has "
                 f"{self.signals[:, SAMPLES].max()} samples so far: it may never end; give max_samples to cut "
                 f"runs off.",
-                stacklevel=6,  # the caller of `simulate` or `trace`
+                stacklevel=_callers(),
             )
+
+
+def _callers() -> int:
+    """How far above the caller of this function the first one is that does not belong to the package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
+        level, frame = level + 1, frame.f_back
+    return level

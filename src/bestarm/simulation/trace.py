@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,11 @@ from ..strategies import Strategy, find_strategy
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from . import engine
+from .job import Job, Room, refuse_stalling
 from .problem import make_problem
-from .runner import Job, bad_action, refuse_stalling
+from .threads import interruptible
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,11 +85,11 @@ def trace(
     key = _door.whole(
         "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
     )
-    job = Job(chosen, problem, problem.deltas, 1, key)
+    job = Job(chosen, problem, problem.deltas, key)
     K, rows, unit = problem.num_arms, 2 + len(chosen.rows), problem.model.unit
-    _alone(job, lambda: _simulate(job, number))  # how long is it?
-    record = np.empty((int(job.samples[0, 0]) - K + 1, engine.HEAD + rows * K))
-    _alone(job, lambda: job.record(number, job.room(), record))
+    alone = _alone(job, lambda room: job.part(number, 1, room))  # how long is it?
+    record = np.empty((int(alone.samples[0, 0]) - K + 1, engine.HEAD + rows * K))
+    _alone(job, lambda room: job.record(number, room, record))
     pulls, mu, *memory = np.moveaxis(record[:, engine.HEAD :].reshape(-1, rows, K), 1, 0)
     own = dict(zip(chosen.rows, memory, strict=True))
     for end in ("lower", "upper"):
@@ -93,7 +97,7 @@ def trace(
             own[end] = own[end] * unit + problem.offset
     arm = record[:, engine.ARM].astype(np.int64)
     arm[-1] = -1
-    last = int(job.recommended[0, 0])
+    last = int(alone.arms[0, 0])
     return Trace(
         chosen.name,
         problem.deltas[0],
@@ -110,12 +114,10 @@ def trace(
     )
 
 
-def _simulate(job: Job, run: int) -> None:
-    status, _, action = job.simulate(run, job.room(), job.samples, job.recommended)
-    if status == engine.BAD:
-        raise bad_action(job.strategy, action, run, job.problem.num_arms)
-
-
-def _alone(job: Job, task: Callable[[], None]) -> None:
-    if not job.interruptible([task]):
+def _alone(job: Job, task: Callable[[Room], Found]) -> Found:
+    """What a task finds in a thread of its own; Ctrl-C ends it."""
+    signals = np.zeros((1, engine.SIGNALS), dtype=np.int64)
+    found: list[Found] = []
+    if not interruptible([lambda: found.append(task(job.room(signals[0])))], signals, job.endless):
         raise KeyboardInterrupt
+    return found[0]

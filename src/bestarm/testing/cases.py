@@ -15,9 +15,10 @@ from ..kernels.decision import take
 from ..kernels.layout import arm_of
 from ..kernels.random import GAUSSIAN, Words, open_stream, reward
 from ..kernels.tracking import leading_arm
+from ..simulation.job import Job
 from ..simulation.problem import make_problem
 from ..simulation.results import Cell
-from ..simulation.runner import Job, simulate
+from ..simulation.runner import simulate
 from ..simulation.trace import Trace, trace
 from ..strategies import Strategy
 
@@ -46,10 +47,10 @@ class Case:
             self.strategy, self.means, self.delta, run=run, seed=self.seed, max_samples=self.max_samples
         )
 
-    def job(self, means: Sequence[float], runs: int, max_samples: int) -> Job:
+    def job(self, means: Sequence[float], max_samples: int) -> Job:
         """Runs that are driven by hand."""
         problem = make_problem(means, [self.delta], "gaussian", 1.0, None, None, "practical", max_samples)
-        return Job(self.strategy, problem, problem.deltas, runs, self.seed)
+        return Job(self.strategy, problem, problem.deltas, self.seed)
 
 
 class Step(NamedTuple):

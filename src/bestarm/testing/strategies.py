@@ -15,8 +15,9 @@ from ..kernels.layout import Select
 from ..kernels.random import GAUSSIAN, Words, open_stream, reward
 from ..kernels.steps import begin
 from ..simulation import engine
+from ..simulation.job import Job
 from ..simulation.problem import make_problem
-from ..simulation.runner import Job, simulate
+from ..simulation.runner import simulate
 from ..simulation.trace import Trace, trace
 from ..strategies import Strategy, find_strategy
 from ..strategies._admit import interpreted, kernel_of
@@ -154,17 +155,17 @@ def _trace(case: Case) -> str:
 def _isolation(case: Case) -> str:
     """Every run alone, last to first, in room that another left dirty, is what it was after the others."""
     runs = min(case.runs, 20)
-    job = case.job(case.means, runs, case.max_samples)
+    job = case.job(case.means, case.max_samples)
     room = job.room()
-    job.simulate(0, room, job.samples, job.recommended)
-    samples, arms = job.samples[:, 0].copy(), job.recommended[:, 0].copy()
-    alone = job.room()
+    samples, arms = job.table(runs)
+    job.simulate(0, room, samples, arms)
+    alone, (own_samples, own_arm) = job.room(), job.table(1)
     for run in reversed(range(runs)):
         for dirt in (alone.state, alone.memory, alone.ended):
             dirt[:] = np.nan
-        status, done, _ = job.simulate(run, alone, job.samples[:1], job.recommended[:1])
+        status, done, _ = job.simulate(run, alone, own_samples, own_arm)
         require((status, done) == (engine.DONE, 1), f"run {run} did not end when run alone", KEEP_STATE)
-        once, twice = (samples[run], arms[run]), (job.samples[0, 0], job.recommended[0, 0])
+        once, twice = (samples[run, 0], arms[run, 0]), (own_samples[0, 0], own_arm[0, 0])
         found = "run {} took {} samples and gave arm {} after the others, {} and {} alone"
         require(once == twice, found.format(run, *once, *twice), KEEP_STATE)
     found = f"{runs} runs had pulls {room.pulls[0]} one after the other and {alone.pulls[0]} alone"
@@ -248,7 +249,7 @@ def _shift(case: Case) -> str:
 
 def _arms_chosen(case: Case, rewards: Array) -> list[int]:
     """The arms of a run on given rewards of three arms, until the strategy stops, or 200."""
-    job = case.job((0.75, 0.25, 0.0), 1, rewards.shape[1])
+    job = case.job((0.75, 0.25, 0.0), rewards.shape[1])
     room = job.room()
     room.state[:], room.memory[:] = job.blank, 0.0
     open_stream(np.uint64(0), np.uint64(0), np.uint64(3), room.streams[3])
@@ -269,7 +270,7 @@ def _compiled(case: Case) -> str:
         raise NotCheckedError("nothing is compiled under BESTARM_JIT=0")
     compared = 0
     for run in range(2):
-        job = case.job(case.means, 1, case.max_samples)
+        job = case.job(case.means, case.max_samples)
         mu, source = job.problem.means, job.problem.source
         state, memory, streams, _, _, _ = job.room()
         key = np.uint64(case.seed)

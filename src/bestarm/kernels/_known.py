@@ -1,0 +1,60 @@
+"""A kernel made for what is known beforehand: the model, the rule, the kind of rewards.
+
+On a processor a branch on `params[RULE]` costs nothing. A GPU pays for every branch that is not taken, too,
+in registers and in minutes of compilation. There a kernel is made anew for each model and rule: in its
+source, the places of `params` whose values are known become numbers, and the compiler drops what they rule
+out. So there is one source, and no second version of anything to keep in step.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Mapping
+from types import CodeType, FunctionType
+
+PARAMS = "params"  # what kernels call the array
+
+
+def made_for(function: FunctionType, places: Mapping[str, float], names: Mapping[str, int]) -> FunctionType:
+    """The same function, in which some of what it is told has become numbers.
+
+    places  values of `params`, by the name of the place: {"RULE": 0.0}
+    names   values of arguments, by their names, if the function takes them: {"family": 0}
+    """
+    taken = inspect.signature(function).parameters
+    known = {name: value for name, value in names.items() if name in taken}
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    body = tree.body[0]
+    assert isinstance(body, ast.FunctionDef)
+    body.decorator_list = []
+    tree = ast.fix_missing_locations(_Known(places, known).visit(tree))
+    ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+    file, flags = function.__code__.co_filename, __future__.annotations.compiler_flag
+    module = compile(tree, file, "exec", flags=flags, dont_inherit=True)
+    code = next(part for part in module.co_consts if isinstance(part, CodeType))
+    made = FunctionType(code, function.__globals__, function.__name__)
+    made.__module__ = function.__module__
+    return made
+
+
+class _Known(ast.NodeTransformer):
+    """Puts numbers in place of what is known, and drops the branches that they rule out."""
+
+    def __init__(self, places: Mapping[str, float], names: Mapping[str, int]) -> None:
+        self.places, self.names = places, names
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        whose, place = node.value, node.slice
+        known = self.places.get(place.id) if isinstance(place, ast.Name) else None
+        if known is None or not isinstance(whose, ast.Name) or whose.id != PARAMS:
+            return node
+        return ast.copy_location(ast.Constant(known), node)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in self.names and isinstance(node.ctx, ast.Load):
+            return ast.copy_location(ast.Constant(self.names[node.id]), node)
+        return node

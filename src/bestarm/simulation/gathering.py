@@ -1,0 +1,80 @@
+"""Parts of a job's runs come in, in any order; what counts is the longest prefix without a gap.
+
+The runs that happen to finish first are the short ones, so an interrupted simulation that kept whatever was
+there would be biased.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._door import Array
+from .job import Indices, Job, Part
+from .results import Cell
+from .summary import Summary
+
+RUNS, SUMMARY = "runs", "summary"
+KEPT = (RUNS, SUMMARY)
+
+
+class Gathered:
+    """What the runs first, first+1, ... of a job found; they are given out here, and their parts handed in.
+
+    wanted  how many runs
+    keep    "runs": every run's samples and arm; "summary": counts, sums and a histogram
+    """
+
+    def __init__(self, job: Job, first: int, wanted: int, keep: str) -> None:
+        self.job, self.first, self.wanted, self.keep = job, first, wanted, keep
+        self.runs, self.given, self.chunk = 0, 0, 1
+        self._waiting: dict[int, Part] = {}
+        self._parts: list[Part] = []
+        shape = len(job.deltas), job.problem.num_arms
+        self._pulls: Array = np.zeros(shape)
+        self._summaries = [Summary.empty(job.problem.num_arms) for _ in job.deltas]
+
+    def give(self, most: int) -> tuple[int, int]:
+        """The next runs to do: the number of the first, and how many; none if all are given out."""
+        size = min(most, self.wanted - self.given)
+        self.given += size
+        return self.first + self.given - size, size
+
+    def add(self, part: Part) -> None:
+        """Take in a part, and all that waited for it."""
+        self._waiting[part.first] = part
+        while (found := self._waiting.pop(self.first + self.runs, None)) is not None:
+            self.runs += found.runs
+            self._pulls += found.pulls
+            if self.keep == RUNS:
+                self._parts.append(found)
+            else:
+                self._summaries = [
+                    one + Summary.of(found.samples[:, j], found.arms[:, j], self.job.problem.num_arms)
+                    for j, one in enumerate(self._summaries)
+                ]
+
+    def cells(self, bandit: int | None) -> list[Cell]:
+        """One for each risk, in the order of the job."""
+        job = self.job
+        return [
+            Cell(
+                job.strategy.name,
+                delta,
+                job.problem.rule.name,
+                self._column("samples", j),
+                self._column("arms", j),
+                self._pulls[j] / max(self.runs, 1),
+                job.problem.best,
+                job.seed,
+                self.runs == self.wanted,
+                bandit,
+                ((job.seed, self.first, self.runs),),
+                None if self.keep == RUNS else self._summaries[j],
+            )
+            for j, delta in enumerate(job.deltas)
+        ]
+
+    def _column(self, name: str, j: int) -> Indices:
+        """One of the risks of all parts that were kept."""
+        columns = [getattr(part, name)[:, j] for part in self._parts]
+        return np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64)

@@ -1,0 +1,172 @@
+"""The runs of one strategy that share trajectories, as a specification: run i is a function of it and of i.
+
+A `Job` has everything that the engine is told, checked and laid out; it holds no results. So any part of its
+runs can be done anywhere, in any order, and by whoever holds the job: threads, a GPU, another machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .._door import Array
+from ..errors import InvalidInputError
+from ..strategies import Strategy
+from ..strategies._admit import kernel_of, raised_by
+from . import engine
+from .problem import Problem
+
+Indices = npt.NDArray[np.int64]
+
+
+class Room(NamedTuple):
+    """What one thread works in: space for one run, the pulls of its runs together, and its signals."""
+
+    state: Array
+    memory: Array
+    streams: npt.NDArray[np.uint64]
+    ended: Array
+    pulls: Array
+    signals: Indices
+
+
+class Part(NamedTuple):
+    """Some consecutive runs.
+
+    first    the number of the first
+    samples  (runs, risks) how many samples each took
+    arms     (runs, risks) the arm that each recommended, -1 where it was cut off
+    pulls    (risks, K) the pulls of all of them together
+    """
+
+    first: int
+    samples: Indices
+    arms: Indices
+    pulls: Array
+
+    @property
+    def runs(self) -> int:
+        """How many runs."""
+        return len(self.samples)
+
+
+@dataclass
+class Job:
+    """The runs of one strategy on one bandit: at all risks, if they share trajectories, or at one."""
+
+    strategy: Strategy
+    problem: Problem
+    deltas: tuple[float, ...]
+    seed: int
+
+    def __post_init__(self) -> None:
+        K = self.problem.num_arms
+        rule = self.problem.rule.applied(K, self.problem.tolerance, self.strategy.stops_itself)
+        self.deltas = tuple(sorted(self.deltas, reverse=True))
+        model = self.problem.model.placed(self.problem.offset)
+        self.levels = np.array([rule.level_for(model, K, delta) for delta in self.deltas])
+        head = rule.parameters(model, K, self.deltas[0], self.problem.tolerance)
+        placed = self.strategy.placed(self.problem.offset)
+        self.params = np.concatenate([head, placed.parameters(K, model.unit)])
+        self.blank = rule.blank(model, K)
+        self.select = kernel_of(self.strategy)
+
+    @property
+    def endless(self) -> str | None:
+        """What may never end, for a warning; None where runs are cut off."""
+        return None if np.isfinite(self.problem.max_samples) else self.strategy.name
+
+    def room(self, signals: Indices | None = None) -> Room:
+        """Room for one thread."""
+        K = self.problem.num_arms
+        return Room(
+            np.empty_like(self.blank),
+            np.empty((len(self.strategy.rows), K)),
+            np.empty((K + 1, 2), dtype=np.uint64),
+            np.empty((len(self.deltas), K)),
+            np.zeros((len(self.deltas), K)),
+            np.zeros(engine.SIGNALS, dtype=np.int64) if signals is None else signals,
+        )
+
+    def table(self, runs: int) -> tuple[Indices, Indices]:
+        """Room for what so many runs find: samples and arms."""
+        shape = (runs, len(self.deltas))
+        return np.zeros(shape, dtype=np.int64), np.full(shape, -1, dtype=np.int64)
+
+    def part(self, first: int, runs: int, room: Room) -> Part:
+        """So many runs from `first` on; fewer if the signals cancel it.
+
+        Raises  InvalidInputError if the strategy chooses what is no arm
+        """
+        room.pulls[:] = 0.0
+        samples, arms = self.table(runs)
+        status, done, action = self.simulate(first, room, samples, arms)
+        if status == engine.BAD:
+            raise bad_action(self.strategy, action, first + done, self.problem.num_arms)
+        return Part(first, samples[:done], arms[:done], room.pulls.copy())
+
+    def simulate(self, first: int, room: Room, samples: Indices, arms: Indices) -> tuple[int, int, int]:
+        """As many runs from `first` on as there are rows in `samples`; see `engine.simulate_runs`."""
+        arguments = *self.arguments(first, room, samples, arms), room.pulls, room.signals
+        with self._calling():
+            return engine.simulate_runs(*arguments)
+
+    def record(self, run: int, room: Room, record: Array) -> None:
+        """One run step by step; see `engine.record_run`."""
+        arguments = *self.arguments(run, room, *self.table(1)), record
+        with self._calling():
+            engine.record_run(*arguments)
+
+    def arguments(self, run: int, room: Room, samples: Indices, arms: Indices) -> tuple[Any, ...]:
+        """What both loops of the engine begin with."""
+        p, key = self.problem, np.uint64(self.seed)
+        nature = (run, key, *p.source)
+        assumed = (self.levels, p.max_samples, self.params, self.blank)
+        space = (room.state, room.memory, room.streams, samples, arms, room.ended)
+        return (self.select, self.strategy.stops_itself, *nature, *assumed, *space)
+
+    @contextmanager
+    def _calling(self) -> Iterator[None]:
+        # Uncompiled, the generator's arithmetic modulo 2**64 would warn.
+        with np.errstate(all="ignore"), raised_by(self.strategy):
+            yield
+
+
+def make_jobs(strategy: Strategy, problem: Problem, seed: int) -> list[Job]:
+    """One job, or one for each risk, where choices depend on the risk or arms are ruled out."""
+    rule = problem.rule.applied(problem.num_arms, problem.tolerance, strategy.stops_itself)
+    alone = strategy.uses_delta or rule.eliminates
+    groups = [(delta,) for delta in problem.deltas] if alone else [problem.deltas]
+    return [Job(strategy, problem, group, seed) for group in groups]
+
+
+def bad_action(strategy: Strategy, action: int, run: int, num_arms: int) -> InvalidInputError:
+    """The refusal of an invalid action, or of a stop without stops_itself."""
+    if num_arms <= action < 2 * num_arms:
+        return InvalidInputError(
+            f"the strategy {strategy.name!r} stopped in run {run}, which is allowed only with "
+            f"stops_itself=True, in place of the stopping rule; set that, or return an arm."
+        )
+    return InvalidInputError(
+        f"the strategy {strategy.name!r} returned {action} in run {run}; it must return an arm from 0 to "
+        f"{num_arms - 1}, ~arm to skip the check for stopping, or {num_arms} + arm to stop."
+    )
+
+
+def refuse_stalling(strategy: Strategy, problem: Problem) -> None:
+    """Refuse what may run for ever: an arm is left alone with too little evidence for a growing threshold."""
+    largest = max(problem.deltas)
+    evidence = strategy.evidence_left(problem.num_arms, largest)
+    if evidence is None or np.isfinite(problem.max_samples):
+        return
+    if not problem.rule.met_for_long(evidence, problem.num_arms, largest):
+        raise InvalidInputError(
+            f"{strategy.name} may stop pulling an arm for good while the threshold of "
+            f"{problem.rule.name} keeps growing, so at delta {largest:g} a run may never end; give "
+            f"max_samples."
+        )

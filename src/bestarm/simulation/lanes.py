@@ -1,0 +1,105 @@
+"""What a GPU executes: every lane takes the next run, and then does one step of it at a time.
+
+The loop is *flat*: in each round a lane begins a run or does one step, and then all lanes of a warp meet.
+With a loop over steps inside one over runs, a warp would wait for the longest of its 32 runs before any of
+its lanes could begin another. A run's state is in arrays of the lane's own, whose shapes are fixed when the
+kernel is made.
+
+Only this file names `numba.cuda`, and only `cuda` imports it: Numba looks for that name among a function's
+globals, and without a GPU nobody needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from ..kernels.steps import BAD_ACTION, GOING
+
+numba: Any = import_module("numba")
+cuda: Any = import_module("numba.cuda")
+
+NEXT, DONE, LONGEST, CANCEL, PLACES = 0, 1, 2, 3, 4  # places in the queue, which all lanes share
+RARELY = 2**12 - 1  # steps between two looks at CANCEL, a power of two less one
+FAULT = -1  # as the number of samples: the strategy chose what is no arm, and `arms` has it
+
+SIMULATED = bool(numba.config.ENABLE_CUDASIM)
+float64, uint64 = numba.float64, numba.uint64
+
+
+def _meet() -> None:
+    """The lanes of a warp wait for each other; the simulator knows no warps."""
+    if not SIMULATED:
+        cuda.syncwarp()
+
+
+meet: Any = cuda.jit(device=True)(_meet)
+
+
+def make_lanes(
+    begin: Any, step: Any, arm_of: Any, select: Any, rows: int, remembered: int, num_arms: int
+) -> Callable[..., None]:
+    """The loop, around these device functions.
+
+    rows, remembered  of a run's state, and of the strategy's memory
+    """
+    K, memory_rows = num_arms, remembered
+    in_state, in_memory, in_streams = (rows, K), (max(remembered, 1), K), (K + 1, 2)
+
+    def lanes(  # type: ignore[no-untyped-def]
+        stops_itself, first, seed, family, nature, pool, levels, max_samples, params, blank, queue, samples,
+        arms, ended,
+    ):  # fmt: skip
+        """Runs first, first+1, ...; row i of `samples`, `arms` and `ended` belongs to run first+i.
+
+        ended  (runs, levels, K): the pulls of each run when each level ended
+        The others are as in `engine.simulate_runs`.
+        """
+        state = cuda.local.array(in_state, float64)
+        memory = cuda.local.array(in_memory, float64)[:memory_rows]
+        streams = cuda.local.array(in_streams, uint64)
+        num_runs, last_level = samples.shape[0], levels.size - 1
+        run, status, action, level = 0, BAD_ACTION, 0, 0
+        t, last, check, bound = 0.0, -1, False, 0.0
+        while True:
+            if status != GOING:
+                run = cuda.atomic.add(queue, NEXT, 1)
+                if run >= num_runs:
+                    return
+                samples[run, last_level] = 0
+                begin(seed, first + run, family, nature, pool, params, blank, state, memory, streams)
+                t, last, check = float(K), -1, not stops_itself
+                level, bound, status = 0, levels[0], GOING
+            else:
+                status, action, level, bound = step(
+                    select, stops_itself, t, last, check, level, bound, levels, max_samples, family, nature,
+                    pool, params, state, memory, streams, samples[run], arms[run], ended[run],
+                )  # fmt: skip
+                last, check = arm_of(action, K), action >= 0 and not stops_itself
+                t += 1.0
+                if status != GOING:
+                    cuda.atomic.add(queue, DONE, 1)
+                    if status == BAD_ACTION:
+                        samples[run, last_level], arms[run, last_level] = FAULT, action
+                elif (int(t) & RARELY) == 0:
+                    cuda.atomic.max(queue, LONGEST, int(t))
+                    if cuda.atomic.add(queue, CANCEL, 0) != 0:
+                        return
+            meet()
+
+    return lanes
+
+
+def _add_up(ended, runs, total):  # type: ignore[no-untyped-def]
+    """The pulls of the first so many runs together; counts, which are exact in any order."""
+    start, stride = cuda.grid(1), cuda.gridsize(1)
+    for k in range(ended.shape[1]):
+        for a in range(ended.shape[2]):
+            pulls = 0.0
+            for run in range(start, runs, stride):
+                pulls += ended[run, k, a]
+            cuda.atomic.add(total, (k, a), pulls)
+
+
+add_up: Any = cuda.jit(_add_up)

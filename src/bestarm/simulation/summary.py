@@ -1,0 +1,125 @@
+"""What is kept of runs whose number is too large to keep each: counts, exact sums, and a histogram.
+
+Sums are whole numbers without rounding, so two halves add up to the whole in any order. The histogram has a
+bin for each number of samples below 128, and 64 bins from each power of two to the next above it: a
+quantile is right to 1 in 64.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Indices = npt.NDArray[np.int64]
+
+FINE = 64  # bins from a power of two to the next
+BITS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Of runs at one risk.
+
+    answers  (K + 1,) how many runs recommended each arm, and last how many were cut off
+    total    of all samples; squares of their squares
+    bins     how many runs fall into each bin, see `bin_of`
+    """
+
+    answers: Indices
+    total: int
+    squares: int
+    bins: Indices
+
+    @classmethod
+    def empty(cls, num_arms: int) -> Summary:
+        """Of no runs."""
+        return cls(np.zeros(num_arms + 1, dtype=np.int64), 0, 0, np.zeros(0, dtype=np.int64))
+
+    @classmethod
+    def of(cls, samples: Indices, arms: Indices, num_arms: int) -> Summary:
+        """Of these runs: their samples, and what they recommended (-1: cut off)."""
+        bins = np.bincount(bin_of(samples)) if samples.size else np.zeros(0, dtype=np.int64)
+        total, squares = int(samples.sum()), _sum_of_squares(samples)
+        return cls(answer_counts(arms, num_arms), total, squares, bins.astype(np.int64))
+
+    def __add__(self, other: Summary) -> Summary:
+        longer, shorter = sorted((self.bins, other.bins), key=len, reverse=True)
+        bins = longer.copy()
+        bins[: shorter.size] += shorter
+        total, squares = self.total + other.total, self.squares + other.squares
+        return Summary(self.answers + other.answers, total, squares, bins)
+
+    @property
+    def runs(self) -> int:
+        """How many."""
+        return int(self.answers.sum())
+
+    @property
+    def mean(self) -> float:
+        """Of the samples."""
+        return self.total / self.runs if self.runs else math.nan
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean."""
+        n = self.runs
+        if n < 2:
+            return math.nan
+        return math.sqrt((n * self.squares - self.total**2) / (n * n * (n - 1)))
+
+    def quantile(self, level: float) -> float:
+        """Of the samples, to 1 in 64, between the bins of the runs of the two nearest ranks."""
+        if not self.runs:
+            return math.nan
+        rank, counts = level * (self.runs - 1), np.cumsum(self.bins)
+        ends = (math.floor(rank), math.ceil(rank))
+        low, high = (middle_of(int(np.searchsorted(counts, end, side="right"))) for end in ends)
+        return low + (rank - ends[0]) * (high - low)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For a file."""
+        return {
+            "answers": self.answers.tolist(),
+            "total": self.total,
+            "squares": self.squares,
+            "bins": self.bins.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, row: dict[str, Any]) -> Summary:
+        """From a file."""
+        answers, bins = (np.array(row[key], dtype=np.int64) for key in ("answers", "bins"))
+        return cls(answers, int(row["total"]), int(row["squares"]), bins)
+
+
+def answer_counts(arms: Indices, num_arms: int) -> Indices:
+    """(K + 1,) how often each arm is among some, and last how often -1 is."""
+    return np.bincount(np.where(arms < 0, num_arms, arms), minlength=num_arms + 1).astype(np.int64)
+
+
+def _sum_of_squares(samples: Indices) -> int:
+    """Exact: squares are summed in halves, none of which overflows."""
+    usual = samples < 2**32
+    squares = samples[usual].astype(np.uint64) ** 2
+    high, low = int((squares >> np.uint64(32)).sum()), int((squares & np.uint64(2**32 - 1)).sum())
+    large: list[int] = samples[~usual].tolist()
+    return (high << 32) + low + sum(x * x for x in large)
+
+
+def bin_of(samples: Indices) -> Indices:
+    """The bin of each number: itself below 128, then the upper seven bits and their place."""
+    _, exponent = np.frexp(samples.astype(np.float64))
+    shift: Indices = np.maximum(exponent.astype(np.int64) - (BITS + 1), 0)
+    found: Indices = shift * FINE + (samples >> shift)
+    return found
+
+
+def middle_of(place: int) -> float:
+    """The middle of the numbers in a bin."""
+    shift = max(place // FINE - 1, 0)
+    low = (place - shift * FINE) << shift
+    return low + 0.5 * ((1 << shift) - 1)

@@ -1,0 +1,178 @@
+"""`device="cuda"`: in Numba's simulator, which runs the GPU's program on the processor, on tiny sizes.
+
+With a GPU, `test_gpu.py` compares many runs.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from types import FunctionType
+
+import pytest
+
+import bestarm
+from bestarm.kernels import _jit, rules
+from bestarm.kernels._known import made_for
+from bestarm.simulation import cuda
+from support.refusals import refused_in_one_sentence
+
+SAME = """
+import sys
+import numba, bestarm
+from bestarm.kernels import api
+from bestarm.kernels.api import normal, uniform
+
+@numba.njit
+def helper(random):
+    return uniform(random) < 0.5
+
+def above(limit):
+    @bestarm.strategy(rows=("noise",), params=(0.5,))
+    def mine(t, last, leader, pulls, params, memory, random):
+        memory[0, 0] += api.normal(random) + normal(random)
+        if helper(random) and memory[0, 0] > limit - params[0]:
+            return leader
+        return int(t) % pulls.size
+    return mine
+
+def same(strategy, means, deltas, **options):
+    one = bestarm.simulate(strategy, means, deltas, seed=5, **options)
+    other = bestarm.simulate(strategy, means, deltas, seed=5, device="cuda", **options)
+    for cell, twin in zip(one, other, strict=True):
+        assert cell.samples.tolist() == twin.samples.tolist(), (cell.samples, twin.samples)
+        assert cell.recommended.tolist() == twin.recommended.tolist()
+        assert cell.mean_pulls.tolist() == twin.mean_pulls.tolist()
+        assert twin.complete
+    return other
+"""
+
+
+def simulated(program: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """A program with a simulated GPU."""
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", **more}
+    command = [sys.executable, "-c", SAME + program]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+
+
+PROGRAMS = {
+    "strategies": """
+for name in ("uniform", "tas-c", "tas-d", "ebs-c", "ebs-d", "racing", "lucb++"):
+    found = same(name, (1.9, 0.5, 0.4), [0.3, 0.1], runs=6, max_samples=500)
+    assert found.cells[0].samples.min() > 3
+""",
+    "a user's": """
+same(above(0.2), (1.9, 0.5, 0.4), [0.3, 0.1], runs=20)
+""",
+    "models and rules": """
+same("tas-d", (0.9, 0.2), 0.2, runs=3, rewards="bernoulli", stopping="tilt", max_samples=60)
+same("tas-d", (0.9, 0.2, 0.1), 0.2, runs=3, rewards="bernoulli", stopping="tilt", max_samples=60)
+same("ebs-d", (3.0, 1.0), 0.2, runs=3, rewards="poisson")
+same("tas-c", (3.0, 1.0), 0.2, runs=3, rewards="exponential", stopping="kaufmann-koolen", max_samples=60)
+same("uniform", (2.0, 0.0), 0.2, runs=3, noise=[1.0, 0.5], sigma=[1.0, 0.5], stopping="gk16")
+same("uniform", (2.0, 0.0), 0.2, runs=3, model=bestarm.Student(), stopping="student", max_samples=60)
+same("uniform", (0.9, 0.2), 0.2, runs=3, rewards="beta", noise=0.1, stopping="mixture", max_samples=60)
+same("uniform", None, 0.2, runs=3, rewards=[[1.0, 2.0, 3.0], [0.0, 0.5]], tolerance=0.1)
+""",
+    "cut off, far from 0": """
+found = same("tas-d", (1e6, 1e6, 1e6 - 3.0), [0.3, 0.1], runs=20, max_samples=25)
+assert 0 < found.cells[0].censored <= 20
+""",
+    "a summary": """
+one = bestarm.simulate("uniform", (1.9, 0.5, 0.4), [0.3, 0.1], runs=40)
+other = bestarm.simulate("uniform", (1.9, 0.5, 0.4), [0.3, 0.1], runs=40, device="cuda", keep="summary")
+for cell, twin in zip(one, other, strict=True):
+    assert (cell.runs, cell.mean_samples, cell.errors) == (twin.runs, twin.mean_samples, twin.errors)
+    assert twin.samples.size == 0
+""",
+}
+
+
+@pytest.mark.parametrize("what", list(PROGRAMS))
+def test_a_simulated_gpu_does_the_same_runs(what: str) -> None:
+    """Sample for sample, answer for answer, pull for pull."""
+    done = simulated(PROGRAMS[what])
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_comparison_would_see_another_run() -> None:
+    """The negative control: another seed fails it."""
+    program = SAME.replace('seed=5, device="cuda"', 'seed=6, device="cuda"')
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    command = [sys.executable, "-c", program + 'same("uniform", (1.9, 0.5), 0.1, runs=5)']
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+    assert "AssertionError" in done.stderr
+
+
+INTERRUPTED = """
+import os, signal
+calls = []
+def progress(done, total):
+    calls.append(done)
+    if len(calls) == 2:
+        os.kill(os.getpid(), signal.SIGINT)
+found = bestarm.simulate("uniform", (1.9, 0.5), 0.1, runs=3000, device="cuda", progress=progress).cells[0]
+short = bestarm.simulate("uniform", (1.9, 0.5), 0.1, runs=found.runs).cells[0]
+assert (short.samples == found.samples).all() and (short.mean_pulls == found.mean_pulls).all()
+print(found.runs, found.complete)
+"""
+
+
+def test_an_interruption_keeps_whole_runs() -> None:
+    """Ctrl-C after the second launch: a prefix, marked incomplete."""
+    done = simulated(INTERRUPTED)
+    assert done.returncode == 0, done.stderr
+    runs, complete = done.stdout.split()
+    assert 0 < int(runs) < 3000
+    assert complete == "False"
+
+
+BAD = {
+    "no arm": """
+@bestarm.strategy
+def bad(t, pulls):
+    return 0 if t < 4 else 7
+bestarm.simulate(bad, (1.0, 0.0), 0.1, runs=3, device="cuda")
+""",
+    "too many arms": """
+bestarm.simulate("ebs-d", list(range(9000)), 0.1, runs=1, device="cuda")
+""",
+}
+
+
+@pytest.mark.parametrize(("what", "said"), [("no arm", "returned 7 in run 0"), ("too many arms", "room for")])
+def test_what_a_gpu_cannot_do_is_a_sentence(what: str, said: str) -> None:
+    """A bad action, and more arms than a lane has memory for."""
+    last = simulated(BAD[what]).stderr.strip().splitlines()[-1]
+    assert last.startswith("bestarm.errors.InvalidInputError")
+    assert said in last
+    assert ";" in last
+
+
+def test_without_a_gpu_or_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sentence each."""
+
+    def call() -> object:
+        return bestarm.simulate("uniform", (1.0, 0.0), 0.1, runs=1, device="cuda")
+
+    monkeypatch.setattr(cuda, "find_spec", lambda _: None)
+    refused_in_one_sentence("pip install 'bestarm[cuda]'", call)
+    refused_in_one_sentence(
+        "device must be one of", lambda: bestarm.simulate("uniform", (1.0, 0.0), device="gpu")
+    )
+    refused_in_one_sentence(
+        "keep must be one of", lambda: bestarm.simulate("uniform", (1.0, 0.0), keep="all")
+    )
+
+
+def test_what_is_known_beforehand_is_put_in() -> None:
+    """Known places and arguments become numbers; the result is the same."""
+    plain = next(one.function for one in _jit.KERNELS if one.made is rules.growth)
+    assert isinstance(plain, FunctionType)
+    made = made_for(plain, {"RULE": float(rules.GK16)}, {"t": 7})
+    other = [0.0] * 20  # of another rule
+    other[9] = 2.0
+    assert made(other, 3.0) == pytest.approx(2.0 * 1.9459101490553132)
+    assert plain(other, 3.0) != made(other, 3.0)
+    assert "RULE" not in made.__code__.co_names
