@@ -21,6 +21,7 @@ from .running.stored import Experiment as Experiment
 from .simulation.results import Cell as Cell
 from .simulation.results import Simulation as Simulation
 from .simulation.runner import simulate as simulate
+from .simulation.saved import load_simulation as load_simulation
 from .simulation.trace import Trace as Trace
 from .simulation.trace import trace as trace
 from .strategies import EBS as EBS

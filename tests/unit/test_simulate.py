@@ -272,7 +272,7 @@ BAD: list[tuple[str, Callable[[], object]]] = [
     ("noise must be positive", lambda: bestarm.simulate("tas-d", MEANS, 0.1, noise=0.0)),
     ("strictly between 0 and 1", lambda: bestarm.simulate("tas-d", MEANS, [0.1, 1.0])),
     ("different risks", lambda: bestarm.simulate("tas-d", MEANS, [0.1, 0.1])),
-    ("shape (K,)", lambda: bestarm.simulate("tas-d", [MEANS, MEANS], 0.1)),
+    ("shape (K,)", lambda: bestarm.trace("tas-d", [MEANS, MEANS], 0.1)),
     ("at least two arms", lambda: bestarm.simulate("tas-d", [1.0], 0.1)),
     ("between 0 and 1", lambda: bestarm.simulate("tas-d", (2.0, 0.0), 0.1, rewards="bernoulli")),
     ("rewards must be one of", lambda: bestarm.simulate("tas-d", MEANS, 0.1, rewards="cauchy")),

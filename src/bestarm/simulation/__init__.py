@@ -6,6 +6,7 @@ pool      the runs on threads
 cuda      the runs on a GPU; lanes is what it executes
 gathering parts of the runs come in, the longest prefix counts
 summary   what is kept of very many runs
+pooling   runs of the same cells put together; continuing and saved: go on with them, keep them in a file
 rewards   kinds of rewards, and values to draw from
 problem   what is simulated: rewards, model, risks, stopping rule, checked
 runner    simulate

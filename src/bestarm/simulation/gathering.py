@@ -6,10 +6,14 @@ there would be biased.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from .._door import Array
 from .job import Indices, Job, Part
+from .pooling import pooled_cells
 from .results import Cell
 from .summary import Summary
 
@@ -21,11 +25,12 @@ class Gathered:
     """What the runs first, first+1, ... of a job found; they are given out here, and their parts handed in.
 
     wanted  how many runs
+    before  cells of earlier runs, one for each risk, which these continue
     keep    "runs": every run's samples and arm; "summary": counts, sums and a histogram
     """
 
-    def __init__(self, job: Job, first: int, wanted: int, keep: str) -> None:
-        self.job, self.first, self.wanted, self.keep = job, first, wanted, keep
+    def __init__(self, job: Job, first: int, wanted: int, keep: str, before: Sequence[Cell] = ()) -> None:
+        self.job, self.first, self.wanted, self.keep, self.before = job, first, wanted, keep, before
         self.runs, self.given, self.chunk = 0, 0, 1
         self._waiting: dict[int, Part] = {}
         self._parts: list[Part] = []
@@ -54,7 +59,14 @@ class Gathered:
                 ]
 
     def cells(self, bandit: int | None) -> list[Cell]:
-        """One for each risk, in the order of the job."""
+        """One for each risk, in the order of the job; with the runs that it continues."""
+        found = self._new_cells(bandit)
+        if not self.before:
+            return found
+        whole = [pooled_cells(old, new) for old, new in zip(self.before, found, strict=True)]
+        return [replace(cell, complete=new.complete) for cell, new in zip(whole, found, strict=True)]
+
+    def _new_cells(self, bandit: int | None) -> list[Cell]:
         job = self.job
         return [
             Cell(

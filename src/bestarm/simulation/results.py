@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from .._records import csv_text
 from .._text import aligned
 from ..errors import InvalidInputError
 from .summary import Summary, answer_counts
+
+Indices = npt.NDArray[np.int64]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -47,6 +49,11 @@ class Cell:
     bandit: int | None = None
     spans: tuple[tuple[int, int, int], ...] = ()
     summary: Summary | None = None
+
+    @property
+    def label(self) -> str:
+        """The key by which a simulation finds this cell."""
+        return f"{self.strategy!r}, {self.delta:g}" + ("" if self.bandit is None else f", {self.bandit}")
 
     @property
     def runs(self) -> int:
@@ -112,7 +119,8 @@ class Cell:
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, as `--format json` prints them."""
         low, high = self.error_interval()
-        return {
+        which = {} if self.bandit is None else {"bandit": self.bandit}
+        return which | {
             "strategy": self.strategy,
             "delta": self.delta,
             "stopping": self.stopping,
@@ -133,8 +141,9 @@ class Cell:
 
     def __repr__(self) -> str:
         bound = ">= " if self.censored else ""
+        where = "" if self.bandit is None else f" on bandit {self.bandit}"
         text = (
-            f"{self.strategy} at delta {self.delta:g}: {bound}{self.mean_samples:.1f} ± "
+            f"{self.strategy} at delta {self.delta:g}{where}: {bound}{self.mean_samples:.1f} ± "
             f"{self.standard_error:.1f} samples, {self.errors} errors ({self.runs} runs"
         )
         if self.censored:
@@ -144,9 +153,13 @@ class Cell:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Simulation:
-    """What `simulate` returns: one cell per strategy and risk, in the order given."""
+    """What `simulate` returns: one cell per bandit, strategy and risk, in the order given.
+
+    settings  what was simulated and by which version, in plain values; runs and seeds are in the cells
+    """
 
     cells: tuple[Cell, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Cell]:
         return iter(self.cells)
@@ -154,12 +167,31 @@ class Simulation:
     def __len__(self) -> int:
         return len(self.cells)
 
-    def __getitem__(self, key: str | tuple[str, float]) -> Cell:
-        """The cell of a strategy's name, or of (name, delta) where there are several deltas."""
-        name, delta = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
-        found = [c for c in self.cells if c.strategy == name and delta in (None, c.delta)]
+    def __add__(self, other: Simulation) -> Simulation:
+        """The runs of both, which must be different runs of the same cells.
+
+        Raises  InvalidInputError
+        """
+        from .pooling import pooled
+
+        return pooled(self, other) if isinstance(other, Simulation) else NotImplemented
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Into one file, whole or not at all, for `bestarm.load_simulation`."""
+        from .saved import save_simulation
+
+        save_simulation(self, path)
+
+    def __getitem__(self, key: str | tuple[str, float] | tuple[str, float, int]) -> Cell:
+        """The cell of a strategy's name, of (name, delta), or of (name, delta, number of the bandit)."""
+        name, delta, bandit = (*key, None, None)[:3] if isinstance(key, tuple) else (key, None, None)
+        found = [
+            c
+            for c in self.cells
+            if c.strategy == name and delta in (None, c.delta) and bandit in (None, c.bandit)
+        ]
         if len(found) != 1:
-            have = ", ".join(f"({c.strategy!r}, {c.delta:g})" for c in self.cells)
+            have = ", ".join(f"({c.label})" for c in self.cells)
             raise InvalidInputError(f"the key must name one cell, got {key!r}; choose from {have}.")
         return found[0]
 
@@ -193,11 +225,13 @@ class Simulation:
         """Header and rows for a person."""
         header = ["strategy", "delta", "samples", "± se", "median", "95%", "errors", "error rate", "runs"]
         rows = []
+        many = any(cell.bandit is not None for cell in self.cells)
         for cell in self.cells:
             low, high = cell.error_interval()
             quantiles = cell.quantiles((0.5, 0.95))
             rows.append(
                 [
+                    *([str(cell.bandit)] if many else []),
                     cell.strategy,
                     f"{cell.delta:g}",
                     (">= " if cell.censored else "") + f"{cell.mean_samples:.1f}",
@@ -209,7 +243,7 @@ class Simulation:
                     str(cell.runs),
                 ]
             )
-        return header, rows
+        return ["bandit"] * many + header, rows
 
     def __repr__(self) -> str:
         return "\n".join([*aligned(*self.table()), *self.notes()])

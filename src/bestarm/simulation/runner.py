@@ -12,8 +12,9 @@ from ..errors import InvalidInputError
 from ..strategies import Strategy, find_strategy
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
+from .continuing import bandits_of, continued, describe, gathered
 from .cuda import run_on_gpu
-from .gathering import KEPT, RUNS, Gathered
+from .gathering import KEPT, RUNS
 from .job import make_jobs, refuse_stalling
 from .memory import room_for
 from .pool import run_on_threads
@@ -39,6 +40,8 @@ def simulate(
     tolerance: float = 0.0,
     max_samples: int | None = None,
     threads: int | None = None,
+    first: int = 0,
+    more: Simulation | None = None,
     device: str = "cpu",
     keep: str = RUNS,
     progress: bool | Progress | None = None,
@@ -46,7 +49,7 @@ def simulate(
     """Run strategies many times on one bandit and report how many samples they take and how often they err.
 
     strategies   names, as `bestarm simulate --help` lists them, or strategies
-    means        (K,); left out if rewards are values
+    means        (K,); left out if rewards are values; or one such list for each of several bandits
     delta        one risk or several; strategies that do not depend on it serve all from one trajectory
     runs, seed   run i is a function of (seed, i) alone, and all strategies see the same rewards in it
     rewards      "gaussian", "uniform" (mean ± noise), "beta" (in [0, 1], of standard deviation noise), or
@@ -61,6 +64,8 @@ def simulate(
     tolerance    how far below the best a recommendation may be: then it is right, and a run may stop sooner
     max_samples  cut a run off there; it then counts at max_samples, and the mean is a lower bound
     threads      by default one per available core; the result does not depend on it
+    first        the number of the first run, so that a simulation can be done in parts and added up
+    more         an earlier simulation of the same call: do so many runs behind its last, and return all
     device       "cpu", or "cuda" for a GPU, which gives the same runs; see the guide on simulation
     keep         "runs": every run's samples and answer; "summary": counts, sums and a histogram, with which
                  quantiles are right to 1 in 64, for more runs than fit into memory
@@ -68,26 +73,46 @@ def simulate(
     Returns      Simulation; after Ctrl-C with the runs up to the first incomplete one, marked incomplete
     Raises       InvalidInputError
     """
-    problem = make_problem(means, delta, rewards, noise, sigma, model, stopping, max_samples, tolerance)
+    bandits = bandits_of(means)
+    given: list[npt.ArrayLike | None] = [*bandits] if bandits else [means]
+    problems = [
+        make_problem(one, delta, rewards, noise, sigma, model, stopping, max_samples, tolerance)
+        for one in given
+    ]
     chosen = _strategies(strategies)
-    for one in chosen:
-        refuse_stalling(one, problem)
+    for problem in problems:
+        for one in chosen:
+            refuse_stalling(one, problem)
     num_runs = _door.whole("runs", runs, 1, 10**9, "more runs give a smaller standard error")
     key = _door.whole(
         "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
     )
-    workers, kept = _threads(threads), _door.choice("keep", keep, KEPT)
-    on_gpu = _door.choice("device", device, DEVICES) == "cuda"
-    with room_for(num_runs if kept == RUNS else 0, len(chosen) * len(problem.deltas)):
-        jobs = [job for one in chosen for job in make_jobs(one, problem, key)]
-        work = [Gathered(job, 0, num_runs, kept) for job in jobs]
-        with Reporter(progress, num_runs * len(work)) as reporter:
-            if on_gpu:
-                run_on_gpu(work, reporter)
+    begin = _door.whole("first", first, 0, 2**40, "runs are counted from 0")
+    kept, on = _door.choice("keep", keep, KEPT), _door.choice("device", device, DEVICES)
+    jobs = [[job for one in chosen for job in make_jobs(one, problem, key)] for problem in problems]
+    settings = describe(jobs, problems, kept)
+    if more is not None:
+        begin, num_runs = continued(more, settings, key, num_runs)
+    workers = _threads(threads)
+    with room_for(num_runs if kept == RUNS else 0, len(problems) * len(chosen) * len(problems[0].deltas)):
+        work = [
+            [gathered(job, begin, num_runs, kept, more, i if bandits else None) for job in row]
+            for i, row in enumerate(jobs)
+        ]
+        everything = [one for row in work for one in row]
+        with Reporter(progress, sum(one.wanted for one in everything)) as reporter:
+            if on == "cuda":
+                run_on_gpu(everything, reporter)
             else:
-                run_on_threads(work, workers, reporter)
-        cells = {(id(one.job.strategy), cell.delta): cell for one in work for cell in one.cells(None)}
-    return Simulation(tuple(cells[id(one), delta] for one in chosen for delta in problem.deltas))
+                run_on_threads(everything, workers, reporter)
+        cells = {
+            (i, id(one.job.strategy), cell.delta): cell
+            for i, row in enumerate(work)
+            for one in row
+            for cell in one.cells(i if bandits else None)
+        }
+    order = [(i, id(one), risk) for i, p in enumerate(problems) for one in chosen for risk in p.deltas]
+    return Simulation(tuple(cells[place] for place in order), settings)
 
 
 def _strategies(given: str | Strategy | Sequence[str | Strategy]) -> list[Strategy]:
