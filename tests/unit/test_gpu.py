@@ -19,7 +19,9 @@ def no_gpu() -> str:
         return "numba-cuda is not installed"
     if import_module("numba").config.ENABLE_CUDASIM:
         return "the GPU is a simulated one"
-    return "" if import_module("numba.cuda").is_available() else "there is no NVIDIA GPU with its driver"
+    from bestarm.simulation import lanes
+
+    return "" if lanes.cuda.is_available() else "there is no NVIDIA GPU with its driver"
 
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(no_gpu()), reason=no_gpu() or "none")]

@@ -11,20 +11,34 @@ globals, and without a GPU nobody needs it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from ..kernels.steps import BAD_ACTION, GOING
 
 numba: Any = import_module("numba")
-cuda: Any = import_module("numba.cuda")
+SIMULATED = bool(numba.config.ENABLE_CUDASIM)
+
+
+def _load() -> Any:
+    """numba.cuda; as late as its first compilation, version 0.30 names what NumPy 2.5 has removed."""
+    if not hasattr(np, "row_stack"):
+        np.row_stack = np.vstack
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return import_module("numba.cuda")
+
+
+cuda: Any = _load()
 
 NEXT, DONE, LONGEST, CANCEL, PLACES = 0, 1, 2, 3, 4  # places in the queue, which all lanes share
 RARELY = 2**12 - 1  # steps between two looks at CANCEL, a power of two less one
 FAULT = -1  # as the number of samples: the strategy chose what is no arm, and `arms` has it
 
-SIMULATED = bool(numba.config.ENABLE_CUDASIM)
 float64, uint64 = numba.float64, numba.uint64
 
 
