@@ -76,6 +76,14 @@ def to_number(word: str, what: str) -> float:
         raise InvalidInputError(f"{what} must be numeric, got {word[:40]!r}; write {example}.") from None
 
 
+def to_numbers(text: str, what: str) -> list[float]:
+    """One or more numbers, between commas or blanks."""
+    words = cut(text)
+    if not words:
+        raise InvalidInputError(f"{what} must be one or more numbers, got nothing; write them like 0.9,0.8.")
+    return [to_number(word, what) for word in words]
+
+
 def to_seconds(word: str, what: str, for_ever: str = "leave it out") -> float:
     """A time that can be waited for, or a refusal that says how to ask for no limit."""
     time = to_number(word, what)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import math
 import os
@@ -9,8 +11,9 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat
 
+from .._files import write_whole
 from .._records import csv_lines, plain
 from .._text import aligned, column_widths, harmless
 from ..errors import InvalidInputError
@@ -94,6 +97,28 @@ def _print_rich(console: Console, header: Sequence[str], rows: Sequence[Sequence
     if len(rows) > ROWS_ON_A_TERMINAL:
         hidden = len(rows) - ROWS_ON_A_TERMINAL
         print(f"... and {hidden} more; a pipe or --format json shows them all")
+
+
+class Printable(Protocol):
+    """What a simulation gives."""
+
+    def to_dict(self) -> object: ...
+    def to_csv(self) -> str: ...
+    def table(self) -> tuple[list[str], list[list[str]]]: ...
+
+
+def print_result(result: Printable, format: ListingFormat, output: str | None) -> None:
+    """In a format, on stdout or into a file, whole or not at all."""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text) if output else contextlib.nullcontext():
+        if format is ListingFormat.json:
+            print_json(result.to_dict())
+        elif format is ListingFormat.csv:
+            print_csv_lines(result.to_csv().split("\n")[:-1])
+        else:
+            print_table(*result.table())
+    if output:
+        write_whole(output, text.getvalue())
 
 
 def number(value: SupportsFloat, digits: int = 6) -> str:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from .._catalogue import COMPARED, STOPPING_RULES, STRATEGIES
-from .._files import write_whole
 from . import say
 from ._experiment import remarks
-from ._numbers import cut, to_number, to_whole
-from ._output import ListingFormat, check_writable, number, print_csv_lines, print_json, print_table
+from ._numbers import cut, to_number, to_numbers, to_whole
+from ._output import ListingFormat, check_writable, number, print_result
 from ._pilot import read_pilot
-
-if TYPE_CHECKING:
-    from ..simulation.results import Simulation
-
 
 Means = Annotated[
     str | None, typer.Option(metavar="M1,M2,...", help="Means of the arms; or --data.", show_default=False)
@@ -120,8 +115,8 @@ def simulate(
     with remarks():
         result = run(
             cut(strategy),
-            means=None if means is None else _numbers(means, "means"),
-            delta=_numbers(delta, "delta"),
+            means=None if means is None else to_numbers(means, "means"),
+            delta=to_numbers(delta, "delta"),
             runs=to_whole(runs, "runs"),
             seed=to_whole(seed, "seed"),
             rewards=list(pilot.values()) or ("gaussian" if rewards is None else rewards),
@@ -134,7 +129,9 @@ def simulate(
             keep=keep,
             **assumed,
         )
-    _show(result, format, output)
+    print_result(result, format, output)
+    for note in result.notes():
+        say(note)
     if pilot:
         say(_about(pilot, result.cells[0].best, bool(assumed)))
     return 0 if result.complete else 130
@@ -170,7 +167,7 @@ def _assumed(sigma: str | None, bounds: str | None) -> dict[str, Any]:
         raise InvalidInputError(
             f"give either --sigma or --bounds, got --sigma {sigma} and --bounds {bounds}; leave one out."
         )
-    ends = _numbers(bounds, "bounds")
+    ends = to_numbers(bounds, "bounds")
     if len(ends) != 2:
         raise InvalidInputError(f"bounds must be two numbers, got {bounds!r}; write them like 0,1.")
     from ..theory.models import Bounded
@@ -194,32 +191,5 @@ def _about(pilot: dict[str, list[float]], best: frozenset[int], assumed: bool) -
 
 
 def _one_or_more(text: str, what: str) -> float | list[float]:
-    found = _numbers(text, what)
+    found = to_numbers(text, what)
     return found if len(found) > 1 else found[0]
-
-
-def _numbers(text: str, what: str) -> list[float]:
-    from ..errors import InvalidInputError
-
-    words = cut(text)
-    if not words:
-        raise InvalidInputError(f"{what} must be one or more numbers, got nothing; write them like 0.9,0.8.")
-    return [to_number(word, what) for word in words]
-
-
-def _show(result: Simulation, format: ListingFormat, output: str | None) -> None:
-    import contextlib
-    import io
-
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text) if output else contextlib.nullcontext():
-        if format is ListingFormat.json:
-            print_json(result.to_dict())
-        elif format is ListingFormat.csv:
-            print_csv_lines(result.to_csv().split("\n")[:-1])
-        else:
-            print_table(*result.table())
-    if output:
-        write_whole(output, text.getvalue())
-    for note in result.notes():
-        say(note)

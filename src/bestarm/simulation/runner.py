@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import numpy.typing as npt
@@ -21,6 +20,7 @@ from .pool import run_on_threads
 from .problem import make_problem
 from .progress import Progress, Reporter
 from .results import Simulation
+from .threads import num_threads
 
 DEVICES = ("cpu", "cuda")
 
@@ -93,7 +93,7 @@ def simulate(
     settings = describe(jobs, problems, kept)
     if more is not None:
         begin, num_runs = continued(more, settings, key, num_runs)
-    workers = _threads(threads)
+    workers = num_threads(threads)
     with room_for(num_runs if kept == RUNS else 0, len(problems) * len(chosen) * len(problems[0].deltas)):
         work = [
             [gathered(job, begin, num_runs, kept, more, i if bandits else None) for job in row]
@@ -125,11 +125,3 @@ def _strategies(given: str | Strategy | Sequence[str | Strategy]) -> list[Strate
             f"names to your own."
         )
     return chosen
-
-
-def _threads(given: int | None) -> int:
-    if given is not None:
-        return _door.whole("threads", given, 1, 4096, "leave it out to use every available core")
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import warnings
@@ -11,6 +12,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 import numpy as np
 import numpy.typing as npt
 
+from .. import _door
 from .engine import CANCEL, RUNS, SAMPLES
 
 PACKAGE = __name__.partition(".")[0]
@@ -43,6 +45,15 @@ def interruptible(
             signals[:, CANCEL] = 1
             raise
     return True
+
+
+def num_threads(given: int | None) -> int:
+    """As many as given, or one per available core."""
+    if given is not None:
+        return _door.whole("threads", given, 1, 4096, "leave it out to use every available core")
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class _Watch:
