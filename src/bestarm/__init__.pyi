@@ -18,6 +18,8 @@ from .running.identify import aidentify as aidentify
 from .running.identify import identify as identify
 from .running.result import Result as Result
 from .running.stored import Experiment as Experiment
+from .simulation.plan import plan as plan
+from .simulation.planned import Plan as Plan
 from .simulation.results import Cell as Cell
 from .simulation.results import Simulation as Simulation
 from .simulation.runner import simulate as simulate

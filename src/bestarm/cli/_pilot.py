@@ -1,8 +1,12 @@
-"""Read a pilot's data, values of several arms, from comma-separated text.
+"""Read values of several arms from comma-separated text: a pilot's data, or a table of scores.
 
-Two forms, told apart by the header: *wide* has a column for each arm, with empty cells where an arm has fewer
-values than others; *long* has the columns `arm` and `value`, in this order or the other. A file may be cut at
-semicolons or tabs instead of commas. Whatever is refused is refused with the number of its line.
+A pilot has two forms, told apart by the header: *wide* has a column for each arm, with empty cells where an
+arm has fewer values than others; *long* has the columns `arm` and `value`, in this order or the other. A file
+may be cut at semicolons or tabs instead of commas. Whatever is refused is refused with the number of its
+line.
+
+A table has a line for each item and a column for each arm; a cell that is empty is missing. A first column
+named `item` or `id` is left out.
 """
 
 from __future__ import annotations
@@ -11,11 +15,13 @@ import csv
 import io
 import math
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from ..errors import InvalidInputError
 from ._numbers import read_text, to_number
 
 LONG = {"arm", "value"}
+LABELS = ("item", "id")
 EXAMPLE = "write a line of names, like old,new, above lines of numbers; or arm,value above lines like old,0.7"
 
 Row = tuple[int, list[str]]  # the number of its line, its cells
@@ -27,8 +33,33 @@ def read_pilot(file: str) -> dict[str, list[float]]:
     file  its name, or - for standard input
     Raises  InvalidInputError
     """
-    text = read_text(file, EXAMPLE)
-    rows = _rows(text)
+    line, header, rows = _opened(file)
+    lowered = [cell.lower() for cell in header]
+    long = set(lowered) == LONG and len(header) == 2
+    found = _long(lowered, rows) if long else _known(_wide(line, header, rows))
+    _refuse_few(found)
+    return found
+
+
+def read_table(file: str) -> dict[str, list[float]]:
+    """The scores of each arm on all items, NaN where one is missing.
+
+    file  its name, or - for standard input
+    Raises  InvalidInputError
+    """
+    line, header, rows = _opened(file)
+    if header[0].lower() in LABELS:
+        header, rows = header[1:], ((number, cells[1:]) for number, cells in rows)
+    found = _wide(line, header, rows)
+    _refuse_few(found)
+    if not next(iter(found.values())):
+        raise InvalidInputError(f"the data must have a line for each item, got a header alone; {EXAMPLE}.")
+    return found
+
+
+def _opened(file: str) -> tuple[int, list[str], Iterator[Row]]:
+    """The number of the header's line, the header, and the lines after it."""
+    rows = _rows(read_text(file, EXAMPLE))
     line, header = next(rows, (0, []))
     if not header:
         raise InvalidInputError(f"the data must have a header and values, got an empty file; {EXAMPLE}.")
@@ -39,14 +70,15 @@ def read_pilot(file: str) -> dict[str, list[float]]:
         )
     while not header[-1]:
         header = header[:-1]  # separators at the end of a line
-    lowered = [cell.lower() for cell in header]
-    found = _long(lowered, rows) if set(lowered) == LONG and len(header) == 2 else _wide(line, header, rows)
+    return line, header, rows
+
+
+def _refuse_few(found: dict[str, list[float]]) -> None:
     if len(found) < 2:
         raise InvalidInputError(
             f"the data must have values for at least two arms, got {', '.join(map(repr, found)) or 'none'}; "
             f"{EXAMPLE}."
         )
-    return found
 
 
 def _rows(text: str) -> Iterator[Row]:
@@ -67,7 +99,7 @@ def _rows(text: str) -> Iterator[Row]:
 
 
 def _wide(line: int, header: list[str], rows: Iterator[Row]) -> dict[str, list[float]]:
-    """A column for each arm."""
+    """A column for each arm; NaN for a cell that is empty."""
     for name in header:
         if not name or header.count(name) > 1:
             raise InvalidInputError(
@@ -81,9 +113,14 @@ def _wide(line: int, header: list[str], rows: Iterator[Row]) -> dict[str, list[f
                 f"line {number} of the data must have at most {len(header)} cells, one for each arm, got "
                 f"{len(cells)}; remove what is too much, and write numbers with a point."
             )
-        for name, cell in zip(header, cells, strict=False):
-            if cell:
-                found[name].append(_value(cell, number, name))
+        for name, cell in zip_longest(header, cells[: len(header)], fillvalue=""):
+            found[name].append(_value(cell, number, name) if cell else math.nan)
+    return found
+
+
+def _known(columns: dict[str, list[float]]) -> dict[str, list[float]]:
+    """The values that are not missing."""
+    found = {name: [value for value in values if value == value] for name, values in columns.items()}
     for name, values in found.items():
         if not values:
             raise InvalidInputError(

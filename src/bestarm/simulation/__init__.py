@@ -14,4 +14,8 @@ threads   interruption, and a warning when no run ends
 progress  how far it is
 results   estimates with their errors
 trace     one run step by step
+plan      how many calls a decision would take, on common items and with independent samples
+  planned   what it says
+  scores    what it is planned with: a table, a model of items, a pilot
+  rounds    the compiled loop over runs on common items
 """

@@ -80,7 +80,7 @@ def continued(more: Simulation, settings: Mapping[str, Any], seed: int, runs: in
 
 def gathered(
     job: Job, first: int, runs: int, keep: str, more: Simulation | None, bandit: int | None
-) -> Gathered:
+) -> Gathered[Job]:
     """The work of one job: all runs, or those that an earlier simulation lacks."""
     if more is None:
         return Gathered(job, first, runs, keep)

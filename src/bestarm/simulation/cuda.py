@@ -45,7 +45,7 @@ KNOWN = ("RULE", "MODEL", "SHARE", "WATCHED")  # places of params that are known
 PROGRAMS: dict[tuple[object, ...], Program] = {}
 
 
-def run_on_gpu(work: Sequence[Gathered], reporter: Reporter) -> bool:
+def run_on_gpu(work: Sequence[Gathered[Job]], reporter: Reporter) -> bool:
     """Do all runs, job by job; False if interrupted.
 
     Raises  InvalidInputError if there is no GPU, or too many arms for it; BestarmError if it fails
@@ -80,7 +80,7 @@ class Launches:
     """The runs of one job, launch by launch."""
 
     def __init__(
-        self, lanes: Any, program: Program, work: Gathered, signals: Any, reporter: Reporter
+        self, lanes: Any, program: Program, work: Gathered[Job], signals: Any, reporter: Reporter
     ) -> None:
         self.lanes, self.cuda, self.program = lanes, lanes.cuda, program
         self.work, self.signals, self.reporter = work, signals, reporter

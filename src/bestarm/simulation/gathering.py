@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from .._door import Array
-from .job import Indices, Job, Part
+from .job import Indices, Part
 from .pooling import pooled_cells
 from .results import Cell
 from .summary import Summary
@@ -21,7 +22,48 @@ RUNS, SUMMARY = "runs", "summary"
 KEPT = (RUNS, SUMMARY)
 
 
-class Gathered:
+class Work(Protocol):
+    """Runs as a specification, such as a `Job`: run i is a function of it and of i."""
+
+    @property
+    def name(self) -> str:
+        """What tables call the strategy."""
+
+    @property
+    def rule_name(self) -> str:
+        """What tables call the rule."""
+
+    @property
+    def deltas(self) -> tuple[float, ...]:
+        """The risks, whose runs share trajectories."""
+
+    @property
+    def num_arms(self) -> int:
+        """How many arms."""
+
+    @property
+    def best(self) -> frozenset[int]:
+        """The arms that are right answers."""
+
+    @property
+    def seed(self) -> int:
+        """Of the rewards."""
+
+    @property
+    def endless(self) -> str | None:
+        """What may never end, for a warning; None where runs are cut off."""
+
+    def room(self, signals: Indices) -> Any:
+        """Room for one thread."""
+
+    def part(self, first: int, runs: int, room: Any) -> Part:
+        """So many runs from `first` on; fewer if the signals cancel it."""
+
+
+Spec = TypeVar("Spec", bound=Work)
+
+
+class Gathered(Generic[Spec]):
     """What the runs first, first+1, ... of a job found; they are given out here, and their parts handed in.
 
     wanted  how many runs
@@ -29,14 +71,14 @@ class Gathered:
     keep    "runs": every run's samples and arm; "summary": counts, sums and a histogram
     """
 
-    def __init__(self, job: Job, first: int, wanted: int, keep: str, before: Sequence[Cell] = ()) -> None:
+    def __init__(self, job: Spec, first: int, wanted: int, keep: str, before: Sequence[Cell] = ()) -> None:
         self.job, self.first, self.wanted, self.keep, self.before = job, first, wanted, keep, before
         self.runs, self.given, self.chunk = 0, 0, 1
         self._waiting: dict[int, Part] = {}
         self._parts: list[Part] = []
-        shape = len(job.deltas), job.problem.num_arms
+        shape = len(job.deltas), job.num_arms
         self._pulls: Array = np.zeros(shape)
-        self._summaries = [Summary.empty(job.problem.num_arms) for _ in job.deltas]
+        self._summaries = [Summary.empty(job.num_arms) for _ in job.deltas]
 
     def give(self, most: int) -> tuple[int, int]:
         """The next runs to do: the number of the first, and how many; none if all are given out."""
@@ -54,7 +96,7 @@ class Gathered:
                 self._parts.append(found)
             else:
                 self._summaries = [
-                    one + Summary.of(found.samples[:, j], found.arms[:, j], self.job.problem.num_arms)
+                    one + Summary.of(found.samples[:, j], found.arms[:, j], self.job.num_arms)
                     for j, one in enumerate(self._summaries)
                 ]
 
@@ -70,13 +112,13 @@ class Gathered:
         job = self.job
         return [
             Cell(
-                job.strategy.name,
+                job.name,
                 delta,
-                job.problem.rule.name,
+                job.rule_name,
                 self._column("samples", j),
                 self._column("arms", j),
                 self._pulls[j] / max(self.runs, 1),
-                job.problem.best,
+                job.best,
                 job.seed,
                 self.runs == self.wanted,
                 bandit,

@@ -77,6 +77,26 @@ class Job:
         self.select = kernel_of(self.strategy)
 
     @property
+    def name(self) -> str:
+        """What tables call the strategy."""
+        return self.strategy.name
+
+    @property
+    def rule_name(self) -> str:
+        """What tables call the rule."""
+        return self.problem.rule.name
+
+    @property
+    def num_arms(self) -> int:
+        """How many arms."""
+        return self.problem.num_arms
+
+    @property
+    def best(self) -> frozenset[int]:
+        """The arms that are right answers."""
+        return self.problem.best
+
+    @property
     def endless(self) -> str | None:
         """What may never end, for a warning; None where runs are cut off."""
         return None if np.isfinite(self.problem.max_samples) else self.strategy.name

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from .threads import interruptible
 CHUNK_SECONDS = 0.05  # how long a thread works before it reports; the next chunk is sized by the last
 
 
-def run_on_threads(work: Sequence[Gathered], workers: int, reporter: Reporter) -> bool:
+def run_on_threads(work: Sequence[Gathered[Any]], workers: int, reporter: Reporter) -> bool:
     """Do all runs; False if interrupted."""
     pool = _Pool(work, workers, reporter)
     endless = next((one.job.endless for one in work if one.job.endless), None)
@@ -25,7 +26,7 @@ def run_on_threads(work: Sequence[Gathered], workers: int, reporter: Reporter) -
 
 
 class _Pool:
-    def __init__(self, work: Sequence[Gathered], workers: int, reporter: Reporter) -> None:
+    def __init__(self, work: Sequence[Gathered[Any]], workers: int, reporter: Reporter) -> None:
         self.all, self.reporter = work, reporter
         self.signals = np.zeros((workers, engine.SIGNALS), dtype=np.int64)
         self.lock = threading.Lock()

@@ -1,0 +1,70 @@
+"""How often rounds on common items err on arms that can hardly be told apart; seeds are fixed, one per cell.
+
+The negative control is the same rule at a quarter of its level, which errs more often than delta.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import stats
+
+from bestarm.kernels.paired import LEVEL
+from bestarm.simulation.gathering import Gathered
+from bestarm.simulation.plan import PairedJob, Terms
+from bestarm.simulation.pool import run_on_threads
+from bestarm.simulation.progress import Reporter
+from bestarm.simulation.scores import Rounds, make_items
+
+DELTA, RUNS = 0.1, 600
+MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))  # more errors than this: false alarm below 1e-6
+
+
+class Nearly(NamedTuple):
+    """K arms on items of the model, of which the first succeeds on one item more than the others."""
+
+    num_arms: int
+    items: int
+    unlimited: bool
+    numbers: bool = False
+
+
+CASES = [Nearly(2, 400, False), Nearly(6, 400, False), Nearly(3, 1000, True), Nearly(4, 300, False, True)]
+
+
+def table(case: Nearly) -> npt.NDArray[np.float64]:
+    rates = np.full(case.num_arms, 0.6)
+    rates[0] += 1.0 / case.items
+    found = make_items(rates, 3.0, case.items, 17, 0)
+    return 0.3 + 0.4 * found if case.numbers else found
+
+
+def errors(case: Nearly, seed: int, part: float = 1.0) -> int:
+    """Wrong answers in so many runs; `part` of the level."""
+    values = table(case)
+    longest = 10_000 if case.unlimited else None
+    job = PairedJob(
+        Rounds(values, values, case.items, case.unlimited), Terms(DELTA, 0.0, RUNS, seed, longest, 1)
+    )
+    assert job.params[LEVEL] == -math.log(DELTA)
+    job.params[LEVEL] *= part
+    work = Gathered(job, 0, RUNS, "runs")
+    with Reporter(False, RUNS) as reporter:
+        assert run_on_threads([work], 1, reporter)
+    return work.cells(None)[0].errors
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_rounds_err_less_often_than_delta(case: Nearly) -> None:
+    """Closed sets and an unlimited source, successes and numbers. False alarm: 1e-6 in each cell."""
+    assert errors(case, 100 + CASES.index(case)) <= MOST
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_quarter_of_the_level_errs_more_often(case: Nearly) -> None:
+    """The negative control: the same test would notice."""
+    assert errors(case, 200 + CASES.index(case), part=1 / 4) > MOST

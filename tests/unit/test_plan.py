@@ -1,0 +1,281 @@
+"""`bestarm.plan`: rounds on common items against a literal loop, both designs, the model, refusals."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import bestarm
+from bestarm.kernels import paired as kernel
+from bestarm.kernels.random import open_stream, uniform
+from bestarm.simulation.scores import POPULATION, make_items, model_correlation, spread_for
+from bestarm.theory.paired import Paired
+from support.refusals import refused_in_one_sentence
+
+Floats = npt.NDArray[np.float64]
+QUICK: dict[str, Any] = {"runs": 30, "seed": 7, "progress": False}
+
+
+def literal_run(
+    low: Floats, high: Floats, again: bool, run: int, tolerance: float = 0.0, longest: int = 10**6
+) -> tuple[int, int, list[float]]:
+    """One run as the documentation describes it: calls, what is declared, and the calls of each arm."""
+    M, K = low.shape
+    design, stream = Paired(None if again else M), np.empty(2, np.uint64)
+    params, (pairs, arms) = design.parameters(K, 0.05, tolerance), design.blank(K)
+    open_stream(np.uint64(QUICK["seed"]), np.uint64(run), np.uint64(0), stream)
+    left, calls, found = list(range(M)), 0, kernel.GO_ON
+    for n in range(longest if again else min(M, longest)):
+        if again:
+            item = int(uniform(stream) * M)
+        else:  # Fisher and Yates
+            j = n + int(uniform(stream) * (M - n))
+            left[n], left[j] = left[j], left[n]
+            item = left[n]
+        calls += int((arms[kernel.OUT] == 0.0).sum())
+        found = kernel.play_round(params, low[item], high[item], pairs, arms)
+        if found != kernel.GO_ON:
+            break
+    return calls, found, arms[kernel.ROUNDS].tolist()
+
+
+def scores(kind: str, items: int = 300) -> Floats:
+    """Three arms on common items: successes, or numbers between 0 and 1."""
+    rng = np.random.default_rng(11)
+    ease = rng.normal(size=(items, 1)) + 0.5 * rng.normal(size=(items, 3)) + [0.5, 0.1, -0.2]
+    return np.asarray((ease > 0.0).astype(float) if kind == "0/1" else 1.0 / (1.0 + np.exp(-ease)))
+
+
+@pytest.mark.parametrize("kind", ["0/1", "numbers"])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"unlimited": True}, {"tolerance": 0.05}, {"unlimited": True, "max_rounds": 40}, {"max_rounds": 20}],
+    ids=str,
+)
+def test_runs_are_those_of_a_literal_loop(kind: str, options: dict[str, Any]) -> None:
+    """Calls, answers and pulls of every run, to the last one."""
+    table = scores(kind)
+    cell = bestarm.plan(table, **QUICK, **options).paired
+    assert cell is not None
+    again, tolerance = options.get("unlimited", False), options.get("tolerance", 0.0)
+    longest = options.get("max_rounds", 10**6)
+    runs = [literal_run(table, table, again, run, tolerance, longest) for run in range(cell.runs)]
+    assert cell.samples.tolist() == [calls for calls, _, _ in runs]
+    assert cell.recommended.tolist() == [found for _, found, _ in runs]
+    np.testing.assert_allclose(cell.mean_pulls, np.mean([pulls for _, _, pulls in runs], axis=0), rtol=1e-12)
+    if "max_rounds" in options:
+        assert cell.censored > 0
+
+
+def test_missing_scores_at_their_worst() -> None:
+    """A missing score is 0 where it would help its arm, and 1 where it would hurt it."""
+    table = scores("0/1", 120)
+    table[::7, 0] = math.nan
+    low, high = np.nan_to_num(table, nan=0.0), np.nan_to_num(table, nan=1.0)
+    cell = bestarm.plan(table, failures="worst", **QUICK).paired
+    assert cell is not None
+    found = [literal_run(low, high, False, run)[:2] for run in range(cell.runs)]
+    assert list(zip(cell.samples.tolist(), cell.recommended.tolist(), strict=True)) == found
+    counted = bestarm.plan(table, failures=0.0, **QUICK).paired
+    filled = bestarm.plan(low, **QUICK).paired
+    assert counted is not None
+    assert filled is not None
+    assert counted.samples.tolist() == filled.samples.tolist()
+
+
+def test_the_result_does_not_depend_on_threads_and_begins_with_the_shorter_one() -> None:
+    """A run is a function of (seed, run), of a table and of a model with several sets."""
+    for given in ({"table": scores("0/1")}, {"means": [0.8, 0.7], "correlation": 0.5, "items": 60}):
+        one, two, long = (
+            bestarm.plan(**given, runs=runs, seed=3, threads=threads, progress=False)
+            for runs, threads in ((40, 1), (40, 3), (90, 2))
+        )
+        assert one.to_dict() == two.to_dict()
+        assert one.paired is not None
+        assert long.paired is not None
+        assert one.paired.samples.tolist() == long.paired.samples[:40].tolist()
+    assert bestarm.plan(scores("0/1"), runs=40, seed=4, progress=False).to_dict() != one.to_dict()
+
+
+def test_independent_samples_are_those_of_simulate() -> None:
+    """Of the columns, with the strategy and the rule of a live experiment; and the same from a pilot."""
+    table = scores("numbers")
+    options: dict[str, Any] = {"model": bestarm.Bounded(0, 1), "stopping": "tilt", "max_samples": 150_000}
+    expected = bestarm.simulate("tas-c", rewards=list(table.T), **options, **QUICK).cells[0].to_dict()
+    for found in (bestarm.plan(table, **QUICK), bestarm.plan(pilot=list(table.T), **QUICK)):
+        assert found.independent is not None
+        assert found.independent.to_dict() == expected
+    assert bestarm.plan(pilot=list(table.T), **QUICK).paired is None
+    guessed = bestarm.plan(means=[0.9, 0.5], **QUICK)
+    rates = bestarm.simulate(
+        "tas-c", [0.9, 0.5], rewards="bernoulli", **{**options, "max_samples": 100_000}, **QUICK
+    )
+    assert guessed.paired is None
+    assert guessed.independent is not None
+    assert guessed.independent.to_dict() == rates.cells[0].to_dict()
+
+
+def test_bounds_and_minimize_only_rename() -> None:
+    """Scores from 1 to 5, the smallest of which is the best, take as many calls as what they map to."""
+    table = scores("numbers", 64).round(3)
+    table = np.round(table * 64) / 64  # so that mapping costs no bits
+    same = bestarm.plan(5.0 - 4.0 * table, bounds=(1, 5), minimize=True, tolerance=0.25, **QUICK)
+    plain = bestarm.plan(table, tolerance=0.0625, **QUICK)
+    assert plain.paired is not None
+    assert same.paired is not None
+    assert same.paired.to_dict() == plain.paired.to_dict()
+    assert same.independent is not None
+    assert plain.independent is not None
+    assert same.independent.to_dict() == plain.independent.to_dict()
+    np.testing.assert_allclose(same.means, 5.0 - 4.0 * np.array(plain.means))
+
+
+def test_a_closed_set_never_takes_more_than_everything_and_ties_are_right() -> None:
+    """Two arms that are the best in as many items: either is right, and a note says so."""
+    table = {"a": [1, 0] * 20, "b": [0, 1] * 20, "c": [0, 0, 1, 0] * 10}
+    found = bestarm.plan(table, max_rounds=200, **QUICK)
+    assert found.paired is not None
+    assert (found.paired.samples <= 120).all()
+    assert (found.everything, found.paired.errors, found.paired.censored) == (120, 0, 0)
+    assert any("a, b are tied for the best" in note for note in found.notes())
+    assert found.independent is not None
+    assert found.independent.censored > 0
+    assert any("independent: 30 of 30 runs ended without an answer" in note for note in found.notes())
+
+
+def test_what_a_plan_says() -> None:
+    """One sentence, a table with a row for each design, plain numbers and a line for each."""
+    found = bestarm.plan({"old": [1, 0, 0, 0] * 25, "new": [1, 1, 1, 0] * 25}, **QUICK)
+    assert str(found) == repr(found)
+    assert str(found).startswith("At delta 0.05: paired ")
+    assert str(found).endswith(", everything 200.")
+    header, rows = found.table()
+    assert [row[0] for row in rows] == ["paired", "independent", "everything"]
+    assert all(len(row) == len(header) for row in rows)
+    record = found.to_dict()
+    assert (record["arms"], record["means"], record["items"]) == (["old", "new"], [0.25, 0.75], 100)
+    assert record["correlation"] == pytest.approx(1 / 3)
+    assert record["paired"]["runs"] == record["independent"]["runs"] == 30
+    assert found.to_csv().count("\n") == 3
+    constant = bestarm.plan({"old": [0.0] * 20, "new": [1.0] * 20}, **QUICK)
+    assert constant.correlation is not None
+    assert math.isnan(constant.correlation)
+    assert constant.to_dict()["correlation"] is None
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.29, 0.64, 0.8])
+def test_items_of_the_model_have_the_rates_and_the_correlation(correlation: float) -> None:
+    """Rates exactly, the correlation of the two best within 5 standard errors, as is that of the model."""
+    rates = np.array([0.64, 0.7415, 0.78])
+    spread = spread_for(rates, correlation)
+    assert model_correlation(rates, spread) == pytest.approx(correlation, abs=1e-9)
+    table = make_items(rates, spread, POPULATION, 5, 0)
+    np.testing.assert_array_equal(table.mean(axis=0), rates)
+    assert abs(np.corrcoef(table[:, 1], table[:, 2])[0, 1] - correlation) < 5 / math.sqrt(POPULATION)
+    assert set(np.unique(table)) == {0.0, 1.0}
+    assert (make_items(rates, spread, 50, 5, 0) != make_items(rates, spread, 50, 5, 1)).any()
+
+
+def test_correlation_saves_calls() -> None:
+    """The stronger it is, the fewer; and fewer than independent samples take."""
+    found = [
+        bestarm.plan(means=[0.7, 0.6, 0.5], correlation=phi, runs=200, seed=1, progress=False)
+        for phi in (0.1, 0.5, 0.75)
+    ]
+    calls = [one.paired.mean_samples for one in found if one.paired is not None]
+    assert calls[0] > 1.3 * calls[1] > 1.3**2 * calls[2]
+    assert found[1].independent is not None
+    assert found[1].independent.mean_samples > 1.3 * calls[1]
+
+
+UNCOMPILED = """
+import bestarm
+found = bestarm.plan(means=[0.9, 0.5, 0.4], correlation=0.3, items=40, runs=4, seed=3, progress=False)
+print(found.to_dict())
+"""
+
+
+def test_a_plan_is_the_same_uncompiled() -> None:
+    """Without Numba, the same source gives the same numbers, without a warning."""
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", UNCOMPILED],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "BESTARM_JIT": jit},
+        ).stdout
+        for jit in ("0", "1")
+    ]
+    assert outputs[0] == outputs[1]
+
+
+def test_an_interruption_returns_the_longest_prefix() -> None:
+    """After Ctrl-C in the first design: its first runs, none of the second, and a note."""
+    table = scores("0/1")
+    whole = bestarm.plan(table, runs=200, seed=2, progress=False)
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    cut = bestarm.plan(table, runs=200, seed=2, threads=1, progress=stop)
+    assert cut.paired is not None
+    assert whole.paired is not None
+    assert 0 < cut.paired.runs < 200
+    assert cut.paired.samples.tolist() == whole.paired.samples[: cut.paired.runs].tolist()
+    assert (cut.complete, cut.independent) == (False, None)
+    assert "Interrupted" in str(cut)
+
+
+TABLE = [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
+HOLE = [[1.0, 0.0], [math.nan, 1.0], [0.0, math.nan]]
+BAD: list[tuple[str, Callable[[], object]]] = [
+    ("give one of table, means and pilot, got none", lambda: bestarm.plan()),
+    ("got table and means", lambda: bestarm.plan(TABLE, means=[0.5, 0.6])),
+    ("of at least two arms", lambda: bestarm.plan([0.5, 0.6])),
+    ("of at least two arms", lambda: bestarm.plan({"a": [1.0]})),
+    ("of at least two arms", lambda: bestarm.plan(pilot=3)),
+    ("must be real numbers", lambda: bestarm.plan([["a", "b"]])),
+    ("items must be a whole number from 1", lambda: bestarm.plan(np.zeros((0, 2)))),
+    ("columns of one length, or pilot=", lambda: bestarm.plan({"a": [1, 0], "b": [1]})),
+    ("got none for '1' on item 2 and 1 others", lambda: bestarm.plan(HOLE)),
+    ("failures must be 'repeat', 'worst'", lambda: bestarm.plan(HOLE, failures="best")),
+    ("must lie in [0, 1], got 2 for failures", lambda: bestarm.plan(HOLE, failures=2)),
+    ("got none for '2'", lambda: bestarm.plan([[1.0, math.nan]] * 3, failures="worst")),
+    ("must lie in [0, 1], got 3 for '2'", lambda: bestarm.plan([[1.0, 0.0], [1.0, 3.0]])),
+    ("must lie in [0, 1], got inf for '1'", lambda: bestarm.plan([[math.inf, 0.0]])),
+    ("lo < hi", lambda: bestarm.plan(TABLE, bounds=(1, 0))),
+    ("lo < hi", lambda: bestarm.plan(TABLE, bounds=1)),  # type: ignore[arg-type]
+    ("correlation belongs to means", lambda: bestarm.plan(TABLE, correlation=0.5)),
+    ("items belongs to means", lambda: bestarm.plan(TABLE, items=5)),
+    ("unlimited belongs to a table", lambda: bestarm.plan(means=[0.5, 0.6], unlimited=True)),
+    ("needs the correlation", lambda: bestarm.plan(means=[0.5, 0.6], items=5)),
+    ("rates of success between 0 and 1", lambda: bestarm.plan(means=[0.5, 1.6])),
+    ("rates of success between 0 and 1", lambda: bestarm.plan(means=[0.5, 0.6], bounds=(0, 2))),
+    ("correlation must lie between 0 and", lambda: bestarm.plan(means=[0.5, 0.6], correlation=1.0)),
+    ("correlation must lie between 0 and", lambda: bestarm.plan(means=[0.5, 0.6], correlation=-0.1)),
+    ("items must be a whole", lambda: bestarm.plan(means=[0.5, 0.6], correlation=0.1, items=0)),
+    ("got none for '2'", lambda: bestarm.plan(pilot=[[1.0], []])),
+    ("got NaN for '1'", lambda: bestarm.plan(pilot=[[math.nan], [1.0]])),
+    ("delta must lie", lambda: bestarm.plan(TABLE, 1.0)),
+    ("tolerance must be", lambda: bestarm.plan(TABLE, tolerance=-1)),
+    ("runs must be", lambda: bestarm.plan(TABLE, runs=0)),
+    ("seed must be", lambda: bestarm.plan(TABLE, seed=-1)),
+    ("max_rounds must be", lambda: bestarm.plan(TABLE, max_rounds=0)),
+    ("threads must be", lambda: bestarm.plan(TABLE, threads=0)),
+    ("at most 200 arms", lambda: bestarm.plan(np.zeros((2, 201)))),
+]
+
+
+@pytest.mark.parametrize(("part", "call"), BAD)
+def test_bad_input_is_refused_in_one_sentence(part: str, call: Callable[[], object]) -> None:
+    """What was given, what is allowed, what to do."""
+    refused_in_one_sentence(part, call)
