@@ -6,7 +6,7 @@ import platform
 import sys
 from importlib import import_module
 
-PARTS = ("startup", "weights", "exploration", "simulation", "experiment")
+PARTS = ("startup", "weights", "exploration", "simulation", "paired", "experiment")
 
 
 def main() -> None:

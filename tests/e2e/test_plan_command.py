@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +114,30 @@ def test_a_broken_table_is_refused_in_one_line(text: str, part: str, tmp_path: P
 def test_bad_options_are_refused_in_one_line(words: list[str], part: str) -> None:
     """Code 2, nothing on stdout."""
     refused(run("plan", *words), part)
+
+
+INTERRUPTED = """
+import os, signal, sys
+from bestarm.__main__ import main
+from bestarm.simulation.progress import Reporter
+add = Reporter.add
+
+def add_and_interrupt(self, runs):
+    add(self, runs)
+    Reporter.add = add
+    os.kill(os.getpid(), signal.SIGINT)
+
+Reporter.add = add_and_interrupt
+sys.exit(main())
+"""
+
+
+def test_an_interrupted_plan_prints_what_it_has() -> None:
+    """Ctrl-C when the first runs are complete: exit code 130, the table of these, no traceback."""
+    words = "plan --means 0.5,0.499 --correlation 0.5 --runs 1000000 --threads 1"
+    command = [sys.executable, "-c", INTERRUPTED, *words.split()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 130, done.stderr
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["design", "paired"]
+    assert "Traceback" not in done.stderr
+    assert "Interrupted" in done.stderr
