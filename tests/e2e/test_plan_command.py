@@ -106,6 +106,7 @@ def test_a_broken_table_is_refused_in_one_line(text: str, part: str, tmp_path: P
         (["--means", "0.8,0.7", "--correlation", "1"], "correlation must lie between"),
         (["--means", "0.8,0.7", "--bounds", "0"], "bounds must be (lo, hi)"),
         (["--means", "0.8,0.7", "--failures", "bad"], "'bad'"),
+        (["--means", "0.8,0.7", "--failures", "worst"], "failures belong to a table"),
         (["--means", "0.8,0.7", "--runs", "0"], "runs"),
         (["--table", "missing.csv"], "cannot read 'missing.csv'"),
         (["--means", "0.8,0.7", "--output", "missing/out.csv"], "missing/out.csv"),

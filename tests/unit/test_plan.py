@@ -78,10 +78,13 @@ def test_runs_are_those_of_a_literal_loop(kind: str, options: dict[str, Any]) ->
 def test_missing_scores_at_their_worst() -> None:
     """A missing score is 0 where it would help its arm, and 1 where it would hurt it."""
     table = scores("0/1", 120)
-    table[::7, 0] = math.nan
+    table[::3, 0] = math.nan
     low, high = np.nan_to_num(table, nan=0.0), np.nan_to_num(table, nan=1.0)
-    cell = bestarm.plan(table, failures="worst", **QUICK).paired
+    plan = bestarm.plan(table, failures="worst", **QUICK)
+    cell = plan.paired
     assert cell is not None
+    assert cell.best == {0, 1}  # arm 1 may be better than what is known of arm 0
+    assert "1, 2 are not known to be worse: each is a right answer." in plan.notes()
     found = [literal_run(low, high, False, run)[:2] for run in range(cell.runs)]
     assert list(zip(cell.samples.tolist(), cell.recommended.tolist(), strict=True)) == found
     counted = bestarm.plan(table, failures=0.0, **QUICK).paired
@@ -115,6 +118,7 @@ def test_independent_samples_are_those_of_simulate() -> None:
         assert found.independent.to_dict() == expected
     assert bestarm.plan(pilot=list(table.T), **QUICK).paired is None
     guessed = bestarm.plan(means=[0.9, 0.5], **QUICK)
+    assert guessed.to_dict()["paired"] is None
     rates = bestarm.simulate(
         "tas-c", [0.9, 0.5], rewards="bernoulli", **{**options, "max_samples": 100_000}, **QUICK
     )
@@ -257,9 +261,10 @@ BAD: list[tuple[str, Callable[[], object]]] = [
     ("correlation belongs to means", lambda: bestarm.plan(TABLE, correlation=0.5)),
     ("items belongs to means", lambda: bestarm.plan(TABLE, items=5)),
     ("unlimited belongs to a table", lambda: bestarm.plan(means=[0.5, 0.6], unlimited=True)),
+    ("failures belong to a table", lambda: bestarm.plan(means=[0.5, 0.6], failures="worst")),
     ("needs the correlation", lambda: bestarm.plan(means=[0.5, 0.6], items=5)),
-    ("rates of success between 0 and 1", lambda: bestarm.plan(means=[0.5, 1.6])),
-    ("rates of success between 0 and 1", lambda: bestarm.plan(means=[0.5, 0.6], bounds=(0, 2))),
+    ("rates of success strictly between 0 and 1", lambda: bestarm.plan(means=[0.5, 1.6])),
+    ("rates of success strictly between 0 and 1", lambda: bestarm.plan(means=[0.5, 0.6], bounds=(0, 2))),
     ("correlation must lie between 0 and", lambda: bestarm.plan(means=[0.5, 0.6], correlation=1.0)),
     ("correlation must lie between 0 and", lambda: bestarm.plan(means=[0.5, 0.6], correlation=-0.1)),
     ("items must be a whole", lambda: bestarm.plan(means=[0.5, 0.6], correlation=0.1, items=0)),

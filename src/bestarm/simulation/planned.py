@@ -52,7 +52,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, as `--format json` prints them."""
-        found: dict[str, Any] = {
+        return {
             "arms": list(self.arms),
             "means": list(self.means),
             "delta": self.delta,
@@ -62,8 +62,9 @@ class Plan:
             "correlation": plain(self.correlation),
             "everything": self.everything,
             "complete": self.complete,
+            "paired": None if self.paired is None else self.paired.to_dict(),
+            "independent": None if self.independent is None else self.independent.to_dict(),
         }
-        return found | {name: cell.to_dict() for name, cell in self.designs()}
 
     def to_csv(self) -> str:
         """Comma-separated values, a line for each design."""
@@ -91,16 +92,14 @@ class Plan:
             for name, cell in self.designs()
             if cell.censored
         ]
-        right = sorted(self._best())
+        right = sorted(next(iter(self.designs()))[1].best)
         if len(right) > 1:
-            within = f" within {self.tolerance:g} of the best" if self.tolerance else " tied for the best"
-            notes.append(f"{', '.join(self.arms[a] for a in right)} are{within}: each is a right answer.")
+            names, even = ", ".join(self.arms[a] for a in right), len({self.means[a] for a in right}) == 1
+            far = f"within {self.tolerance:g} of the best" if self.tolerance else "not known to be worse"
+            notes.append(f"{names} are {'tied for the best' if even else far}: each is a right answer.")
         if not self.complete:
             notes.append("Interrupted: only the runs before the first incomplete one are counted.")
         return notes
-
-    def _best(self) -> frozenset[int]:
-        return next((cell.best for _, cell in self.designs()), frozenset())
 
     def __str__(self) -> str:
         """One sentence, and what must be known besides."""

@@ -149,6 +149,11 @@ def make_scores(
             f"unlimited belongs to a table, got it with {given[0]}; with means and a correlation leave out "
             f"items."
         )
+    if failures != "repeat" and table is None:
+        raise InvalidInputError(
+            f"failures belong to a table, got {_door.short(failures)} with {given[0]}, where nothing is "
+            f"missing; leave it out."
+        )
     if table is not None:
         return from_table(table, within, Paired(failures=failures).failures, unlimited)
     if means is not None:
@@ -227,9 +232,9 @@ def from_means(
     inside = (rates > 0.0) & (rates < 1.0)
     if rates.ndim != 1 or not inside.all() or (within.bounds.lo, within.bounds.hi) != (0.0, 1.0):
         raise InvalidInputError(
-            f"means must be rates of success between 0 and 1, one for each arm, with the bounds (0, 1), got "
-            f"{_door.short(rates.tolist())} and ({within.bounds.lo:g}, {within.bounds.hi:g}); for other "
-            f"scores give a table of some."
+            f"means must be rates of success strictly between 0 and 1, one for each arm, with the bounds "
+            f"(0, 1), got {_door.short(rates.tolist())} and ({within.bounds.lo:g}, {within.bounds.hi:g}); "
+            f"for other scores give a table of some."
         )
     names = tuple(str(a + 1) for a in range(rates.size))
     upward = within.mapped(rates)
