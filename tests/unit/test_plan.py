@@ -250,7 +250,7 @@ BAD: list[tuple[str, Callable[[], object]]] = [
     ("must be real numbers", lambda: bestarm.plan([["a", "b"]])),
     ("items must be a whole number from 1", lambda: bestarm.plan(np.zeros((0, 2)))),
     ("columns of one length, or pilot=", lambda: bestarm.plan({"a": [1, 0], "b": [1]})),
-    ("got none for '1' on item 2 and 1 others", lambda: bestarm.plan(HOLE)),
+    ("got 2 without, the first for '1' on item 2", lambda: bestarm.plan(HOLE)),
     ("failures must be 'repeat', 'worst'", lambda: bestarm.plan(HOLE, failures="best")),
     ("must lie in [0, 1], got 2 for failures", lambda: bestarm.plan(HOLE, failures=2)),
     ("got none for '2'", lambda: bestarm.plan([[1.0, math.nan]] * 3, failures="worst")),

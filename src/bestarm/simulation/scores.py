@@ -195,9 +195,9 @@ def _filled(
     if failures == "repeat":
         item, arm = (int(i) for i in np.argwhere(missing)[0])
         raise InvalidInputError(
-            f"a table must have a score in every cell, got none for {names[arm]!r} on item {item + 1} and "
-            f"{int(missing.sum()) - 1} others; fill them, or say what they count as: failures='worst', or a "
-            f"score such as failures={within.bounds.lo:g}."
+            f"a table must have a score in every cell, got {int(missing.sum())} without, the first for "
+            f"{names[arm]!r} on item {item + 1}; fill them, or say what they count as: failures='worst', or "
+            f"a score such as failures={within.bounds.lo:g}."
         )
     if isinstance(failures, str):
         if missing.all(axis=0).any():
