@@ -68,6 +68,10 @@ Threads = Annotated[str | None, typer.Option(metavar="INT", help="Threads; defau
 Device = Annotated[
     str, typer.Option(metavar="NAME", help="cpu, or cuda for a GPU (needs bestarm[cuda]); the same runs.")
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Do the runs on a Dask cluster: the address of its scheduler."),
+]
 Keep = Annotated[
     str,
     typer.Option(
@@ -98,6 +102,7 @@ def simulate(
     max_samples: MaxSamples = None,
     threads: Threads = None,
     device: Device = "cpu",
+    cluster: Cluster = None,
     keep: Keep = "runs",
     format: Format = ListingFormat.table,
     output: Output = None,
@@ -126,6 +131,7 @@ def simulate(
             max_samples=None if max_samples is None else to_whole(max_samples, "max-samples"),
             threads=None if threads is None else to_whole(threads, "threads"),
             device=device,
+            cluster=cluster,
             keep=keep,
             **assumed,
         )

@@ -4,6 +4,7 @@ engine    the compiled loop
 job       the runs of one strategy, as a specification: any part of them can be done anywhere
 pool      the runs on threads
 cuda      the runs on a GPU; lanes is what it executes
+cluster   the runs on a Dask cluster
 gathering parts of the runs come in, the longest prefix counts
 summary   what is kept of very many runs
 pooling   runs of the same cells put together; continuing and saved: go on with them, keep them in a file

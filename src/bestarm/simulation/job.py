@@ -76,6 +76,9 @@ class Job:
         self.blank = rule.blank(model, K)
         self.select = kernel_of(self.strategy)
 
+    def __reduce__(self) -> tuple[type[Job], tuple[object, ...]]:
+        return Job, (self.strategy, self.problem, self.deltas, self.seed)  # for another process
+
     @property
     def name(self) -> str:
         """What tables call the strategy."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy.typing as npt
 
@@ -11,6 +12,7 @@ from ..errors import InvalidInputError
 from ..strategies import Strategy, find_strategy
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
+from .cluster import run_on_cluster
 from .continuing import bandits_of, continued, describe, gathered
 from .cuda import run_on_gpu
 from .gathering import KEPT, RUNS
@@ -43,6 +45,7 @@ def simulate(
     first: int = 0,
     more: Simulation | None = None,
     device: str = "cpu",
+    cluster: Any = None,
     keep: str = RUNS,
     progress: bool | Progress | None = None,
 ) -> Simulation:
@@ -67,6 +70,7 @@ def simulate(
     first        the number of the first run, so that a simulation can be done in parts and added up
     more         an earlier simulation of the same call: do so many runs behind its last, and return all
     device       "cpu", or "cuda" for a GPU, which gives the same runs; see the guide on simulation
+    cluster      a `dask.distributed.Client`, or the address of a scheduler: the same runs on its workers
     keep         "runs": every run's samples and answer; "summary": counts, sums and a histogram, with which
                  quantiles are right to 1 in 64, for more runs than fit into memory
     progress     True or False, or a function of (done, total); by default a bar if stderr is a terminal
@@ -89,6 +93,11 @@ def simulate(
     )
     begin = _door.whole("first", first, 0, 2**40, "runs are counted from 0")
     kept, on = _door.choice("keep", keep, KEPT), _door.choice("device", device, DEVICES)
+    if cluster is not None and on == "cuda":
+        raise InvalidInputError(
+            f"give either device='cuda' or a cluster, got both, with cluster {cluster!r:.60}; a cluster "
+            f"computes on processors."
+        )
     jobs = [[job for one in chosen for job in make_jobs(one, problem, key)] for problem in problems]
     settings = describe(jobs, problems, kept)
     if more is not None:
@@ -101,7 +110,9 @@ def simulate(
         ]
         everything = [one for row in work for one in row]
         with Reporter(progress, sum(one.wanted for one in everything)) as reporter:
-            if on == "cuda":
+            if cluster is not None:
+                run_on_cluster(everything, cluster, reporter)
+            elif on == "cuda":
                 run_on_gpu(everything, reporter)
             else:
                 run_on_threads(everything, workers, reporter)

@@ -26,6 +26,10 @@ class CustomStrategy(Strategy):
     rows: tuple[str, ...] = ()  # type: ignore[misc]
     uses_delta: bool = False  # type: ignore[misc]
     stops_itself: bool = False  # type: ignore[misc]
+    function: Callable[..., int] | None = field(default=None, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # for another process, which compiles the function itself
+        return _again, (self.function, self.name, self.rows, self.params, self.uses_delta, self.stops_itself)
 
     def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
         return np.array(self.params, dtype=np.float64)
@@ -78,9 +82,23 @@ def strategy(
         label = name or plain.__name__
         select = admit(plain, Form({one: BY_NAME[one] for one in taken}), label)
         depends = uses_delta or stops_itself or not {"delta", "model"}.isdisjoint(taken)
-        return CustomStrategy(label, select, numbers, words, depends, stops_itself)
+        return CustomStrategy(label, select, numbers, words, depends, stops_itself, plain)
 
     return decorate if function is None else decorate(function)
+
+
+def _again(
+    function: Callable[..., int],
+    name: str,
+    rows: tuple[str, ...],
+    params: tuple[float, ...],
+    uses_delta: bool,
+    stops_itself: bool,
+) -> CustomStrategy:
+    """The same strategy, made of its function once more."""
+    options = {"rows": rows, "params": params, "uses_delta": uses_delta, "stops_itself": stops_itself}
+    made: CustomStrategy = strategy(function, name=name, **options)  # type: ignore[arg-type]
+    return made
 
 
 def _lists(params: Sequence[float], rows: Sequence[str]) -> tuple[tuple[float, ...], tuple[str, ...]]:

@@ -1,0 +1,126 @@
+"""`cluster=`: a real Dask cluster of two processes on this machine, one of which is killed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bestarm
+from support.refusals import refused_in_one_sentence
+
+START = """
+import os, signal, sys, time
+import numba, numpy as np, bestarm
+from bestarm.kernels.api import uniform
+from dask.distributed import Client, LocalCluster
+
+@numba.njit
+def half(random):
+    return uniform(random) < 0.5
+
+@bestarm.strategy(rows=("turn",))
+def mine(pulls, leader, memory, random):
+    memory[0, 0] += 1.0
+    return leader if half(random) else int(memory[0, 0]) % pulls.size
+
+def run(strategies=("tas-d", "racing", mine), runs=2000, **options):
+    return bestarm.simulate(list(strategies), (0.6, 0.5, 0.45), [0.3, 0.1], runs=runs, seed=3, **options)
+
+def same(one, other):
+    for a, b in zip(one, other, strict=True):
+        assert a.samples.tolist() == b.samples.tolist(), a.strategy
+        assert a.recommended.tolist() == b.recommended.tolist()
+        assert a.mean_pulls.tolist() == b.mean_pulls.tolist()
+        assert b.complete
+
+def pids(client):
+    return list(client.run(os.getpid).values())
+"""
+
+KILLED = """
+def main():
+    here = run()
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
+        with Client(local) as client:
+            same(here, run(cluster=client))
+            same(here, run(cluster=client.scheduler.address))
+            killed = []
+            def kill(done, total):
+                if not killed:
+                    killed.append(pids(client)[0])
+                    os.kill(killed[0], signal.SIGKILL)
+            same(here, run(cluster=client, progress=kill))
+            assert killed and killed[0] not in pids(client)
+            try:
+                bestarm.simulate(bad, (1.0, 0.0), 0.1, runs=3, cluster=client)
+            except bestarm.InvalidInputError as error:
+                assert "returned 7" in str(error), error
+            calls = []
+            def stop(done, total):
+                if done >= 200 and not calls:
+                    calls.append(done)
+                    os.kill(os.getpid(), signal.SIGINT)
+            found = run(["tas-d"], runs=100_000, cluster=client, progress=stop)
+            assert not found.complete and 0 < found.cells[0].runs < 100_000
+            short = run(["tas-d"], runs=found.cells[0].runs)
+            assert short.cells[0].samples.tolist() == found.cells[0].samples.tolist()
+            identified(client)
+    print("done")
+
+@bestarm.strategy
+def bad(t):
+    return 0 if t < 4 else 7
+
+def draw(mean, rng):
+    return float(rng.normal(mean))
+
+def identified(client):
+    import functools
+    arms = {name: functools.partial(draw, mean) for name, mean in (("a", 2.0), ("b", 0.0))}
+    found = bestarm.identify(arms, 0.1, sigma=1.0, max_samples=1000, workers=client.get_executor())
+    assert found.best == "a", found
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_a_cluster_does_the_same_runs_and_survives_a_killed_worker(tmp_path: Path) -> None:
+    """By client and by address, with a strategy of one's own; killed in the middle; Ctrl-C; a bad action."""
+    file = tmp_path / "program.py"  # processes that are spawned read it again
+    file.write_text(START + KILLED)
+    done = subprocess.run([sys.executable, os.fspath(file)], capture_output=True, text=True, timeout=400)
+    assert done.stdout.endswith("done\n"), done.stderr[-4000:]
+
+
+def test_bad_clusters_are_sentences() -> None:
+    """No client, nobody there, and a GPU at the same time."""
+
+    def call(**options: object) -> object:
+        return bestarm.simulate("tas-d", (0.9, 0.1), 0.1, runs=3, **options)  # type: ignore[arg-type]
+
+    refused_in_one_sentence("cluster must be a dask.distributed.Client", lambda: call(cluster=3))
+    refused_in_one_sentence("got both", lambda: call(cluster="tcp://127.0.0.1:9", device="cuda"))
+    refused_in_one_sentence("where none answers", lambda: call(cluster="nonsense://x"))
+
+
+def good(rng: np.random.Generator) -> float:
+    """An arm that answers."""
+    return float(rng.normal(2.0))
+
+
+def dies(rng: np.random.Generator) -> float:
+    """An arm that takes its process along."""
+    os._exit(3)
+
+
+def test_a_process_that_dies_is_an_arm_that_failed() -> None:
+    """Live, with a pool of processes: one sentence, no hanging."""
+    with ProcessPoolExecutor(1) as pool, pytest.raises(bestarm.ArmError, match="BrokenProcessPool"):
+        bestarm.identify({"a": good, "b": dies}, 0.1, sigma=1.0, max_samples=100, workers=pool)
