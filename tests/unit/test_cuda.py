@@ -135,15 +135,25 @@ def bad(t, pulls):
     return 0 if t < 4 else 7
 bestarm.simulate(bad, (1.0, 0.0), 0.1, runs=3, device="cuda")
 """,
+    "an index": """
+@bestarm.strategy
+def outside(pulls, memory):
+    memory[3, 0] += 1.0
+    return 0
+bestarm.simulate(outside, (1.0, 0.0), 0.1, runs=3, device="cuda")
+""",
     "too many arms": """
 bestarm.simulate("ebs-d", list(range(9000)), 0.1, runs=1, device="cuda")
 """,
 }
 
 
-@pytest.mark.parametrize(("what", "said"), [("no arm", "returned 7 in run 0"), ("too many arms", "room for")])
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [("no arm", "returned 7 in run 0"), ("an index", "raised IndexError"), ("too many arms", "room for")],
+)
 def test_what_a_gpu_cannot_do_is_a_sentence(what: str, said: str) -> None:
-    """A bad action, and more arms than a lane has memory for."""
+    """A bad action, an index that is none, and more arms than a lane has memory for."""
     last = simulated(BAD[what]).stderr.strip().splitlines()[-1]
     assert last.startswith("bestarm.errors.InvalidInputError")
     assert said in last

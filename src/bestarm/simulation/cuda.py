@@ -20,7 +20,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from types import CellType, FunctionType, ModuleType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -62,10 +62,15 @@ def run_on_gpu(work: Sequence[Gathered[Job]], reporter: Reporter) -> bool:
 
 @dataclass
 class Program:
-    """A GPU's program for the jobs of one strategy, model, rule and number of arms."""
+    """A GPU's program for the jobs of one strategy, model, rule and number of arms.
+
+    lanes  how many runs it does at a time
+    users  whether the strategy is a function of a user's
+    """
 
     kernel: Any
     lanes: int
+    users: bool
 
     def launch(self, stream: Any, runs: int, arguments: tuple[Any, ...]) -> None:
         """Start it, with a lane for each run, up to as many as the GPU holds."""
@@ -91,8 +96,8 @@ class Launches:
     def run(self) -> None:
         """All of them, or until the signals cancel it; in a thread of its own."""
         job = self.work.job
-        if not cast(str, getattr(job.select, "__module__", "")).startswith("bestarm."):
-            job.part(self.work.first, 1, job.room())  # a user's function, first where indices are checked
+        if self.program.users:
+            job.part(self.work.first, 1, job.room(self.signals))  # first where indices are checked
         with _failures(job.strategy.name):
             stream, beside = self.cuda.stream(), self.cuda.stream()
             p = job.problem
@@ -213,7 +218,7 @@ def _program(lanes: Any, job: Job) -> Program:
         loop = lanes.make_lanes(*parts, select, rows, remembered, K)
         options = {} if lanes.SIMULATED else {"lto": False}
         count = 16 if lanes.SIMULATED else multiprocessors * RESIDENT
-        PROGRAMS[key] = Program(lanes.cuda.jit(**options)(loop), count)
+        PROGRAMS[key] = Program(lanes.cuda.jit(**options)(loop), count, job.select not in found)
     return PROGRAMS[key]
 
 
