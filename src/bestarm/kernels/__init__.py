@@ -6,6 +6,7 @@ nothing. That is what lets the same source run in a simulation loop, live, and u
 
     _jit          the decorator that compiles and caches
     _cache        where machine code is kept
+    _known        a kernel made for one model and rule, for a GPU
     layout        the rows of a run's state, the places in its parameters, the code of an action
     families      models of values: means, and what it costs to mistake one arm for another
     rules         stopping rules: the statistic of a pair, thresholds
@@ -17,6 +18,7 @@ nothing. That is what lets the same source run in a simulation loop, live, and u
     glr           the generalised likelihood ratio, in batches
     widths        confidence widths of one arm
     tracking      ties, leaders, and which arm lies furthest behind its target
+    extremes      the largest and least of many numbers
     exact         sums and products with their rounding errors
     random        rewards as a function of (seed, run, arm, n)
 """

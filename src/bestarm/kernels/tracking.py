@@ -11,6 +11,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array
+from .extremes import MANY, largest, least_surplus, least_unless
 from .layout import MEANS, OUT, PULLS, arm_of
 
 TIE = 1e-9
@@ -21,8 +22,11 @@ NEVER_BEHIND = -1e300  # the sum of targets of an arm that was ruled out
 def first_largest(x: Array) -> int:
     """The lowest index among the entries within TIE of the largest."""
     top = -math.inf
-    for a in range(x.size):
-        top = max(top, x[a])
+    if x.size >= MANY:
+        top = largest(x)
+    else:
+        for a in range(x.size):
+            top = max(top, x[a])
     for a in range(x.size):
         if x[a] >= top - TIE:
             return a
@@ -39,8 +43,11 @@ def leading_arm(state: Array) -> int:
 def furthest_behind(pulls: Array, target: Array, t: float) -> int:
     """The arm of smallest N_a - t target_a; none whose target is 0, if the targets sum to 1."""
     least = math.inf
-    for a in range(pulls.size):
-        least = min(least, pulls[a] - t * target[a])
+    if pulls.size >= MANY:
+        least = least_surplus(pulls, target, t)
+    else:
+        for a in range(pulls.size):
+            least = min(least, pulls[a] - t * target[a])
     for a in range(pulls.size):
         if pulls[a] - t * target[a] <= least + TIE:
             return a
@@ -80,6 +87,12 @@ def out_since(state: Array, t: float) -> bool:
 def rarest(state: Array) -> int:
     """The arm in the race with the fewest pulls, the lowest index among equals."""
     arm = -1
+    if state.shape[1] >= MANY:
+        fewest = least_unless(state[PULLS], state[OUT])
+        for a in range(state.shape[1]):
+            if state[PULLS, a] == fewest and state[OUT, a] == 0.0:
+                return a
+        return arm
     for a in range(state.shape[1]):
         if state[OUT, a] == 0.0 and (arm < 0 or state[PULLS, a] < state[PULLS, arm]):
             arm = a

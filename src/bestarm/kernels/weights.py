@@ -11,6 +11,7 @@ import math
 from ._jit import kernel
 from ._types import Array
 from .exact import two_sum
+from .extremes import MANY, least_above
 from .tracking import TIE
 
 FEW = 12  # arms up to which a plain loop is faster than a vectorised one
@@ -216,12 +217,17 @@ def scaled_squares(gaps: Array, best: int, smallest: float, x: Array) -> None:
 def untied_squares(gaps: Array, best: int) -> bool:
     """`scaled_squares` in place; or, if arms lie within TIE of the best, False and the weights they share."""
     smallest, ties = math.inf, 1
-    for a in range(gaps.size):
-        if a != best:
-            if gaps[a] <= TIE:
-                ties += 1
-            else:
-                smallest = min(smallest, gaps[a])
+    if gaps.size >= MANY:
+        before, tied_before = least_above(gaps[:best], TIE)
+        after, tied_after = least_above(gaps[best + 1 :], TIE)
+        smallest, ties = min(before, after), 1 + tied_before + tied_after
+    else:
+        for a in range(gaps.size):
+            if a != best:
+                if gaps[a] <= TIE:
+                    ties += 1
+                else:
+                    smallest = min(smallest, gaps[a])
     if ties == 1:
         scaled_squares(gaps, best, smallest, gaps)
         return True
