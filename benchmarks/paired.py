@@ -15,7 +15,9 @@ import numpy as np
 
 import bestarm
 from bestarm.kernels import paired as kernel
+from bestarm.simulation.gathering import Gathered
 from bestarm.simulation.plan import PairedJob, Terms
+from bestarm.simulation.pool import run_on_threads
 from bestarm.simulation.progress import Reporter
 from bestarm.simulation.results import Cell
 from bestarm.simulation.scores import POPULATION, Rounds, make_items, spread_for
@@ -81,10 +83,11 @@ def taken(rounds: Rounds, runs: int, longest: int, threads: int) -> tuple[float,
     for _ in range(3):
         job = PairedJob(rounds, Terms(DELTA, 0.0, runs, 1, longest, threads))
         start, clock = time.process_time(), time.perf_counter()
+        work = Gathered(job, 0, runs, "runs")
         with Reporter(False, runs) as reporter:
-            job.run(threads, reporter)
+            run_on_threads([work], threads, reporter)
         cpu, wall = min(cpu, time.process_time() - start), min(wall, time.perf_counter() - clock)
-        rows = float(job.cell().mean_pulls.max()) * runs
+        rows = float(work.cells(None)[0].mean_pulls.max()) * runs
     return rows, cpu, wall
 
 

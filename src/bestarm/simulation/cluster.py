@@ -23,7 +23,7 @@ CHUNK_SECONDS = 1.0  # how long a worker works before it reports; the next chunk
 AHEAD = 2  # parts under way for each thread of the cluster
 
 
-def run_on_cluster(work: Sequence[Gathered], cluster: Any, reporter: Reporter) -> bool:
+def run_on_cluster(work: Sequence[Gathered[Job]], cluster: Any, reporter: Reporter) -> bool:
     """Do all runs; False if interrupted.
 
     cluster  a `dask.distributed.Client`, or the address of a scheduler
@@ -31,7 +31,7 @@ def run_on_cluster(work: Sequence[Gathered], cluster: Any, reporter: Reporter) -
     """
     with _client(cluster) as (client, dask):
         waiting = dask.as_completed(with_results=True, raise_errors=False)
-        whose: dict[str, Gathered] = {}
+        whose: dict[str, Gathered[Job]] = {}
         try:
             most = AHEAD * max(1, sum(client.nthreads().values()))
             for one in _ahead(work, most):
@@ -55,7 +55,7 @@ def run_on_cluster(work: Sequence[Gathered], cluster: Any, reporter: Reporter) -
     return True
 
 
-def _ahead(work: Sequence[Gathered], room: int) -> Iterator[Gathered]:
+def _ahead(work: Sequence[Gathered[Job]], room: int) -> Iterator[Gathered[Job]]:
     """Whose runs come next, until every thread of the cluster has enough to do."""
     for one in work:
         while room > 0 and one.given < one.wanted:
@@ -63,7 +63,7 @@ def _ahead(work: Sequence[Gathered], room: int) -> Iterator[Gathered]:
             yield one
 
 
-def _submit(client: Any, waiting: Any, whose: dict[str, Gathered], one: Gathered) -> None:
+def _submit(client: Any, waiting: Any, whose: dict[str, Gathered[Job]], one: Gathered[Job]) -> None:
     first, runs = one.give(one.chunk)
     future = client.submit(do_part, one.job, first, runs, __version__, pure=False)
     whose[future.key] = one
