@@ -3,6 +3,7 @@
 BestarmError                    the root: catch this to catch all of them
 ├── InvalidInputError           what was given is not allowed (also a ValueError)
 ├── StoreError                  a store cannot be read or written; nothing is lost; the call may be repeated
+│   ├── LostConnectionError     a server cannot be reached; a call that worked before may work again soon
 │   └── DamagedLogError         what is stored is not what was written
 ├── SuspendedError              the values are not as assumed, so the experiment issues no more pulls
 ├── ArmError                    an arm failed, and the experiment was told to stop then
@@ -22,6 +23,10 @@ class InvalidInputError(BestarmError, ValueError):
 
 class StoreError(BestarmError):
     """A store cannot be opened, read or written; what was acknowledged before is still there."""
+
+
+class LostConnectionError(StoreError):
+    """The server of a store cannot be reached, or ended the connection; the call may be repeated."""
 
 
 class DamagedLogError(StoreError):

@@ -13,7 +13,7 @@ import pytest
 
 from bestarm.errors import StoreError
 from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.store import open_store
+from bestarm.experiment.store import Store, open_store
 from support.crash import begin, check, killed_worker, outcome, uninterrupted, work
 from support.postgres import PostgresServer, find_postgres
 
@@ -63,8 +63,9 @@ def _outcome(url: str, name: str) -> str:
     return found
 
 
-def test_a_killed_server_loses_nothing() -> None:
+def test_a_killed_server_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """PostgreSQL with fsync, killed with all its processes five times in the middle of the work."""
+    monkeypatch.setattr(Store, "reconnect", 0.0)  # a client that gives up at once
     want, rng = uninterrupted(), random.Random(2)
     told_in_all, number = 0, 1
     acknowledged: set[int] = set()

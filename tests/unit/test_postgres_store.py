@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -263,3 +264,24 @@ def test_a_password_is_not_shown() -> None:
             open_store(url)
         assert "secret" not in str(caught.value)
         assert "127.0.0.1" in str(caught.value)
+
+
+def test_tables_are_made_once_however_many_come_first(postgres_server: PostgresServer) -> None:
+    """Eight clients that open an empty database together, five times: all of them can use it."""
+    for _ in range(5):
+        url = postgres_server.new_database()
+        gate = threading.Barrier(8)
+        opened: list[Any] = []
+
+        def come(url: str = url, gate: threading.Barrier = gate, opened: list[Any] = opened) -> None:
+            gate.wait()
+            opened.append(open_store(url))
+
+        threads = [threading.Thread(target=come) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [store.names() for store in opened] == [[]] * 8
+        for store in opened:
+            store.close()

@@ -255,6 +255,7 @@ def _width(word: str) -> int:
 def _policy(on_error: OnError, quiet: bool) -> Callable[[Pull, BaseException], None]:
     """Stop with a message, or repeat the pull with a remark."""
     failures: Counter[str] = Counter()
+    last: dict[int, str] = {}
 
     def decide(pull: Pull, error: BaseException) -> None:
         what = f"arm {pull.arm!r} failed in pull {pull.id}: {error}"
@@ -262,9 +263,11 @@ def _policy(on_error: OnError, quiet: bool) -> Callable[[Pull, BaseException], N
             raise ArmError(f"{what}; fix the command, or give --on-error retry to repeat such a pull.")
         failures[pull.arm] += 1
         if failures[pull.arm] <= SHOWN_FAILURES and not quiet:
-            last = failures[pull.arm] == SHOWN_FAILURES
-            more = "; further failures of this arm are counted but not shown" if last else ""
-            say(f"{what}; the pull is repeated{more}.")
+            enough = failures[pull.arm] == SHOWN_FAILURES
+            more = "; further failures of this arm are counted but not shown" if enough else ""
+            same = ", as before with the same seed" if last.get(pull.id) == str(error) else ""
+            say(f"{what}{same}; the pull is repeated{more}.")
+        last[pull.id] = str(error)
 
     return decide
 

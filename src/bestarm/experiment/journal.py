@@ -16,14 +16,16 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import count
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..errors import StoreError
 from ..kernels._jit import ENABLED
 from .designs import new_state
 from .events import ASKED, DECIDED, Entry
 from .findings import same_decision
+from .reconnect import patiently
 from .settings import Settings
 from .snapshots import packed, unpacked
 from .state import State
@@ -51,6 +53,7 @@ class Journal:
         self._proof: State | None = None  # a replay from the first line, in step with the state
         self._saved = 0  # the last line that the stored snapshot contains, as far as is known
         self._bad = -1  # the same of a snapshot that is of no use
+        self._unsure: tuple[Turn, Any] | None = None  # appended, but who knows whether committed
         self._now = 0.0
         self._pace = math.inf  # seconds that work for one pull takes
         self._lock, self._pid = threading.RLock(), os.getpid()
@@ -64,7 +67,7 @@ class Journal:
     def reading(self) -> Iterator[State]:
         """The state of the log as it is now; not to be changed."""
         with self._alone():
-            yield self._catch_up()
+            yield patiently(self.store, self._catch_up)
 
     def transact(self, work: Callable[[Turn], Answer], size: int = 1) -> Answer:
         """Do what `work` records, durably, and return its answer; it may be called several times.
@@ -73,9 +76,9 @@ class Journal:
         """
         with self._alone():
             try:
-                return self._transact(work, size)
+                return patiently(self.store, lambda: self._transact(work, size))
             finally:
-                self._proof = None
+                self._proof = self._unsure = None
 
     def lines(self, after: int = 0) -> Iterator[Entry]:
         """The lines behind number `after`, a chunk at a time."""
@@ -84,7 +87,11 @@ class Journal:
     # -- committing ------------------------------------------------------------------------------------
 
     def _transact(self, work: Callable[[Turn], Answer], size: int) -> Answer:
+        if self._unsure is not None and self._was_stored(self._unsure[0]):
+            self._state = self._unsure[0].state
+            return self._unsure[1]  # type: ignore[no-any-return]
         for lost in count():
+            self._unsure = None
             done = None
             if lost or not self._quick(size):
                 self._catch_up()
@@ -102,10 +109,19 @@ class Journal:
                 if self._behind(log) or not self._proven(turn):
                     continue
                 self._append(log, turn)
+                self._unsure = turn, answer  # should the connection break as the block is left
             self._state = turn.state
             self._maybe_save()
             return answer
         raise AssertionError
+
+    def _was_stored(self, turn: Turn) -> bool:
+        """Whether the lines of a turn are in the log, where the connection broke as they were committed."""
+        if not turn.new:
+            return True
+        with self.store.reading(self.name) as log:
+            last = log.entries(turn.state.seq - 1, most=1)
+        return bool(last) and last[0].chain == turn.state.head
 
     def _quick(self, size: int) -> bool:
         """Whether others may wait while this process works: it will take milliseconds."""
@@ -139,9 +155,13 @@ class Journal:
 
     def lease_of(self, pull: int) -> tuple[float, float | None]:
         """When a pull was issued last, and until when its lease was renewed, if it was."""
-        with self.store.reading(self.name) as log:
-            asked = [entry.time for entry in log.entries(pull=pull) if entry.kind == ASKED]
-            return asked[-1], log.leases().get(pull)
+
+        def read() -> tuple[float, float | None]:
+            with self.store.reading(self.name) as log:
+                asked = [entry.time for entry in log.entries(pull=pull) if entry.kind == ASKED]
+                return asked[-1], log.leases().get(pull)
+
+        return patiently(self.store, read)
 
     def renew(self, pulls: Iterable[int], lease: float) -> None:
         """Let the leases of pulls begin anew."""
@@ -285,10 +305,14 @@ class Journal:
 
 def stored_chunks(store: Store, name: str, after: int, until: int | None = None) -> Iterator[list[Entry]]:
     """Lines of a log in chunks, each read in a block of its own; the end is where it was at the first."""
-    while until is None or after < until:
+
+    def read(after: int) -> tuple[int, list[Entry]]:
         with store.reading(name) as log:
-            until = log.last if until is None else until
-            chunk = log.entries(after, most=min(CHUNK, until - after))
+            end = log.last if until is None else until
+            return end, log.entries(after, most=min(CHUNK, end - after))
+
+    while until is None or after < until:
+        until, chunk = patiently(store, partial(read, after))
         if not chunk:
             return
         yield chunk

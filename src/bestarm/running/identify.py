@@ -19,7 +19,7 @@ from .._signature import spelled_out
 from ..experiment.settings import Shared
 from ..experiment.store import Store
 from .result import Result
-from .run import POLL, Arm, Callback, OnError, Run
+from .run import Arm, Callback, OnError, Run
 
 MOST_WORKERS = 10_000
 
@@ -71,7 +71,8 @@ def identify(
     workers       how many pulls at a time, each in a thread; or an executor of concurrent.futures
     rng           a seed or a generator: makes the run reproducible
     on_error      when an arm raises or returns no finite number: "raise" stops, "retry" repeats the same
-                  pull, a function of (pull, error) may return a value, or None to repeat the pull
+                  pull after a pause, longer each time; a function of (pull, error) may return a value, or
+                  None to repeat the pull
     store, name   where to keep the run; the same call with the same store and name resumes it, and settings
                   that are then left out (delta to order, about) are those of the stored run
     worker        the name of this worker, kept with its pulls; default the host and the process
@@ -95,7 +96,7 @@ def identify(
                     concurrent.futures.wait(run.futures(), run.patience(), FIRST_COMPLETED)
                 elif run.goes_on():
                     run.idle()
-                    time.sleep(POLL)
+                    time.sleep(run.pause())
                 run.collect()
                 view.update()
     finally:
@@ -126,7 +127,7 @@ async def aidentify(
                     await asyncio.wait(run.futures(), timeout=run.patience(), return_when=FIRST_COMPLETED)
                 elif run.goes_on():
                     run.idle()
-                    await asyncio.sleep(POLL)
+                    await asyncio.sleep(run.pause())
                 run.collect()
                 view.update()
     finally:

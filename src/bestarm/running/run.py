@@ -17,6 +17,7 @@ from ..experiment.checks import seconds
 from ..experiment.experiment import Experiment
 from ..experiment.items import Items
 from ..experiment.pulls import Pull
+from ..experiment.reconnect import backoff
 from ..experiment.settings import Shared
 from ..experiment.status import Status
 from ..experiment.store import Store, open_store
@@ -32,6 +33,7 @@ Callback = Callable[[Status], object]
 
 POLICIES = ("raise", "retry")
 MOST_TRIES = 10  # of one pull, under on_error="retry", before the run is given up
+FIRST_WAIT, LONGEST_WAIT = 0.1, 10.0  # seconds before a failed pull is repeated; doubled each time
 POLL = 0.2  # seconds between looks at a store where others have the pulls that are needed
 LOOK = 2.0  # seconds between looks at whether these others are gone
 
@@ -79,7 +81,8 @@ class Run:
         check_progress(progress)
         self.width = width
         self.flights: dict[int, Flight] = {}
-        self.tries: dict[int, int] = {}
+        self.failures: dict[int, list[str]] = {}  # per pull, what went wrong
+        self.resting: dict[int, tuple[Pull, float]] = {}  # failed, and to be repeated at a time
         self.exhausted = False
         self._looked = self.begun
         if isinstance(rng, np.random.Generator):
@@ -116,19 +119,25 @@ class Run:
         """Whether there is something left to do."""
         if self.timeout is not None and time.monotonic() - self.begun >= self.timeout:
             return False
-        return not self.ended and (bool(self.flights) or not self.exhausted)
+        return not self.ended and (bool(self.flights) or bool(self.resting) or not self.exhausted)
 
     def to_start(self) -> list[Pull]:
         """Pulls for the workers that are free."""
-        free = self.width - len(self.flights)
-        if free <= 0 or self.ended:
-            return []
-        asked, self.exhausted = self.experiment.ask_within(free, self.max_samples)
-        self._look()  # somebody else may have ended it
-        pulls = [pull for pull in asked if pull.id not in self.flights]
-        for pull in pulls:
-            self.heart.hold(pull.id)
-        return pulls
+        free = self.width - len(self.flights) - len(self.resting)
+        now = time.monotonic()
+        if free > 0 and not self.ended:
+            asked, self.exhausted = self.experiment.ask_within(free, self.max_samples)
+            self._look()  # somebody else may have ended it
+            for pull in asked:
+                if pull.id not in self.flights:
+                    tries = len(self.failures.get(pull.id, ()))
+                    rest = backoff(tries, FIRST_WAIT, LONGEST_WAIT) if tries else 0.0
+                    self.resting[pull.id] = pull, now + rest
+                    self.heart.hold(pull.id)
+        ready = [pull for pull, at in self.resting.values() if at <= now and not self.ended]
+        for pull in ready:
+            del self.resting[pull.id]
+        return ready
 
     def idle(self) -> None:
         """Nothing can be started, and nothing is under way: others have what is needed, if they live."""
@@ -140,6 +149,10 @@ class Run:
     def item(self, pull: Pull) -> tuple[Any, ...]:
         """What the arm is called with first: the item, where there are items."""
         return () if self.items is None else (self.items.of(pull, self.experiment.settings.seed),)
+
+    def pause(self) -> float:
+        """How long to wait when nothing is under way."""
+        return max(0.0, min([POLL, *(at - time.monotonic() for _, at in self.resting.values())]))
 
     def arguments(self, pull: Pull) -> dict[str, Any]:
         """What the arm is called with, if it takes them: a generator of this pull's own, and the pull."""
@@ -162,6 +175,7 @@ class Run:
         """How long to wait for results before something else is due."""
         now = time.monotonic()
         due = [POLL] if self.view.shown else []
+        due += [at - now for _, at in self.resting.values()]
         if self.timeout is not None:
             due.append(self.begun + self.timeout - now)
         if self.pull_timeout is not None:
@@ -236,7 +250,8 @@ class Run:
         if self.settles_failures:
             self._look()
             return None
-        self.tries[pull.id] = self.tries.get(pull.id, 0) + 1
+        reasons = self.failures.setdefault(pull.id, [])
+        reasons.append(reason)
         if callable(self.on_error):
             value = self.on_error(pull, error)
             if value is not None:
@@ -246,10 +261,12 @@ class Run:
                 f"arm {pull.arm!r} failed in pull {pull.id} ({reason}); fix it, or give on_error='retry' to "
                 f"repeat such a pull."
             ) from error
-        if self.tries[pull.id] >= MOST_TRIES:
+        if len(reasons) >= MOST_TRIES:
+            same = f", with the same seed ({pull.seed}) and the same error each time: it is one failure"
             raise ArmError(
-                f"arm {pull.arm!r} failed {MOST_TRIES} times in pull {pull.id} ({reason}); dropping such a "
-                f"pull would bias the arm, so fix the arm and run again."
+                f"arm {pull.arm!r} failed {MOST_TRIES} times in pull {pull.id} ({reason})"
+                f"{same if len(set(reasons)) == 1 else ''}; dropping such a pull would bias the arm, so fix "
+                f"the arm and run again."
             ) from error
         return None
 

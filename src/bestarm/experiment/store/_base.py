@@ -88,12 +88,14 @@ class Store(ABC):
     place     the same for people: without a password
     lasting   whether it outlives the process, so that what is read may differ from what was written
     patience  seconds to wait for other writers before giving up
+    reconnect seconds for which an experiment tries again after a lost connection
     """
 
     url: str
     place: str
     lasting: bool = True
     patience: float = 60.0
+    reconnect: float = 120.0
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.place!r})"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 
-from ...errors import DamagedLogError, StoreError
+from ...errors import DamagedLogError, LostConnectionError, StoreError
 from ..events import Entry
 from ..names import check_name
 from ._base import Log, NestingGuard, Store, no_such_experiment
@@ -148,7 +148,8 @@ class Session(ABC):
             return call()
         except self.errors as error:
             self.failed = True
-            raise StoreError(self.explain(error)) from error
+            kind = LostConnectionError if self.lost() else StoreError
+            raise kind(self.explain(error)) from error
 
     def commit(self) -> None:
         """Make the block durable."""

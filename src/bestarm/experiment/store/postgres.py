@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 from psycopg.types.numeric import Int8Dumper
 
-from ...errors import StoreError
+from ...errors import LostConnectionError, StoreError
 from ._postgres_url import read_url
 from ._rows import CHAIN, COLUMNS, SEQ, Row
 from ._sql import VERSION, Found, Session, SqlStore, steps_from
@@ -106,7 +106,7 @@ class PostgresStore(SqlStore):
         try:
             raw = psycopg.connect(autocommit=True, prepare_threshold=0, **self._options)
         except psycopg.Error as error:
-            raise StoreError(
+            raise LostConnectionError(
                 f"cannot connect to {self.place}; check that the server runs and lets you in"
                 f" ({' '.join(str(error).split())})"
             ) from error
@@ -140,7 +140,8 @@ def prepare(session: PostgresSession, patience: float) -> None:
 
 def version_of(session: PostgresSession) -> int:
     """The version of the tables; 0 where there are none."""
-    if session.rows("SELECT to_regclass('bestarm.version')::text")[0][0] is None:
+    # Not to_regclass: it may still know that there was none before another client made it.
+    if not session.rows("SELECT 1 FROM pg_tables WHERE schemaname = 'bestarm' AND tablename = 'version'"):
         return 0
     return int(session.rows("SELECT number FROM bestarm.version")[0][0])
 
