@@ -92,6 +92,18 @@ def rough(number: int) -> int:
     return round(number, 2 - len(str(number))) if number >= 100 else number
 
 
+def cell_of_markdown(text: str) -> str:
+    """A text that Markdown shows as it is."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", harmless(text, strict=True))
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown; columns aligned to the right, all but the first."""
+    lines = [list(map(cell_of_markdown, row)) for row in [header, *rows]]
+    lines.insert(1, ["---", *["---:"] * (len(header) - 1)])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
 def column_widths(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
     """The widest cell of every column."""
     return [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]

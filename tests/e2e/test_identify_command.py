@@ -221,8 +221,9 @@ def test_retry_repeats_the_same_pull() -> None:
     assert "counted but not shown" in ran.err
 
 
-def test_retry_gives_up_in_the_end() -> None:
+def test_retry_gives_up_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pull that fails ten times ends the run: to drop it would bias the arm."""
+    monkeypatch.setattr("bestarm.running.run.LONGEST_WAIT", 0.01)
     ran = identify("--on-error", "retry", "--quiet", bad="false")
     refused(ran, "failed 10 times in pull 2", code=1)
 

@@ -262,8 +262,9 @@ def test_the_result_draws_itself() -> None:
     assert len(identify(arms(), bounds=(0, 1), rng=1, max_samples=MOST).plot().axes) == 2
 
 
-def test_a_pull_that_always_fails_ends_the_run() -> None:
+def test_a_pull_that_always_fails_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under retry too: dropping it would bias the arm."""
+    monkeypatch.setattr("bestarm.running.run.LONGEST_WAIT", 0.01)
 
     def broken() -> float:
         raise OSError("gone")

@@ -30,6 +30,7 @@ OTHER: dict[str, Any] = {
     "seed": 7,
     "lease": 5.0,
     "about": {"a": "./a", "c": "./c"},
+    "control": "b",
 }
 
 ROUNDS: dict[str, Any] = {"bounds": (0, 1), "items": 20, "failures": "worst"}

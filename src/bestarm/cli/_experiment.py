@@ -36,7 +36,7 @@ Worker = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The name of this worker, kept with its pulls; default: the host and the calling process.",
+        help="The name of this worker, kept with its pulls; default: the host and the process.",
     ),
 ]
 Listing = Annotated[ListingFormat, typer.Option("--format", help="Output format.")]
@@ -97,6 +97,10 @@ Failures = Annotated[
         help="With --items, what counts if there is no number: repeat (the default) asks again, a number is "
         "the value, worst takes the worst for whatever is claimed.",
     ),
+]
+Control = Annotated[
+    str | None,
+    typer.Option(metavar="ARM", help="Say which arms are better than this one, too; it decides nothing."),
 ]
 Order = Annotated[
     str | None,
@@ -167,14 +171,15 @@ def settings_of(
     minimize: bool,
     order: str | None,
     tolerance: str | None,
-    items: str | None = None,
-    failures: str | None = None,
+    control: str | None,
+    items: str | None,
+    failures: str | None,
 ) -> dict[str, Any]:
     """What `Experiment.create` and `identify` are given, from the words of the command line."""
     scales = {"--bounds": bounds is not None, "--sigma": sigma is not None, "--student": student}
     if sum(scales.values()) > 1:
         raise InvalidInputError(_SCALE.format(" and ".join(name for name in scales if scales[name])))
-    words = {"strategy": strategy, "stopping": stopping, "order": order}
+    words = {"strategy": strategy, "stopping": stopping, "order": order, "control": control}
     found: dict[str, Any] = {key: word for key, word in words.items() if word is not None}
     if delta is not None:
         found["delta"] = to_number(delta, "delta")

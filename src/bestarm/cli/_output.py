@@ -39,6 +39,15 @@ class ListingFormat(StrEnum):
     json = "json"
 
 
+class ResultFormat(StrEnum):
+    """What `--format` takes where the output is a result."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+    markdown = "markdown"
+
+
 def check_writable(file: str) -> None:
     """Refuse an output file that cannot be written, before the work and not after it."""
     target = Path(file)

@@ -12,6 +12,7 @@ from ..errors import InvalidInputError, SuspendedError
 from . import DONE, OVER, UNDECIDED, say
 from ._experiment import (
     Bounds,
+    Control,
     Delta,
     Failures,
     Items,
@@ -64,6 +65,7 @@ def create(
     tolerance: Tolerance = None,
     items: Items = None,
     failures: Failures = None,
+    control: Control = None,
     seed: Seed = None,
     lease: Annotated[
         str | None,
@@ -82,7 +84,8 @@ def create(
     """
     url = store_url(store)
     settings = settings_of(
-        delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance, items, failures
+        *(delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance),
+        *(control, items, failures),
     )
     if lease is not None:
         settings["lease"] = None if lease == "never" else to_seconds(lease, "lease", "write never")

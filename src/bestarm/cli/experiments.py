@@ -88,6 +88,8 @@ def print_status(now: Status) -> None:
         out = now.ruled_out.items()
         said = [f"{arm} after {one.samples} samples, {now.at_least(arm)}" for arm, one in out]
         lines.append(("ruled out", "; ".join(said)))
+    if now.versus_control:
+        lines.append(("control", now.versus_control))
     lines.append(("promise", now.assumes))
     if now.suspended:
         lines.append(("SUSPENDED", now.suspended))
@@ -96,14 +98,22 @@ def print_status(now: Status) -> None:
         print(harmless(f"{key:<11}{text}"))
     print()
     header = ["arm", "samples", "mean", "sd", f"{now.leader or 'leader'} is better by", "pending"]
-    print_table([harmless(cell) for cell in header], [_arm_cells(row) for row in arm_rows(now)])
+    cells = [_arm_cells(row) for row in arm_rows(now)]
+    if now.control is not None:
+        header.append(f"better than {now.control} by")
+        for arm, row in zip(now.arms, cells, strict=True):
+            row.append(_ends(*plain(now.against_control.get(arm, (None, None)))))
+    print_table([harmless(cell) for cell in header], cells)
 
 
 def _arm_cells(row: dict[str, Any]) -> list[str]:
-    low, high = row["behind_at_least"], row["behind_at_most"]
-    better = "" if low is None or high is None else f"{number(low, 4)} to {number(high, 4)}"
+    better = _ends(row["behind_at_least"], row["behind_at_most"])
     mean, deviation = ("" if row[key] is None else number(row[key], 4) for key in ("mean", "deviation"))
     return [harmless(row["arm"]), str(row["samples"]), mean, deviation, better, str(row["pending"])]
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{number(low, 4)} to {number(high, 4)}"
 
 
 def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat.table) -> None:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
 from .._text import harmless
 from ..errors import ArmError, BestarmError, InvalidInputError
-from . import say
+from . import DONE, OTHER, UNDECIDED, say
 from ._experiment import (
     Bounds,
+    Control,
     Delta,
     Failures,
     Items,
@@ -30,6 +32,7 @@ from ._experiment import (
     StrategyName,
     Student,
     Tolerance,
+    Worker,
     remarks,
     require_scale,
     seed_of,
@@ -39,7 +42,7 @@ from ._experiment import (
 )
 from ._listing import ARM, arm_rows
 from ._numbers import to_seconds, to_whole
-from ._output import ListingFormat, print_csv, print_json, print_table
+from ._output import ResultFormat, print_csv, print_json, print_table
 
 if TYPE_CHECKING:
     from ..experiment.pulls import Pull
@@ -85,7 +88,15 @@ Failing = Annotated[
 ]
 Shell = Annotated[bool, typer.Option("--shell", help="Run the commands with sh.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "--no-progress", help="Show no live view and no remarks.")]
-Printed = Annotated[ListingFormat, typer.Option(help="Output format of the result; csv lists the arms.")]
+Printed = Annotated[ResultFormat, typer.Option(help="Output format of the result; csv lists the arms.")]
+Expected = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ARM",
+        help="Exit with code 0 only if this arm is proven to be the best (or within the tolerance of it), "
+        "with 5 if another one is.",
+    ),
+]
 
 
 def identify(
@@ -104,15 +115,18 @@ def identify(
     tolerance: Tolerance = None,
     items: Items = None,
     failures: Failures = None,
+    control: Control = None,
     seed: Seed = None,
     max_samples: MaxSamples = None,
     timeout: Timeout = None,
     pull_timeout: PullTimeout = None,
     workers: Workers = "1",
+    worker: Worker = None,
     on_error: Failing = OnError.stop,
     shell: Shell = False,
     quiet: Quiet = False,
-    format: Printed = ListingFormat.table,
+    expect: Expected = None,
+    format: Printed = ResultFormat.table,
 ) -> int:
     """Find which of several noisy commands gives the best number, wrong with probability at most delta.
 
@@ -122,8 +136,8 @@ def identify(
     Every call gets its own seed in the variable BESTARM_SEED, along with BESTARM_ARM and BESTARM_PULL, but
     not BESTARM_STORE, which may hold a password.
 
-    Exits with code 0 when decided, 3 when a budget ran out. With --store, running the same command again
-    resumes the run; settings that are then left out, such as --bounds, are those of the stored run.
+    Exits with code 0 when decided, 3 when a budget ran out, 5 when --expect names another arm. With --store,
+    the same command resumes the run; settings that are then left out are those of the stored run.
 
     Example: bestarm identify --arm short='./evaluate short' --arm long='./evaluate long' --bounds 0,1 \
         --max-samples 5000
@@ -135,25 +149,43 @@ def identify(
     patience = None if pull_timeout is None else to_seconds(pull_timeout, "pull-timeout")
     arms = _arms(arm, commands, shell, patience)
     options = settings_of(
-        delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance, items, failures
+        *(delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance),
+        *(control, items, failures),
     )
     require_scale(options, lambda: store is not None and _is_stored(store, name))
-    options |= _budgets(max_samples, timeout, len(arms)) | _place(store, name, arms)
-    options |= {
-        "rng": seed_of(seed),
-        "on_error": _policy(on_error, quiet),
-        "progress": False if quiet else None,
-    }
+    options |= _limits(max_samples, timeout, len(arms)) | _place(store, name, arms)
+    options |= {"rng": seed_of(seed), "on_error": _policy(on_error, quiet), "worker": worker}
+    _check_expected(expect, arms)
     with _resumable(store is not None), _workers(commands, _width(workers)) as pool, remarks(quiet):
-        result = _run(arms, workers=pool, **options)
+        result = _run(arms, workers=pool, progress=_progress(quiet), **options)
     _show(result, format)
-    if not quiet:
-        _say_more(result, store is not None)
-    return 0 if result.decision is not None else 3
+    _say_more(result, store is not None, quiet)
+    return _code(result, expect)
 
 
-def _say_more(result: Result, stored: bool) -> None:
+def _code(result: Result, expect: str | None) -> int:
+    """The answer as an exit code."""
+    if result.decision is None:
+        return UNDECIDED
+    return DONE if expect in (None, result.decision) else OTHER
+
+
+def _check_expected(expect: str | None, arms: dict[str, CommandArm]) -> None:
+    if expect is not None and expect not in arms:
+        raise InvalidInputError(f"--expect must name one of the arms {', '.join(arms)}, got {expect!r:.60}.")
+
+
+def _limits(max_samples: str | None, timeout: str | None, num_arms: int) -> dict[str, Any]:
+    return {
+        "max_samples": None if max_samples is None else _budget(max_samples, num_arms),
+        "timeout": None if timeout is None else to_seconds(timeout, "timeout"),
+    }
+
+
+def _say_more(result: Result, stored: bool, quiet: bool) -> None:
     """What was there before, and how to continue."""
+    if quiet:
+        return
     if result.resumed:
         _say_what_was_there(result)
     if result.decision is None:
@@ -226,11 +258,11 @@ def _arms(words: list[str], commands: Commands, shell: bool, timeout: float | No
     return arms
 
 
-def _budgets(max_samples: str | None, timeout: str | None, num_arms: int) -> dict[str, Any]:
-    return {
-        "max_samples": None if max_samples is None else _budget(max_samples, num_arms),
-        "timeout": None if timeout is None else to_seconds(timeout, "timeout"),
-    }
+def _progress(quiet: bool) -> Literal["lines", False] | None:
+    """The live view on a terminal, lines elsewhere."""
+    if quiet:
+        return False
+    return None if sys.stderr is not None and sys.stderr.isatty() else "lines"
 
 
 def _budget(word: str, num_arms: int) -> int:
@@ -316,11 +348,14 @@ def _resumable(stored: bool) -> Iterator[None]:
         raise
 
 
-def _show(result: Result, format: ListingFormat) -> None:
-    if format is ListingFormat.json:
+def _show(result: Result, format: ResultFormat) -> None:
+    if format is ResultFormat.json:
         print_json(result.to_dict())
         return
-    if format is ListingFormat.csv:
+    if format is ResultFormat.markdown:
+        print(result.to_markdown(), end="")
+        return
+    if format is ResultFormat.csv:
         print_csv(arm_rows(result), ARM)
         return
     print(harmless(str(result)))
@@ -331,7 +366,9 @@ def _show(result: Result, format: ListingFormat) -> None:
 
 def _say_how_to_go_on(result: Result, stored: bool) -> None:
     budget = "--timeout" if result.ended == "timeout" else "--max-samples"
-    if not stored:
+    if result.ended == "stopped":
+        say("the run was stopped by hand, for good; give another --name for a new run.")
+    elif not stored:
         say(f"give a larger {budget}; with --store sqlite:///runs.db the run could be resumed.")
     elif result.ended == "timeout":
         say("the same command resumes the run.")

@@ -207,9 +207,7 @@ class Bodies:
         lower, upper = self._intervals(leader, whole)
         if self.left == 1:  # by the decision, whatever the pairs say
             lower = np.maximum(lower, 0.0)
-        if self.model.limits is not None and leader >= 0:  # means within the bounds do not differ by more
-            apart = (self.model.limits[1] - self.model.limits[0]) / unit
-            lower, upper = np.clip(lower, -apart, apart), np.clip(upper, -apart, apart)
+        lower, upper = self._clipped(lower, leader), self._clipped(upper, leader)
         return Findings(
             arm=leader,
             pulls=tuple(int(n) for n in pulls),
@@ -221,6 +219,19 @@ class Bodies:
             ruled_out=tuple(map(self._ruled_out, range(pulls.size))),
             deviations=self.deviations(),
         )
+
+    def leads(self, arm: int) -> tuple[list[float], list[float]]:
+        """By how much an arm is better than each other one: at least and at most, in the user's own units."""
+        lower, upper = self._intervals(arm, self.whole())
+        unit = self.model.unit
+        return (unit * self._clipped(lower, arm)).tolist(), (unit * self._clipped(upper, arm)).tolist()
+
+    def _clipped(self, ends: Array, arm: int) -> Array:
+        """Means within the bounds do not differ by more than these; of the leads of one arm, if any."""
+        if self.model.limits is None or arm < 0:
+            return ends
+        apart = (self.model.limits[1] - self.model.limits[0]) / self.model.unit
+        return np.clip(ends, -apart, apart)
 
     def _ruled_out(self, arm: int) -> RuledOut | None:
         """When an arm was ruled out, and how far below the best it is at least."""

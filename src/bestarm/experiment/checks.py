@@ -56,6 +56,16 @@ def check_lease(given: float | None) -> float | None:
     return None if given is None or given == math.inf else seconds("lease", given)
 
 
+def check_control(given: str | None, arms: tuple[str, ...]) -> str | None:
+    """One of the arms, or None."""
+    if given is not None and given not in arms:
+        raise InvalidInputError(
+            f"control must be one of the arms {', '.join(arms)[:200]}, got {_door.short(given)}; name the "
+            f"arm that the others are compared with."
+        )
+    return given
+
+
 def check_about(given: Mapping[str, str] | None, arms: tuple[str, ...]) -> tuple[str, ...] | None:
     """What each arm is, in the order of the arms."""
     return None if given is None else tuple(str(given.get(arm, "")) for arm in arms)

@@ -86,6 +86,7 @@ class Experiment(Tending):
         lease     seconds after which an unanswered pull is issued again, None or inf for never; default 3600;
                   an existing experiment keeps its own
         about     arm -> what it is (a command, a commit); stored, and refused if it differs later
+        control   an arm that the others are compared with: `status` says which are better; it decides nothing
         worker    the name of this worker, kept with its pulls; default the host and the process
         Raises    InvalidInputError, StoreError
         """

@@ -204,6 +204,10 @@ class Independent(State):
             return False
         return self.bodies.would_decide()
 
+    def leads(self, arm: int) -> tuple[list[float], list[float]]:
+        """Between which ends an arm is better than each of the others, in the values' units."""
+        return self.bodies.leads(arm)
+
     @property
     def waiting(self) -> int:
         """Results that wait for an earlier pull to be settled before they count."""

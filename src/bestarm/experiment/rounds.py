@@ -224,17 +224,12 @@ class Rounds(State):
 
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees; the arm is the leader if none is given."""
-        K, width = len(self.settings.arms), self.high - self.low
-        rounds = self.first - 1
+        K, rounds = len(self.settings.arms), self.first - 1
         leader = -1 if rounds == 0 else paired.leading(self.pairs, self.arms) if arm is None else arm
-        lower, upper = np.full(K, -math.inf), np.full(K, math.inf)
-        if leader >= 0:
-            for i in range(K):
-                lower[i], upper[i] = self._end(leader, i), -self._end(i, leader)
-            lower[leader] = upper[leader] = 0.0
+        lower, upper = self.leads(leader) if leader >= 0 else ([-math.inf] * K, [math.inf] * K)
         race = self._race()
         if len(race) == 1 and leader == race[0]:  # by the decision, whatever the pairs say
-            lower = np.maximum(lower, 0.0)
+            lower = [max(low, 0.0) for low in lower]
         statistic, threshold = self._progress(leader, race)
         means = [mean if n else None for mean, n in zip(self.body[MEANS], self.body[PULLS], strict=True)]
         return Findings(
@@ -243,8 +238,8 @@ class Rounds(State):
             means=tuple(None if mean is None else float(mean) for mean in means),
             statistic=statistic,
             threshold=threshold,
-            lower=tuple((width * lower).tolist()),
-            upper=tuple((width * upper).tolist()),
+            lower=tuple(lower),
+            upper=tuple(upper),
             ruled_out=tuple(map(self._ruled_out, range(K))),
             deviations=tuple(
                 math.sqrt(m2 / (n - 1.0)) if n > 1.0 else None
@@ -253,6 +248,15 @@ class Rounds(State):
             rounds=rounds,
             tied=self._tied(leader, race) if rounds == self.design.items else (),
         )
+
+    def leads(self, arm: int) -> tuple[list[float], list[float]]:
+        """Between which ends an arm is better than each of the others, in the values' units."""
+        K, width = len(self.settings.arms), self.high - self.low
+        lower, upper = [0.0] * K, [0.0] * K
+        for i in range(K):
+            if i != arm:
+                lower[i], upper[i] = width * self._end(arm, i), -width * self._end(i, arm)
+        return lower, upper
 
     def rounds_needed(self) -> list[float] | None:
         """How many rounds each arm will have had in the end, if differences go on as they did; None at first.

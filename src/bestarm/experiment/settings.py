@@ -25,6 +25,7 @@ from ..theory.stopping import StoppingRule
 from .checks import (
     check_about,
     check_arms,
+    check_control,
     check_lease,
     check_minimize,
     check_order,
@@ -68,6 +69,7 @@ class Shared(TypedDict, total=False):
     items: Any
     failures: str | float | None
     about: Mapping[str, str] | None
+    control: str | None
 
 
 class Given(Shared, total=False):
@@ -78,10 +80,6 @@ class Given(Shared, total=False):
 
 
 REQUIRED = object()
-_OF_ROUNDS = {
-    "strategy": "chosen",
-    "stopping": "stopping",
-}  # arguments, and fields, that rounds set themselves
 NO_NEW_ARMS = (
     "arms cannot be added midway, as the promise is about those that it began with: begin a new experiment "
     "under another name, and give it the values that you have with observe, all of them, not chosen by value"
@@ -159,6 +157,7 @@ class Settings:
     alarm        whether values that vary more than sigma allows suspend, where the model has a sigma
     lease        seconds until an unanswered pull is issued again, None for never
     about        what each arm is, in the order of the arms, or None
+    control      the arm that the others are compared with, or None; no decision depends on it
     """
 
     decisions: int = field(
@@ -221,6 +220,10 @@ class Settings:
     )
     about: tuple[str, ...] | None = field(
         metadata=setting("about", check=check_about, default=None, per_arm=True, read=read_about)
+    )
+
+    control: str | None = field(
+        metadata=setting("control", check=check_control, default=None, per_arm=True, older={"control": None})
     )
 
     @cached_property
@@ -299,7 +302,9 @@ class Request:
         arms = self.kept["arms"]
         made = Settings(**self.kept, **{name: how.usual(arms) for name, how in rest.items()})
         if made.items is not None:
-            given = [name for name, one in _OF_ROUNDS.items() if one in self.kept]
+            given = [
+                key for key in ("strategy", "stopping") if {"strategy": "chosen"}.get(key, key) in self.kept
+            ]
             refuse_beside_items(made, *given[:1])
             return replace(made, chosen=IN_ROUNDS, stopping=None)
         if made.failures != "repeat":

@@ -240,6 +240,10 @@ class State(ABC):
         """What the rule sees; the arm is the leader if none is given."""
 
     @abstractmethod
+    def leads(self, arm: int) -> tuple[list[float], list[float]]:
+        """Between which ends an arm is better than each of the others, in the values' units."""
+
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """What the design keeps, as JSON can hold it."""
 

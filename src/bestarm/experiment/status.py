@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
+from .control import against_control
 from .findings import Findings, RuledOut
 from .leases import Hold
 from .promise import VOIDS, Caveat, assumption, caveats, promise, refutation
@@ -31,6 +32,11 @@ class Status:
     pending      pulls per arm without a value yet; they never count in the decision
     waiting      results that wait for an earlier pull to be settled before they count
     suspended    why nothing more is asked, or ""
+    control      the arm that the others are compared with, if one was given
+    against_control  by how much each other arm is better than the control, in the values' units; all lower
+                 ends hold at once, at all times, with the probability of the promise
+    better_than_control  the arms that are better than the control, in the same sense; None if nothing is
+                 proven, or without a control
     waits_for    the pull that results wait for: its id and arm, which worker has it, since when and until
                  when; `hold` says so in words, and what to do; None if there is none
     stopped      why it was ended by hand, undecided and for good; None if it was not
@@ -83,6 +89,9 @@ class Status:
     tied: tuple[str, ...] = ()
     stopped: str | None = None
     waits_for: Hold | None = None
+    control: str | None = None
+    against_control: dict[str, Interval] = field(default_factory=dict)
+    better_than_control: tuple[str, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON can hold them; an infinite end of an interval is None."""
@@ -92,9 +101,12 @@ class Status:
         out["ruled_out"] = {arm: one._asdict() for arm, one in self.ruled_out.items()}
         out["waits_for"] = None if self.waits_for is None else self.waits_for._asdict()
         out["caveats"] = [{"code": c.code, "effect": c.effect, "sentence": c.sentence} for c in self.caveats]
-        out["intervals"] = {
-            arm: [x if math.isfinite(x) else None for x in ends] for arm, ends in self.intervals.items()
-        }
+        better = self.better_than_control
+        out["better_than_control"] = None if better is None else list(better)
+        for name in ("intervals", "against_control"):
+            out[name] = {
+                arm: [x if math.isfinite(x) else None for x in ends] for arm, ends in out[name].items()
+            }
         return out
 
     def notes(self, beside_promise: bool) -> list[str]:
@@ -123,6 +135,15 @@ class Status:
         of_all = "" if self.items is None else f" of {self.items}"
         calls, items = plural(self.samples, "call"), "item" if (self.items or self.rounds) == 1 else "items"
         return f"{calls} on {self.rounds}{of_all} {items}"
+
+    @property
+    def versus_control(self) -> str:
+        """Which arms are better than the control, in words; "" without a control, or if nothing is proven."""
+        if self.better_than_control is None:
+            return ""
+        named = ", ".join(self.better_than_control) or "no arm is proven to be"
+        verb = "" if not self.better_than_control else " is" if len(self.better_than_control) == 1 else " are"
+        return f"{named}{verb} better than the control {self.control}"
 
     @property
     def hold(self) -> str:
@@ -181,6 +202,8 @@ def status_of(name: str, state: State, waits_for: Hold | None = None) -> Status:
         pending[item.arm] += 1
     ends = zip(arms, seen.lower, seen.upper, strict=True)
     proven = promise(state)
+    compared = against_control(state)
+    better = tuple(arm for arm, (low, _) in compared.items() if low > 0.0)
     shortfall, race = (None, None) if proven is None else _race(state, seen)
     return Status(
         name=name,
@@ -213,6 +236,9 @@ def status_of(name: str, state: State, waits_for: Hold | None = None) -> Status:
         tied=tuple(arms[a] for a in seen.tied) if state.decision else (),
         stopped=state.stopped,
         waits_for=waits_for,
+        control=settings.control,
+        against_control=compared,
+        better_than_control=None if proven is None or settings.control is None else better,
     )
 
 

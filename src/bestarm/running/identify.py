@@ -20,6 +20,7 @@ from ..experiment.settings import Shared
 from ..experiment.store import Store
 from .result import Result
 from .run import Arm, Callback, OnError, Run
+from .view import Progress
 
 MOST_WORKERS = 10_000
 
@@ -36,7 +37,7 @@ class Options(Shared, total=False):
     name: str
     worker: str | None
     callbacks: Iterable[Callback]
-    progress: bool | None
+    progress: Progress
 
 
 _shown = spelled_out(Options.__annotations__, like=Run)
@@ -59,7 +60,7 @@ def identify(
     bounds        (lo, hi) that every value respects; or else
     model         what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm, or
                   bestarm.Student(), Gaussian values of unknown variances
-    strategy, stopping, tolerance, minimize, order   as in `Experiment.create`
+    strategy, stopping, tolerance, minimize, order, control   as in `Experiment.create`
     items         compare all arms on the same items; an arm is then called with an item first. A closed set,
                   of which each item is used once at most, in random order: a list, the path of a file with
                   one a line, or a number; or an unlimited source: a function draw(rng) -> item
@@ -74,12 +75,14 @@ def identify(
                   pull after a pause, longer each time; a function of (pull, error) may return a value, or
                   None to repeat the pull
     store, name   where to keep the run; the same call with the same store and name resumes it, and settings
-                  that are then left out (delta to order, about) are those of the stored run
+                  that are then left out (delta to control, about) are those of the stored run
     worker        the name of this worker, kept with its pulls; default the host and the process
     about         arm -> what it is, kept with the run: another text for an arm is refused later
-    callbacks     functions of the `Status`, called when results are in: after each one, with one worker
-    progress      show the live view; by default on a terminal and in a notebook
-    Returns       Result; its `best` is None if a budget ran out first
+    callbacks     functions of the `Status`, called when results are in: after each one, with one worker; one
+                  that returns False ends the run
+    progress      show the live view; by default on a terminal and in a notebook; "lines" for a line on
+                  stderr every ten seconds
+    Returns       Result; its `best` is None if a budget ran out first, or a callback or a stop ended the run
     Raises        InvalidInputError, StoreError, ArmError, SuspendedError
     """
     _door.known_arguments("identify", options, tuple(Options.__annotations__))

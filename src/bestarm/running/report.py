@@ -58,6 +58,7 @@ def page(
         "<h2>The options</h2>",
         _leads(status),
         _samples(status),
+        _control(status),
         "<h2>What else to know</h2>",
         _notes(status),
         "<h2>How it was set up</h2>",
@@ -175,6 +176,23 @@ def _leads(status: Status) -> str:
         f"safe side of it. All numbers are in the values' own units; a {what} mean is better."
         f"</figcaption>{''.join(rows)}{scale}{more}</figure>"
     )
+
+
+def _control(status: Status) -> str:
+    """By how much each other option is better than the control."""
+    if status.control is None:
+        return ""
+    rows: list[Sequence[str | Cell]] = [
+        [_cell(arm), "" if not all(map(math.isfinite, ends)) else f"{ends[0]:.3g} to {ends[1]:.3g}"]
+        for arm, ends in list(status.against_control.items())[:MOST_ARMS]
+    ]
+    said = f"<p>{_text(status.versus_control)}.</p>" if status.versus_control else ""
+    title = f"Against the control, {_text(status.control)}"
+    note = (
+        "<p class='faint'>All lower ends hold at once with the probability above, for "
+        f"{len(status.against_control)} comparisons with the control.</p>"
+    )
+    return f"<h2>{title}</h2>{said}{table(['option', 'is better by'], rows)}{note}"
 
 
 def _line(status: Status, arm: str, axis: tuple[float, float]) -> str:

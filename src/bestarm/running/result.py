@@ -8,16 +8,23 @@ from html import escape
 from typing import Any
 
 from .._html import table
-from .._text import rough
-from ..experiment.status import Status
+from .._text import cell_of_markdown, markdown_table, rough
+from ..experiment.status import Interval, Status
+
+WHY = {
+    "max_samples": "the samples ran out",
+    "timeout": "the time ran out",
+    "callback": "a callback ended the run",
+    "items": "the items are used up",
+}
 
 
 @dataclass(frozen=True)
 class Result(Status):
     """What was found; everything a `Status` says, and how the run ended.
 
-    ended    "decided", "stopped" (by hand, for good), "max_samples", "timeout", or "items" if these are used
-             up without a decision
+    ended    "decided", "stopped" (by hand, for good), "callback", "max_samples", "timeout", or "items" if
+             these are used up without a decision
     seconds  how long this run took
     resumed  how many of the samples were there before this run
     uniform  how many samples uniform sampling would take in total at the estimated means, None if unknown
@@ -47,22 +54,20 @@ class Result(Status):
 
     def __str__(self) -> str:
         if self.best is None:
-            why = {
-                "max_samples": "the samples ran out",
-                "timeout": "the time ran out",
-                "items": "the items are used up",
-            }.get(self.ended, "")
+            why = WHY.get(self.ended, "")
             text = super().__str__() + (f" ({why})" if why and not self.suspended else "")
         else:
             about = f" (uniform: about {rough(self.uniform)})" if self.uniform else ""
             text = super().__str__() + about
             if self.resumed >= self.samples:
                 text += "; already decided, so nothing was run"
+        text += f"; {self.versus_control}" if self.versus_control else ""
         return text + "".join(f"; note: {note}" for note in self.notes(self.best is not None))
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows: the leader first, then the others by mean."""
         header = ["arm", "samples", "mean", "sd", f"{self.leader or 'leader'} is better by"]
+        header += [f"better than {self.control} by"] if self.control is not None else []
         sign = -1.0 if self.minimize else 1.0
         order = sorted(self.arms, key=lambda arm: (arm != self.leader, -sign * (self.means[arm] or 0.0)))
         return header, [
@@ -72,9 +77,14 @@ class Result(Status):
                 _shown(self.means[arm]),
                 _shown(self.deviations.get(arm)),
                 self._better(arm),
+                *([interval_text(self.against_control.get(arm))] if self.control is not None else []),
             ]
             for arm in order
         ]
+
+    def to_markdown(self) -> str:
+        """The sentence and the table, as Markdown."""
+        return f"{cell_of_markdown(str(self))}\n\n{markdown_table(*self.table())}"
 
     def plot(self) -> Any:
         """A picture of the means' differences and of where the samples went: a Matplotlib figure."""
@@ -83,15 +93,19 @@ class Result(Status):
         return draw(self)
 
     def _better(self, arm: str) -> str:
-        low, high = self.intervals.get(arm, (math.nan, math.nan))
-        if math.isnan(low) or math.isinf(low):
-            return ""
-        out = ", ruled out" if arm in self.ruled_out and self.best is None else ""
-        return f"{_shown(low)} to {_shown(high)}{out}"
+        words = interval_text(self.intervals.get(arm))
+        return words + (", ruled out" if words and arm in self.ruled_out and self.best is None else "")
 
     def _repr_html_(self) -> str:
         header, rows = self.table()
         return f"<p>{escape(str(self))}</p>{table(header, rows)}"
+
+
+def interval_text(ends: Interval | None) -> str:
+    """An interval, "" for one that is not bounded."""
+    if ends is None or not (math.isfinite(ends[0]) and math.isfinite(ends[1])):
+        return ""
+    return f"{_shown(ends[0])} to {_shown(ends[1])}"
 
 
 def _shown(value: float | None) -> str:

@@ -25,7 +25,7 @@ from ..experiment.values import check_value
 from ..theory.paired import Paired
 from .heart import Heart
 from .result import Result
-from .view import View, check_progress
+from .view import Progress, View, check_progress
 
 Arm = Callable[..., Any]
 OnError = str | Callable[[Pull, BaseException], float | None]
@@ -65,7 +65,7 @@ class Run:
         name: str = "identify",
         worker: str | None = None,
         callbacks: Iterable[Callback] = (),
-        progress: bool | None = None,
+        progress: Progress = None,
         **settings: Unpack[Shared],
     ) -> None:
         self.functions = _functions(arms)
@@ -203,8 +203,9 @@ class Run:
         if problem is not None:
             raise problem
         if told:
-            for callback in self.callbacks:
-                callback(self.experiment.status())
+            said = [callback(self.experiment.status()) for callback in self.callbacks]
+            if any(answer is False for answer in said):
+                self.ended = self.ended or "callback"
 
     def result(self) -> Result:
         """What was found, and why the run ended."""

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .._text import clean
 from ..errors import InvalidInputError, StoreError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..experiment.experiment import Experiment
 
+Progress = bool | Literal["lines"] | None
 EVERY = 0.2  # seconds between frames
 EVERY_LINE = 10.0  # seconds between lines in a log
 
@@ -33,14 +34,16 @@ class View:
     On a terminal the view goes when the run ends well, since its result follows; it stays when the run is
     broken off. Everything goes to stderr, nothing to stdout.
     experiment   what has a `status` and a `forecast`
-    progress     True or False; None to show it on a terminal and in a notebook
+    progress     True or False; None to show it on a terminal and in a notebook; "lines" for a line on stderr
+                 every ten seconds, wherever that is, and none in a run that is shorter
     max_samples  the budget, if there is one
     """
 
-    def __init__(self, experiment: Experiment, progress: bool | None, max_samples: int | None) -> None:
+    def __init__(self, experiment: Experiment, progress: Progress, max_samples: int | None) -> None:
         check_progress(progress)
         self.experiment, self.max_samples = experiment, max_samples
-        self.shown = (_is_tty(sys.stderr) or _in_notebook()) if progress is None else progress
+        self._lines = progress == "lines"
+        self.shown = (_is_tty(sys.stderr) or _in_notebook()) if progress is None else bool(progress)
         self.shown = self.shown and sys.stderr is not None
         self._due = math.inf
 
@@ -48,7 +51,7 @@ class View:
         if self.shown:
             self._begun = time.monotonic()
             self._before = self.experiment.status().samples
-            self._display = _display()
+            self._display = _Lines(late=True) if self._lines else _display()
             self._show(self._display.start)
         return self
 
@@ -145,13 +148,17 @@ class _Lines:
 
     every = EVERY_LINE
 
+    def __init__(self, late: bool = False) -> None:
+        self.last, self._late = "", late
+        self._begun = time.monotonic()
+
     def start(self, picture: Frame) -> None:
-        self.last = ""
         self.show(picture)
 
     def show(self, picture: Frame) -> None:
         line = clean("; ".join([str(picture.status), *picture.facts()[1:]]))
-        if line != self.last:
+        early = self._late and time.monotonic() - self._begun < self.every
+        if line != self.last and not early:
             print(line, file=sys.stderr, flush=True)
         self.last = line
 
@@ -159,12 +166,12 @@ class _Lines:
         pass
 
 
-def check_progress(progress: bool | None) -> None:
-    """Refuse what is neither True nor False nor left out."""
-    if not (progress is None or isinstance(progress, bool)):
+def check_progress(progress: Progress) -> None:
+    """Refuse what is neither True nor False nor "lines" nor left out."""
+    if not (progress is None or isinstance(progress, bool) or progress == "lines"):
         raise InvalidInputError(
-            f"progress must be True or False, got {progress!r}; leave it out for a view on a terminal "
-            f"and in a notebook."
+            f"progress must be True, False or 'lines', got {progress!r}; leave it out for a view on a "
+            f"terminal and in a notebook."
         )
 
 
