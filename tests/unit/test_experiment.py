@@ -283,7 +283,7 @@ def test_a_lapsed_pull_is_issued_again_and_the_first_value_counts() -> None:
     assert experiment.tell(again, 0.5) == "told"
     assert experiment.tell(first, 0.25) == "late"
     assert kinds(experiment)[1:] == ["asked", "asked", "lapsed", "asked", "told", "late"]
-    assert [code for code, _ in experiment.status().caveats] == ["lapsed", "retried", "late"]
+    assert [code for code, _ in experiment.status().caveats] == ["lapsed", "late"]
 
 
 def test_the_answer_to_a_lapsed_pull_counts_if_it_is_the_first() -> None:
@@ -759,7 +759,6 @@ def test_caveats_count_every_kind_per_arm() -> None:
     assert experiment.status().caveats == (
         ("failed", "pulls that gave no value: 1 (a 1)"),
         ("lapsed", "pulls that were not answered in time: 1 (b 1)"),
-        ("retried", "pulls that were issued again: 2 (a 1, b 1)"),
         ("late", "answers for pulls that were already settled, not counted: 1 (a 1)"),
         ("corrected", "values outside the bounds, taken back or corrected by hand: 1 (b 1)"),
         ("observed", "values from before the experiment, which must not have been chosen by value: 2 (c 2)"),

@@ -82,7 +82,7 @@ def before_the_first() -> Status:
 
 
 def more(samples: int | None = 317, reason: str = "") -> Forecast:
-    return Forecast(samples, {}, reason)
+    return Forecast(samples, {}, reason, 240, 440)
 
 
 def rendered(picture: Any, width: int, height: int = 40, encoding: str = "utf-8") -> list[str]:
@@ -149,11 +149,11 @@ def test_a_frame_says_where_the_run_stands(width: int) -> None:
     )
     lines = rendered(Frame(now, more(), 83.0, 5000), width)
     text = words(lines)
-    for part in ("undecided after 300 samples; cot leads", "0.75", "evidence 3.12 of 5.25", "at most 5000"):
+    for part in ("undecided after 300 samples; cot leads", "0.75", "evidence: 59 per cent", "at most 5000"):
         assert part in text
     for part in (
-        "about 320 more",
-        "1:28 at",
+        "240 to 440 more samples",
+        "1:06 to 2:01 at",
         "1:23 elapsed",
         "3 pending",
         "4 waiting",
@@ -256,14 +256,14 @@ def test_decided_and_suspended() -> None:
 
 
 def test_a_forecast_beyond_the_budget_says_so() -> None:
-    """300 samples and 317 more are beyond 500, and within 5000."""
+    """300 samples and at least 240 more are beyond 500, and within 5000."""
     assert "beyond the budget" in Frame(status(), more(), 1.0, 500).text()
     assert "beyond the budget" not in Frame(status(), more(), 1.0, 5000).text()
 
 
 def test_the_pace_is_that_of_this_run() -> None:
-    """Samples that were there before do not count: 100 in 10 s make 320 in 32 s."""
-    assert "0:32 at this pace" in Frame(status(), more(), 10.0, None, 200).text()
+    """Samples that were there before do not count: 100 in 10 s make 240 to 440 in 24 to 44 s."""
+    assert "0:24 to 0:44 at this pace" in Frame(status(), more(), 10.0, None, 200).text()
     assert "pace" not in Frame(status(), more(), 10.0, None, 300).text()
 
 
@@ -344,7 +344,7 @@ def test_html_is_well_formed_and_escaped() -> None:
     for part in (
         *arms,
         "undecided after 900 samples",
-        "evidence 3.12 of 5.25",
+        "evidence: 59 per cent of the way",
         "of at most 500",
         "<img src=x>",
     ):
@@ -546,7 +546,7 @@ def test_looking_does_not_end_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_progress_that_is_neither_is_refused() -> None:
     """A number is no answer to whether to show something."""
-    with pytest.raises(InvalidInputError, match="progress must be True or False, got 3"):
+    with pytest.raises(InvalidInputError, match="progress must be True, False or 'lines', got 3"):
         view(Fake(), 3)  # type: ignore[arg-type]
 
 

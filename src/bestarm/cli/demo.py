@@ -38,7 +38,7 @@ def _live() -> None:
     result = identify(
         {name: option(rate) for name, rate in PROMPTS.items()}, bounds=(0, 1), rng=1, max_samples=20_000
     )
-    print(result, end="\n\n")
+    print(result.sentence, end="\n\n")
     print_table(*result.table())
     print(
         "\nWith your own commands: "

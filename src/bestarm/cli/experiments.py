@@ -65,6 +65,8 @@ def print_status(now: Status) -> None:
     """Where an experiment stands, for people."""
     decision = now.decision if now.decision is not None else "none yet"
     leader = "none, there is no result yet"
+    if now.waiting:
+        leader = f"none yet, {now.waiting} results wait for an earlier pull"
     if now.leader is not None:
         leader = f"{now.leader} (a guess, not a decision)" + (f"; {now.at_most}" if now.at_most else "")
     why = "came after the decision" if now.decision is not None else "waiting for earlier pulls"
@@ -137,7 +139,7 @@ def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat
     elif found.reason:
         print(harmless(found.reason))
     else:
-        print(f"about {found.samples} more samples, if the estimated means are the true ones\n")
+        print(f"{found.words}; {found.samples:,} if the estimated means are the true ones\n")
         show(rows, ["arm", "samples"], format)
 
 

@@ -358,7 +358,7 @@ def _show(result: Result, format: ResultFormat) -> None:
     if format is ResultFormat.csv:
         print_csv(arm_rows(result), ARM)
         return
-    print(harmless(str(result)))
+    print(harmless(result.sentence))
     print()
     header, rows = result.table()
     print_table(list(map(harmless, header)), [list(map(harmless, row)) for row in rows])

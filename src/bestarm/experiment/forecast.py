@@ -7,12 +7,13 @@ uncompiled, as the commands run. Compiled or not, the answer is the same.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from .._door import Array
+from .._text import rough
 from ..kernels import rules
 from ..kernels.layout import MEANS, PULLS
 from ..kernels.noiseless import FOREVER, run_on
@@ -30,23 +31,35 @@ UNIT_STEPS = 20_000  # over K, for a strategy that must be taken one pull at a t
 class Forecast:
     """How many more samples the decision needs if the estimated means are the true ones.
 
-    samples  None if it cannot be said, see `reason`
-    pulls    to which arms they will go
+    samples    None if it cannot be said, see `reason`
+    pulls      to which arms they will go
+    low, high  the same if the lead over the closest rival is a standard error larger, or smaller, than it
+               looks; None while it is no larger than one, when a forecast means nothing
     """
 
     samples: int | None
     pulls: dict[str, int]
     reason: str = ""
+    low: int | None = None
+    high: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {"samples": self.samples, "pulls": self.pulls, "reason": self.reason}
+        return asdict(self)
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> str:
+        """How many more samples, as a range; or why that cannot be said."""
         if self.samples is None or self.reason:
             return self.reason
+        if self.low is None or self.high is None:
+            return "too early for a forecast"
+        low, high = rough(self.low), rough(self.high)
+        return f"{low:,} to {high:,} more samples" if low < high else f"about {high:,} more samples"
+
+    def __str__(self) -> str:
         shares = ", ".join(f"{arm} {n}" for arm, n in self.pulls.items() if n)
-        return f"about {self.samples} more samples" + (f": {shares}" if shares else "")
+        return self.words + (f": {shares}" if shares and self.low is not None else "")
 
 
 def forecast(state: State) -> Forecast:
@@ -77,7 +90,28 @@ def forecast(state: State) -> Forecast:
     if later is None:
         return Forecast(None, nothing, "no forecast: the leading arms are too close")
     more = np.maximum(0.0, np.ceil(later - state.bodies.told)).astype(np.int64)
-    return Forecast(int(more.sum()), dict(zip(arms, more.tolist(), strict=True)))
+    low, high = _range(state, float(later.sum()))
+    return Forecast(int(more.sum()), dict(zip(arms, more.tolist(), strict=True)), low=low, high=high)
+
+
+def _range(state: Independent, total: float) -> tuple[int | None, int | None]:
+    """More samples if the closest rival is a standard error farther from the leader, or nearer.
+
+    The samples at the decision grow as 1 over the square of that distance.
+    """
+    told, means = state.bodies.told, state.bodies.seen()[MEANS]
+    first, second = np.argsort(-means, kind="stable")[:2]
+    variances = state.bodies.model.variances(means.size)
+    spread = [
+        variances[a] if d is None else (d / state.bodies.model.unit) ** 2
+        for a, d in enumerate(state.bodies.deviations())
+    ]
+    gap = float(means[first] - means[second])
+    error = float(np.sqrt(spread[first] / told[first] + spread[second] / told[second]))
+    if not 0.0 < error < gap:
+        return None, None
+    ends = [total * (gap / (gap + off)) ** 2 - float(told.sum()) for off in (error, -error)]
+    return max(0, math.floor(ends[0])), math.ceil(max(0.0, ends[1]))
 
 
 def _of_rounds(state: Rounds) -> Forecast:
@@ -91,8 +125,22 @@ def _of_rounds(state: Rounds) -> Forecast:
         return Forecast(None, nothing, "no forecast before some rounds are complete")
     if not all(map(math.isfinite, needed)):
         return Forecast(None, nothing, "no forecast while two arms share the lead")
-    more = [max(0, math.ceil(n - taken)) for n, taken in zip(needed, state.findings().pulls, strict=True)]
-    return Forecast(sum(more), dict(zip(arms, more, strict=True)))
+    taken = state.findings().pulls
+    more = [max(0, math.ceil(n - had)) for n, had in zip(needed, taken, strict=True)]
+    low, high = _range_of_rounds(-math.log(state.settings.delta), sum(needed), sum(taken))
+    return Forecast(sum(more), dict(zip(arms, more, strict=True)), low=low, high=high)
+
+
+def _range_of_rounds(level: float, needed: float, taken: int) -> tuple[int | None, int | None]:
+    """More calls if the lead that matters is a standard error larger, or smaller.
+
+    Evidence of e nats is a lead of about the square root of 2e standard errors, and it grows evenly.
+    """
+    errors = math.sqrt(2.0 * level * taken / needed)
+    if errors <= 1.0:
+        return None, None
+    ends = [needed * (errors / (errors + off)) ** 2 - taken for off in (1.0, -1.0)]
+    return max(0, math.floor(ends[0])), math.ceil(max(0.0, ends[1]))
 
 
 def uniform_samples(state: State) -> int | None:

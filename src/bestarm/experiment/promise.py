@@ -124,7 +124,6 @@ TABLE = {
     "failed": Kind(INFORMS, _failed),
     "lapsed": Kind(INFORMS, _counted("lapsed", "pulls that were not answered in time")),
     "reclaimed": Kind(INFORMS, _counted("reclaimed", "pulls that were interrupted")),
-    "retried": Kind(INFORMS, _counted("retried", "pulls that were issued again")),
     "retracted": Kind(INFORMS, _counted("retracted", "retractions that left the evidence unchanged")),
     "late": Kind(INFORMS, _counted("late", "answers for pulls that were already settled, not counted")),
     "corrected": Kind(

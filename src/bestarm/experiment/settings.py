@@ -302,9 +302,8 @@ class Request:
         arms = self.kept["arms"]
         made = Settings(**self.kept, **{name: how.usual(arms) for name, how in rest.items()})
         if made.items is not None:
-            given = [
-                key for key in ("strategy", "stopping") if {"strategy": "chosen"}.get(key, key) in self.kept
-            ]
+            own = {"chosen": "strategy", "stopping": "stopping"}  # what rounds choose themselves
+            given = [own[name] for name in self.kept if name in own]
             refuse_beside_items(made, *given[:1])
             return replace(made, chosen=IN_ROUNDS, stopping=None)
         if made.failures != "repeat":

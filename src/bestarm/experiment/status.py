@@ -10,8 +10,10 @@ from typing import Any
 from .control import against_control
 from .findings import Findings, RuledOut
 from .leases import Hold
+from .means import mean_intervals
 from .promise import VOIDS, Caveat, assumption, caveats, promise, refutation
 from .state import State
+from .tables import arm_table, as_frame, as_html, as_markdown
 
 Interval = tuple[float, float]
 
@@ -50,6 +52,9 @@ class Status:
     ruled_out    the arms that are no longer sampled, since they are surely not the best: after how many
                  samples, and how far below the best they are at least, in the values' units
     tolerance    how far below the best the decision may be
+    mean_intervals  between which numbers each mean lies: all of them hold at once, at all times, with
+                 probability at least 1 - delta; None without pulls, and for models without a scale; {} if
+                 nothing is proven
     deviations   the observed standard deviation of each arm's values, in their own units; None below two
                  values, and after a decision that version 0.1 stored
     rounds       where arms are compared in rounds on common items, how many the decision may use so far
@@ -92,6 +97,7 @@ class Status:
     control: str | None = None
     against_control: dict[str, Interval] = field(default_factory=dict)
     better_than_control: tuple[str, ...] | None = None
+    mean_intervals: dict[str, Interval | None] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON can hold them; an infinite end of an interval is None."""
@@ -114,12 +120,37 @@ class Status:
         return [c.sentence for c in self.caveats if not (beside_promise and c.effect == VOIDS)]
 
     def __str__(self) -> str:
+        return self.sentence
+
+    def table(self, means: bool = False) -> tuple[list[str], list[list[str]]]:
+        """Header and rows for a person: the leader first, then the others by mean.
+
+        means  whether to show the intervals of the means, too
+        """
+        return arm_table(self, means)
+
+    def to_markdown(self) -> str:
+        """The sentence and the table, as Markdown."""
+        return as_markdown(self, self.sentence)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame, one row per arm; needs pandas."""
+        return as_frame(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self, self.sentence)
+
+    @property
+    def sentence(self) -> str:
+        """Where the experiment stands, in one sentence."""
         if self.decision is not None:
             return f"{self.decision} {self.verdict}; {self.assumes}; {self.spent}"
         if self.suspended and self.stopped is None:
             return f"suspended: {self.suspended}"
         if self.leader is None and not self.waiting and self.stopped is None:
             return "no result yet"
+        if self.leader is None and self.stopped is None:
+            return f"no result counts yet: {plural(self.waiting, 'result')} waiting for an earlier pull"
         state = "undecided" if self.stopped is None else f"stopped ({self.stopped}), undecided"
         near = f" and is {self.at_most}" if self.at_most else ""
         guess = "" if self.leader is None else f"; {self.leader} leads{near}"
@@ -238,6 +269,7 @@ def status_of(name: str, state: State, waits_for: Hold | None = None) -> Status:
         waits_for=waits_for,
         control=settings.control,
         against_control=compared,
+        mean_intervals={} if proven is None else dict(zip(arms, mean_intervals(settings, seen), strict=True)),
         better_than_control=None if proven is None or settings.control is None else better,
     )
 

@@ -36,6 +36,8 @@ class Identification(Protocol):
     def minimize(self) -> bool: ...
     @property
     def verdict(self) -> str: ...
+    @property
+    def sentence(self) -> str: ...
     def is_behind(self, arm: str) -> bool: ...
 
 
@@ -50,9 +52,9 @@ def draw(result: Identification) -> Any:
         pyplot()  # says what to install
         raise
     arms = _order(result)[:MOST_ARMS]
-    fonts, unknown = _fonts(set("".join([str(result), *arms])))
+    fonts, unknown = _fonts(set("".join([result.sentence, *arms])))
     names = [_wrapped(_readable(arm, unknown), NAME_WIDTH, NAME_LINES) for arm in arms]
-    title = _wrapped(_readable(str(result), unknown), TITLE_WIDTH, TITLE_LINES)
+    title = _wrapped(_readable(result.sentence, unknown), TITLE_WIDTH, TITLE_LINES)
     data: dict[str, Any] = {"parse_math": False, "usetex": False, "family": fonts}  # names are no formulas
     rows = sum(max(1.0, 0.75 * (1 + name.count("\n"))) for name in names)
     height = 1.5 + 0.3 * max(rows, 3.0) + 0.2 * title.count("\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..experiment.status import Interval, Status
+from ..experiment.tables import FINE
 
 UNKNOWN = (-math.inf, math.inf)
 
@@ -67,6 +68,8 @@ def interval_words(status: Status, arm: str, places: int | None) -> str:
     """By how much the leader is better; and that an arm is out, as long as others are not."""
     low, high = status.intervals.get(arm, UNKNOWN)
     finite = math.isfinite(low) and math.isfinite(high)
+    fine = FINE * (high - low) if finite else 0.0
+    low = 0.0 if 0.0 < low < fine else low
     words = f"{_number(low, places)} to {_number(high, places)}" if finite else ""
     out = "ruled out" if arm in status.ruled_out and status.decision is None else ""
     return ", ".join(part for part in (words, out) if part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -55,21 +56,25 @@ class Frame:
             return []
         if more is None or self.forecast.reason:
             return [self.forecast.reason]
-        text = f"about {rough(more)} more"
+        text = self.forecast.words
         done = status.samples - self.before
+        low, high = self.forecast.low, self.forecast.high
+        if low is None or high is None:
+            return [text]
         if done > 0 and self.seconds >= 1.0:
-            text += f", {_clock(rough(more) * self.seconds / done)} at this pace"
-        if self.max_samples is not None and status.samples + more > self.max_samples:
+            pace = self.seconds / done
+            text += f", {_clock(rough(low) * pace)} to {_clock(rough(high) * pace)} at this pace"
+        if self.max_samples is not None and status.samples + low > self.max_samples:
             text += ", beyond the budget"
         return [text]
 
     def evidence(self) -> tuple[str, float]:
-        """The statistic against its threshold, in words and as a part of 1."""
+        """How far the statistic has come to its threshold, in words and as a part of 1."""
         z, beta = self.status.statistic, self.status.threshold
         if z is None or beta is None:
             return "evidence: none yet", 0.0
-        part = z / beta if beta > 0.0 else 1.0
-        return f"evidence {max(z, 0.0):.2f} of {beta:.2f}", min(max(part, 0.0), 1.0)
+        part = min(max(z / beta if beta > 0.0 else 1.0, 0.0), 1.0)
+        return f"evidence: {math.floor(100.0 * part)} per cent of the way", part
 
     def notes(self) -> list[str]:
         """What should be known."""

@@ -81,7 +81,7 @@ def _columns(
     """The columns before the interval bar, the words behind it if there is room, the room for the bar."""
     places = places_of(status, arms)
     longest = max(6, min(40, int(0.3 * width)))
-    names = [_fit(clean(arm, ascii_only), longest, "~" if ascii_only else "…") for arm in arms]
+    names = _told_apart([clean(arm, ascii_only) for arm in arms], longest, "~" if ascii_only else "…")
     columns = [
         _Column("arm", names),
         _Column("samples", [str(status.pulls[arm]) for arm in arms], right=True),
@@ -152,6 +152,26 @@ def _cells(text: str) -> int:
     from rich.cells import cell_len
 
     return cell_len(text)
+
+
+def _told_apart(names: list[str], size: int, cut: str) -> list[str]:
+    """Names of at most so many cells; where these look alike, without what they have in common."""
+    fitted = [_fit(name, size, cut) for name in names]
+    if len(set(fitted)) == len(set(names)):
+        return fitted
+    begin = _in_common(names)
+    end = _in_common([name[begin:][::-1] for name in names])
+    middles = [cut + name[begin : len(name) - end] + (cut if end else "") for name in names]
+    shorter = [_fit(middle, size, cut) for middle in middles]
+    if len(set(shorter)) == len(set(names)):
+        return shorter
+    return [_fit(f"{i}{cut}{name}", size, cut) for i, name in enumerate(names, 1)]
+
+
+def _in_common(names: list[str]) -> int:
+    """How many letters all names begin with."""
+    columns = enumerate(zip(*names, strict=False))
+    return next((i for i, letters in columns if len(set(letters)) > 1), min(map(len, names)))
 
 
 def _fit(text: str, size: int, cut: str) -> str:

@@ -1,0 +1,160 @@
+"""What people see of a status: tables as text, HTML, Markdown and records; the forecast; long names."""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bestarm import Experiment, Forecast, InvalidInputError, Poisson, identify
+from bestarm.experiment.store.memory import MemoryStore
+from bestarm.experiment.tables import interval_text
+from bestarm.running.terminal import _told_apart
+
+
+def begun(samples: int = 60, **settings: Any) -> Experiment:
+    """Three arms with some values."""
+    given = {"bounds": (0, 1), "seed": 2, **settings}
+    experiment = Experiment.create(MemoryStore(), "x", ["a", "<b>", "c"], **given)
+    rng = random.Random(4)
+    for arm, mean in (("a", 0.3), ("<b>", 0.5), ("c", 0.6)):
+        experiment.observe(arm, [float(rng.random() < mean) for _ in range(samples // 3)])
+    return experiment
+
+
+def test_a_result_prints_its_table() -> None:
+    """The sentence, then a line per arm with mean, its interval, deviation and lead; `sentence` is alone."""
+    result = identify({"a": lambda: 0.2, "b": lambda: 0.9}, bounds=(0, 1), max_samples=100)
+    lines = str(result).splitlines()
+    assert lines[0] == result.sentence
+    assert lines[0].startswith("b is best; wrong with probability at most 5%")
+    assert lines[2].split("  ")[0] == "arm"
+    assert "mean between" in lines[2]
+    assert [line.split()[0] for line in lines[3:]] == ["b", "a"]
+    assert "mean between" not in result.table()[0]
+
+
+def test_a_status_is_html_in_a_notebook() -> None:
+    """With what was given escaped."""
+    page = begun().status()._repr_html_()
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+    assert "mean between" in page
+
+
+def test_to_frame_has_a_row_per_arm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From records of plain values; without pandas the message says what to do."""
+    status = begun(control="a").status()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InvalidInputError, match="needs pandas"):
+        status.to_frame()
+
+    class Frame(list):  # type: ignore[type-arg]
+        def set_index(self, column: str) -> dict[str, Any]:
+            return {row[column]: row for row in self}
+
+    monkeypatch.setitem(sys.modules, "pandas", types.SimpleNamespace(DataFrame=Frame))
+    found = status.to_frame()
+    assert list(found) == ["a", "<b>", "c"]
+    assert found["c"]["leads"]
+    assert found["c"]["samples"] == 20
+    assert found["a"]["behind_at_least"] == status.intervals["a"][0]
+    assert found["c"]["beats_control_at_least"] == status.against_control["c"][0]
+    assert found["c"]["mean_at_most"] == pytest.approx(status.mean_intervals["c"][1])  # type: ignore[index]
+
+
+def test_intervals_for_means_hold() -> None:
+    """At all looks at once in all but delta of the experiments; half as wide, they do not.
+
+    300 experiments at delta = 0.2, with looks after every ten values of three arms: more than 82 misses would
+    have probability 1e-3. The negative control cuts the intervals to 0.4 of their width.
+    """
+    rng = np.random.default_rng(8)
+    missed = narrow = 0
+    for _ in range(300):
+        experiment = Experiment.create(
+            MemoryStore(), "x", ["a", "b", "c"], 0.2, sigma=1.0, stopping="mixture", seed=1
+        )
+        values = rng.normal(size=(3, 100))
+        out = cut = False
+        for end in range(10, 101, 10):
+            new = {arm: values[i, end - 10 : end] for i, arm in enumerate(experiment.settings.arms)}
+            experiment.observe(new)
+            status = experiment.status()
+            for arm in status.arms:
+                ends, mean = status.mean_intervals[arm], status.means[arm]
+                assert ends is not None
+                assert mean is not None
+                out = out or not ends[0] <= 0.0 <= ends[1]
+                cut = cut or abs(mean) > 0.4 * (ends[1] - mean)
+        missed, narrow = missed + out, narrow + cut
+    assert missed <= 82
+    assert narrow > 82
+
+
+def test_intervals_for_means_know_their_limits() -> None:
+    """Within the bounds; none for a model without a scale, without pulls, or without a promise."""
+    status = begun(30).status()
+    assert all(
+        ends is not None and 0.0 <= ends[0] <= ends[1] <= 1.0 for ends in status.mean_intervals.values()
+    )
+    counts = Experiment.create(MemoryStore(), "x", ["a", "b"], model=Poisson())
+    counts.observe("a", [1, 2])
+    assert set(counts.status().mean_intervals.values()) == {None}
+    new = Experiment.create(MemoryStore(), "x", ["a", "b"], bounds=(0, 1))
+    assert set(new.status().mean_intervals.values()) == {None}
+    assert begun(stopping="practical").status().mean_intervals == {}
+
+
+def test_a_lead_of_next_to_nothing_is_no_exponent() -> None:
+    """At the moment of decision the lower end is barely above 0; below 0 it is shown as it is."""
+    assert interval_text((5e-07, 0.48)) == "0 to 0.48"
+    assert interval_text((-5e-07, 0.48)) == "-5e-07 to 0.48"
+    assert interval_text((5e-07, 9e-07)) == "5e-07 to 9e-07"
+    assert interval_text((-math.inf, 1.0)) == ""
+
+
+def test_the_forecast_is_a_range() -> None:
+    """It holds the point, narrows with the data, and is silent while the lead is within its error."""
+    new = Experiment.create(MemoryStore(), "x", ["a", "b"], bounds=(0, 1))
+    new.observe({"a": [0, 1, 0, 1], "b": [0, 1, 1, 1]})
+    early, late = new.forecast(), begun(3000, stopping="mixture", delta=1e-9).forecast()
+    assert (early.low, early.samples) != (None, None)
+    assert early.low is None
+    assert early.words == "too early for a forecast"
+    assert late.samples is not None
+    assert late.low is not None
+    assert late.high is not None
+    assert late.low <= late.samples <= late.high
+    assert f"{late.low:,}"[0] == late.words[0]
+    assert " to " in late.words
+    assert (
+        str(Forecast(1234, {"a": 1000, "b": 234}, "", 987, 4321))
+        == "990 to 4,300 more samples: a 1000, b 234"
+    )
+    assert str(Forecast(3, {"a": 3}, "", 3, 3)) == "about 3 more samples: a 3"
+
+
+def test_names_that_look_alike_are_told_apart() -> None:
+    """When they are cut off: by what they do not have in common, or by a number."""
+    begin = "a long name that all of them share "
+    names = [begin + middle + " and a long end that they share as well" for middle in ("one", "two", "three")]
+    assert _told_apart(names, 20, "…") == ["…one…", "…two…", "…three…"]
+    assert _told_apart(["a", "b"], 20, "…") == ["a", "b"]
+    long = [begin + "x" * 30 + letter + "y" * 30 for letter in "pq"] + ["z" * 50]
+    apart = _told_apart(long, 12, "…")
+    assert len(set(apart)) == 3
+    assert all(len(name) <= 12 for name in apart)
+
+
+def test_results_that_wait_are_not_no_result() -> None:
+    """The sentence says that they wait."""
+    experiment = Experiment.create(MemoryStore(), "x", ["a", "b"], bounds=(0, 1), seed=1)
+    pulls = experiment.ask(5)
+    experiment.tell([(pull, 0.5) for pull in pulls[1:]])
+    assert str(experiment.status()) == "no result counts yet: 4 results waiting for an earlier pull"
