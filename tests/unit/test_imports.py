@@ -75,7 +75,10 @@ def test_the_command_imports_logs_and_values(exported: Path) -> None:
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)[0]["decision"] == "b"
     refused(run("import", "y", str(exported), *store), "already; give another name")
-    refused(run("import", "y", "nothing.jsonl", *store), "there is no such file")
+    refused(
+        run("import", "y", "nothing.jsonl", *store),
+        "No such file or directory; give what `bestarm export NAME` writes",
+    )
     values = exported.with_name("values.csv")
     values.write_text("arm,value\na,0.5\nb,1\na,0.25\n")
     refused(run("import", "z", str(values), *store), "no experiment 'z'")

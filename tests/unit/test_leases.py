@@ -194,3 +194,17 @@ def test_identify_goes_on_when_another_worker_dies(tmp_path: Path) -> None:
     result = identify(arms, store=url, name="x", timeout=60)
     assert (result.best, result.ended) == ("a", "decided")
     assert any(caveat.code == "reclaimed" for caveat in result.caveats)
+
+
+def test_a_run_in_memory_has_no_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody else can see it, so that its slow pulls do not lapse, although nothing renews them."""
+    monkeypatch.setattr(leases, "SILENCE", 0.05)
+    calls = []
+
+    def slow() -> float:
+        calls.append(1)
+        time.sleep(0.2 if len(calls) == 1 else 0.0)
+        return 0.5
+
+    result = identify({"a": slow, "b": slow}, bounds=(0, 1), workers=2, max_samples=10)
+    assert (len(calls), result.caveats) == (10, ())

@@ -142,8 +142,6 @@ def import_(
 
 def _import_log(name: str, file: str, store: str | None) -> list[dict[str, Any]]:
     url = store_url(store)
-    if not Path(file).is_file():
-        raise InvalidInputError(f"cannot read {file!r}: there is no such file; give what export has written.")
     without_compiling()
     from ..experiment.experiment import Experiment
 

@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, Self, TypeVar, Unpack, overload
 
 import numpy as np
@@ -22,7 +21,7 @@ from ..strategies import Strategy
 from . import events
 from .events import Entry
 from .imports import read_log
-from .leases import expired
+from .leases import expired, worker_name
 from .names import check_name
 from .pulls import Pull, Pulls, pull_seed
 from .settings import DECLARED, NO_NEW_ARMS, Given, Request, Settings, read_settings
@@ -91,6 +90,7 @@ class Experiment(Tending):
         Raises    InvalidInputError, StoreError
         """
         check_name("the name of an experiment", name)
+        worker_name(worker)
         place = open_store(store)
         request = Request.of(arms, delta, **settings)
         if request.enough or name not in place.names():
@@ -121,7 +121,7 @@ class Experiment(Tending):
         Raises  InvalidInputError if that is no such file, if its decision does not follow from its lines, or
                 if there is an experiment of that name; then nothing is stored
         """
-        found, entries = read_log(Path(file).read_text(encoding="utf-8"))
+        found, entries = read_log(file)
         place, title = open_store(store), check_name("the name of an experiment", name or found)
         read_settings(entries[0].data or {})
         if not place.create(title, entries[0]):
@@ -238,12 +238,9 @@ class Experiment(Tending):
                 f"experiment {self.name!r} compares arms on common items, and a value from before belongs to "
                 f"none of its rounds; ask for pulls and tell what you know of their items."
             )
-        given = arm if isinstance(arm, Mapping) else {arm: value}
-        values = [
-            (self._arm(name), check_value(v, self.settings))
-            for name, some in given.items()
-            for v in listed_values(some)
-        ]
+        given = arm.items() if isinstance(arm, Mapping) else [(arm, value)]
+        listed = [(self._arm(name), listed_values(some)) for name, some in given]
+        values = [(index, check_value(v, self.settings)) for index, some in listed for v in some]
 
         def work(turn: Turn) -> None:
             for index, number in values:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInputError
@@ -11,12 +13,16 @@ from .events import CREATED, Entry
 _ADVICE = "give what `bestarm export NAME` writes, as JSON lines or with --format json"
 
 
-def read_log(text: str) -> tuple[str, list[Entry]]:
+def read_log(file: str | os.PathLike[str]) -> tuple[str, list[Entry]]:
     """The name of the experiment, and its lines; hashes are made again when they are stored.
 
-    Raises  InvalidInputError if the text is no exported log
+    Raises  InvalidInputError if the file cannot be read, or is no exported log
     """
-    name, events = _events(text)
+    try:
+        name, events = _events(Path(file).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not a text file"
+        raise InvalidInputError(f"cannot read {os.fspath(file)!r}: {reason}; {_ADVICE}.") from None
     if not events or not isinstance(events[0], dict) or events[0].get("kind") != CREATED:
         raise InvalidInputError(f"an exported log must begin with a line of kind {CREATED!r}; {_ADVICE}.")
     arms = (events[0].get("data") or {}).get("arms")

@@ -17,16 +17,17 @@ from ..experiment.leases import BEATS, own_lease
 class Heart:
     """Renews leases in a thread of its own; use as a context manager.
 
-    A store that nobody else can see needs no heartbeat, nor do pulls without a lease.
+    A store that nobody else can see needs no heartbeat, and its pulls no lease.
     """
 
     def __init__(self, experiment: Experiment, lasting: bool) -> None:
-        experiment.lease = own_lease(experiment.lease)
+        beats = lasting and experiment.lease is not None
+        experiment.lease = own_lease(experiment.lease) if beats else None
         self._experiment = experiment
         self._pulls: set[int] = set()
         self._lock, self._over = threading.Lock(), threading.Event()
         self._thread = None
-        if lasting and experiment.lease is not None:
+        if experiment.lease is not None:
             every = experiment.lease / BEATS
             self._thread = threading.Thread(target=self._beat, args=(every,), daemon=True)
 
