@@ -1,0 +1,94 @@
+"""The story of a long experiment: two workers on a server, one is killed, the server is restarted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from bestarm import BestarmError, Experiment
+from e2e.test_solve_command import COMMAND
+from support.postgres import PostgresServer, find_postgres
+
+ARMS = (
+    "--arm",
+    "old=sleep 0.05; echo $((BESTARM_SEED % 10 < 4))",
+    "--arm",
+    "new=sleep 0.05; echo $((BESTARM_SEED % 10 < 7))",
+)
+
+
+def start(*words: str) -> subprocess.Popen[str]:
+    """A command in a process of its own."""
+    return subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def samples(url: str) -> int:
+    """How far the experiment is."""
+    with Experiment.open(url, "prompts") as experiment:
+        return experiment.status().samples
+
+
+def until(url: str, count: int) -> None:
+    """Wait until the experiment has so many samples."""
+    end = time.monotonic() + 60
+    while samples(url) < count:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_two_workers_a_kill_and_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is left decides, the one who watches sees it, and the report can be sent to a colleague."""
+    monkeypatch.chdir(tmp_path)
+    with PostgresServer(find_postgres(), fsync=False) as server:
+        url = server.new_database()
+        monkeypatch.setenv("BESTARM_STORE", url)
+        words = ("identify", "--shell", "--bounds", "0,1", "--timeout", "150", "--name", "prompts", *ARMS)
+        processes = workers = [start(*words, "--worker", name) for name in ("one", "two")]
+        try:
+            while not _exists(url):
+                time.sleep(0.1)
+            watching = start("watch", "prompts")
+            processes = [*workers, watching]
+            until(url, 10)
+            workers[0].send_signal(signal.SIGKILL)
+            workers[0].communicate()
+            assert _run("reclaim", "prompts", "--worker", "one").returncode in (0, 2)  # 2: it had no pull
+            before = samples(url)
+            server.stop()
+            time.sleep(1.5)
+            server.start()
+            until(url, before + 5)
+            out, err = workers[1].communicate(timeout=150)
+            assert workers[1].returncode == 0, err
+            assert out.startswith("new is best")
+            assert "trying again for 120 s" in err
+            seen, said = watching.communicate(timeout=30)
+            assert watching.returncode == 0, said
+            assert "decision   new" in seen
+            assert _run("report", "prompts", "--output", "page.html").returncode == 0
+            page = Path("page.html").read_text()
+            assert "new is the best option" in page
+            assert "2 workers" in page
+            assert _run("verify", "prompts").returncode == 0
+        finally:
+            for process in processes:
+                if process.poll() is None:
+                    process.kill()
+                    process.communicate()
+
+
+def _exists(url: str) -> bool:
+    try:
+        samples(url)
+    except BestarmError:  # not created yet, or its tables are just being made
+        return False
+    return True
+
+
+def _run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, env=os.environ)
