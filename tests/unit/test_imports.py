@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,18 @@ def test_adding_an_arm_is_refused_with_the_recipe() -> None:
         Experiment.create(store, "x", ["b", "a"])
     with pytest.raises(InvalidInputError, match=r"arm 'a' of experiment 'x' was './evaluate a' when"):
         Experiment.create(store, "x", ["a", "b"], about={"a": "./evaluate --fast a"})
+
+
+def test_logs_of_version_0_1_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of those that 0.1 wrote, exported and imported: the same status, and a sound log with hashes."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(Path(__file__).parents[1] / "golden" / "version_0_1.db", "old.db")
+    names = open_store("sqlite:///old.db").names()
+    assert len(names) > 10
+    for name in names:
+        Path("log.jsonl").write_text(run("export", name, "--store", "sqlite:///old.db").out)
+        old = Experiment.open("sqlite:///old.db", name)
+        new = Experiment.import_log("sqlite:///new.db", "log.jsonl")
+        assert new.status() == old.status()
+        assert new.history() == old.history()
+        assert new.verify().unhashed == 0

@@ -190,7 +190,11 @@ def list_experiments(store: StoreUrl = None, format: Listing = ListingFormat.tab
         place.close()
     if not names:
         say("the store has no experiments yet.")
-    show(rows, ["name", "arms", "delta", "samples", "decision", "promise", "leader", "suspended"], format)
+    show(
+        rows,
+        ["name", "arms", "delta", "samples", "decision", "promise", "leader", "stopped", "suspended"],
+        format,
+    )
 
 
 def _summary(now: Status) -> dict[str, Any]:
@@ -203,6 +207,7 @@ def _summary(now: Status) -> dict[str, Any]:
         "decision": now.decision,
         "promise": now.promise,
         "leader": leader,
+        "stopped": now.stopped is not None,
         "suspended": bool(now.suspended),
     }
 

@@ -55,6 +55,8 @@ class Forecast:
         if self.low is None or self.high is None:
             return "too early for a forecast"
         low, high = rough(self.low), rough(self.high)
+        if low == 0 < high:
+            return f"up to {high:,} more samples"
         return f"{low:,} to {high:,} more samples" if low < high else f"about {high:,} more samples"
 
     def __str__(self) -> str:

@@ -7,12 +7,13 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from .._html import Cell, table
-from .._text import aligned, cell_of_markdown, harmless, markdown_table
+from .._text import aligned, cell_of_markdown, harmless, markdown_table, shortened
 from ..errors import InvalidInputError
 
 if TYPE_CHECKING:
     from .status import Interval, Status
 
+TITLE = 40  # characters of a name in the title of a column
 FINE = 1e-3  # of an interval's width: a lower end that is barely above 0 is shown as 0
 
 
@@ -20,8 +21,9 @@ def arm_table(status: Status, means: bool) -> tuple[list[str], list[list[str]]]:
     """Header and rows: the leader first, then the others by mean; with intervals of the means, if known."""
     means = means and any(ends is not None for ends in status.mean_intervals.values())
     header = ["arm", "samples", "mean", *(["mean between"] if means else []), "sd"]
-    header.append(f"{status.leader or 'leader'} is better by")
-    header += [f"better than {status.control} by"] if status.control is not None else []
+    header.append(f"{shortened(status.leader or 'leader', TITLE)} is better by")
+    if status.control is not None:
+        header.append(f"better than {shortened(status.control, TITLE)} by")
     return header, [_row(status, arm, means) for arm in _order(status)]
 
 
