@@ -102,7 +102,7 @@ def test_the_status_says_what_the_decision_waits_for() -> None:
     assert status.waits_for.until == 1150.0
     assert "build-7:4711 has had" in status.hold
     assert "until 1970-01-01 00:19:10 UTC unless renewed" in status.hold
-    assert "`bestarm reclaim 'x' --worker 'build-7:4711'`" in status.hold
+    assert "`bestarm reclaim x --worker build-7:4711`" in status.hold
     one.fail(slow, "broken")
     assert "the next ask issues it again" in two.status().hold
     assert two.ask()[0].id == slow.id

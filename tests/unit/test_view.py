@@ -18,6 +18,7 @@ from rich.console import Console
 
 from bestarm.errors import InvalidInputError, StoreError
 from bestarm.experiment.forecast import Forecast
+from bestarm.experiment.leases import Hold
 from bestarm.experiment.promise import Caveat
 from bestarm.experiment.status import Status
 from bestarm.running import frame as frame_module
@@ -639,3 +640,15 @@ def test_ctrl_c_on_a_real_terminal() -> None:
     assert "KeyboardInterrupt" in text
     assert "cot leads" in text
     assert text.rindex(SHOW_CURSOR) > text.rindex(HIDE)
+
+
+def test_the_view_says_who_has_the_pull_that_all_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once it has been out for a minute; before that, it is only being evaluated."""
+    screen = terminal(monkeypatch)
+    for age, said in ((5.0, False), (61.0, True)):
+        hold = Hold(3, "cot", "build-7:4711", time.time() - age, None, True)
+        screen.truncate(0)
+        with view(Fake(status(waits_for=hold, waiting=4))):
+            pass
+        shown = " ".join(screen.getvalue().split())
+        assert ("build-7:4711 has had" in shown) == said

@@ -9,6 +9,7 @@ decision depends on them.
 from __future__ import annotations
 
 import os
+import shlex
 import socket
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -57,10 +58,10 @@ class Hold(NamedTuple):
             return f"{what}, which failed or lapsed; the next ask issues it again"
         who = "somebody" if self.worker is None else self.worker
         by = "with no deadline" if self.until is None else f"until {moment(self.until)} unless renewed"
-        only = "" if self.worker is None else f" --worker '{self.worker}'"
+        only = "" if self.worker is None else f" --worker {shlex.quote(self.worker)}"
         return (
             f"{what}, which {who} has had since {moment(self.since)}, {by}; if that worker is gone, "
-            f"`bestarm reclaim '{experiment}'{only}` lets it be issued again at once"
+            f"`bestarm reclaim {shlex.quote(experiment)}{only}` lets it be issued again at once"
         )
 
 

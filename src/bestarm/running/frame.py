@@ -30,6 +30,7 @@ class Frame:
     seconds      since the run began
     max_samples  the budget, if there is one
     before       samples that were there when it began
+    held         whether to say what the decision waits for: it has waited for long
     """
 
     status: Status
@@ -37,6 +38,7 @@ class Frame:
     seconds: float
     max_samples: int | None = None
     before: int = 0
+    held: bool = False
 
     def facts(self) -> list[str]:
         """How many samples, how many more, how long; in a few words each."""
@@ -78,7 +80,9 @@ class Frame:
 
     def notes(self) -> list[str]:
         """What should be known."""
-        return [f"note: {note}" for note in self.status.notes(self.status.decision is not None)]
+        notes = self.status.notes(self.status.decision is not None)
+        notes += [self.status.hold] if self.held else []
+        return [f"note: {note}" for note in notes]
 
     def text(self, width: int = 100) -> str:
         """As plain text."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Progress = bool | Literal["lines"] | None
 EVERY = 0.2  # seconds between frames
 EVERY_LINE = 10.0  # seconds between lines in a log
+LONG = 60.0  # seconds after which the view says who has the pull that the decision waits for
 
 
 class View:
@@ -79,7 +80,8 @@ class View:
         self._due = start + self._display.every
         status, forecast = self.experiment.status(), self.experiment.forecast()
         try:
-            how(Frame(status, forecast, start - self._begun, self.max_samples, self._before))
+            held = status.waits_for is not None and time.time() - status.waits_for.since > LONG
+            how(Frame(status, forecast, start - self._begun, self.max_samples, self._before, held))
         except OSError:  # the terminal is gone
             self._stop(kept=True)
         else:
