@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bestarm import Experiment
 from bestarm.cli import CODES
 from e2e.test_solve_command import bestarm
 from support.commands import run
@@ -75,3 +76,18 @@ def test_exit_codes_stand_in_one_place() -> None:
     assert {int(code): words for code, words in rows} == CODES
     shown = " ".join(re.sub(r"[│]", " ", bestarm("--help").stdout).split())
     assert all(f"{code} {words}" in shown for code, words in CODES.items())
+
+
+def test_the_loop_in_python_ends_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the guide has it, on an experiment that waits for a lost pull."""
+    monkeypatch.chdir(tmp_path)
+    (code,) = [
+        text for text in re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL) if "experiment.ask(4)" in text
+    ]
+    with Experiment.create(
+        "sqlite:///runs.db", "prompts", ["short", "long", "cot"], 0.05, bounds=(0, 1), seed=1, lease=3.0
+    ) as experiment:
+        (lost,) = experiment.ask()
+        exec(compile(code, "guide", "exec"), {"__name__": "__main__"})
+        assert experiment.status().decision == "cot"
+        assert [e.kind for e in experiment.history() if e.pull == lost.id][:3] == ["asked", "lapsed", "asked"]
