@@ -8,10 +8,18 @@ state         what follows from the log, without I/O; the decision is taken here
   findings      what it rests on
 store/        where the log lives: memory, SQLite, PostgreSQL
 journal       keeps a state in step with its log; a change is a `turn`, worked out first and committed then
-experiment    `Experiment`: ask, tell and the rest, each one transaction
+  reconnect     goes on after a lost connection
+experiment    `Experiment`: ask and tell, each one transaction
+  looking       what only reads
+  tending       what keeps it going, or ends it by hand
   pulls         what is asked
+  leases        who has a pull, and for how long
   values        what is told
+  imports       an exported log, read back
 verification  a replay of a whole log: what is intact, and does the decision follow?
 status        what people see: where it stands, and what is promised (`promise`)
+  control       which arms are better than a given one
+  means         between which numbers each mean lies
+  tables        all of it as text, HTML, Markdown and records
 forecast      how long it will take
 """

@@ -14,6 +14,7 @@ strategies  what is demanded of a strategy
 stores      what is demanded of a store
   lines       of what is stored
   blocks      of readers and writers
+  upkeep      of leases and of the end of an experiment
   places      where it is tried
 """
 
