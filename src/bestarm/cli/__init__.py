@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 DONE, FAILURE, BAD_INPUT, UNDECIDED, OVER, OTHER, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 CODES = {
-    DONE: "done; ask: there are pulls",
+    DONE: "done (ask: there are pulls)",
     FAILURE: "failure, or the experiment is suspended",
     BAD_INPUT: "bad input",
-    UNDECIDED: "undecided; ask: wait, then ask again",
+    UNDECIDED: "undecided (ask: wait, then ask again)",
     OVER: "ask: nothing more to ask, as the experiment is decided or was stopped",
     OTHER: "identify --expect: another arm is the best",
     INTERRUPTED: "interrupted by Ctrl-C (129 and 143: ended by SIGHUP and SIGTERM)",
