@@ -446,7 +446,7 @@ def test_a_changed_setting_is_refused() -> None:
         ((*ARMS, "new"), DELTA, (0, 1)),
         (ARMS, DELTA, (0, 0.5)),
     ):
-        with pytest.raises(InvalidInputError, match="exists with"):
+        with pytest.raises(InvalidInputError, match=r"exists with|compares"):
             Experiment.create(store, "x", arms, delta, bounds=bounds, seed=1)
     assert len(Experiment.open(store, "x").history()) == 1
 
