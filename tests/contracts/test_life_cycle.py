@@ -79,9 +79,17 @@ class LifeCycle(RuleBasedStateMachine):
     def teardown(self) -> None:
         module.SNAPSHOT_EVERY = SNAPSHOT_EVERY
         if hasattr(self, "experiment"):
+            self._stop()
             assert self.experiment.verify().problem == ""
             assert self.experiment.verify().follows
             SEEN.update(event.kind for event in self.experiment.history())
+
+    def _stop(self) -> None:
+        """At its end each of them is stopped by hand: what is decided stays so, all else counts as before."""
+        before, now = self.experiment.status(), self.experiment.stop("the end")
+        assert (now.decision, now.samples, now.means) == (before.decision, before.samples, before.means)
+        assert (now.stopped is None) == (now.decision is not None)
+        assert self.experiment.ask(3).reason == ("stopped" if now.decision is None else "decided")
 
     # -- what may happen ---------------------------------------------------------------------------------
 
