@@ -68,7 +68,7 @@ def steps() -> None:
     literal.draw(stream, 5_000_000)
     gaussian = (time.process_time() - start) / 5_000_000
     rows = [["one Gaussian", *[f"{gaussian * 1e9:.1f}"] * 3, *[""] * 3]]
-    sizes = {5: (300, 10**6), 50: (3, 20_000), 500: (1, 4_000)}
+    sizes = {5: (300, 10**6), 50: (10, 20_000), 500: (1, 4_000)}
     printed: dict[tuple[bool, int], float] = {}
     for K, (runs, limit) in sizes.items():
         mu = np.array(bandit(K))

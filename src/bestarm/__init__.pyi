@@ -28,6 +28,7 @@ from .simulation.trace import Trace as Trace
 from .simulation.trace import trace as trace
 from .strategies import EBS as EBS
 from .strategies import LUCB as LUCB
+from .strategies import OpenEBS as OpenEBS
 from .strategies import Racing as Racing
 from .strategies import Strategy as Strategy
 from .strategies import TrackAndStop as TrackAndStop

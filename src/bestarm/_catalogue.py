@@ -57,6 +57,9 @@ class Made(Mapping[str, Any]):
 STRATEGIES = {
     "ebs-c": Entry("strategies.ebs", "EBS", {"tracking": "C"}),
     "ebs-d": Entry("strategies.ebs", "EBS", {"tracking": "D"}),
+    "ebs-open-equal": Entry("strategies.open_ebs", "OpenEBS", {"weights": "equal"}),
+    "ebs-open-gaps": Entry("strategies.open_ebs", "OpenEBS", {"weights": "gaps"}),
+    "ebs-open-need": Entry("strategies.open_ebs", "OpenEBS", {"weights": "need"}),
     "tas-c": Entry("strategies.track_and_stop", "TrackAndStop", {"tracking": "C"}),
     "tas-d": Entry("strategies.track_and_stop", "TrackAndStop", {"tracking": "D"}),
     "racing": Entry("strategies.racing", "Racing"),

@@ -227,6 +227,15 @@ def scalar(name: str, value: float) -> float:
     return number
 
 
+def flag(name: str, value: bool) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInputError(
+            f"{name} must be True or False, got {short(value)}; it switches something on."
+        )
+    return bool(value)
+
+
 def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     """One of a few words; the refusal names the closest."""
     if isinstance(value, str) and value in allowed:

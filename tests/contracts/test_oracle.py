@@ -16,8 +16,9 @@ import pytest
 
 import bestarm
 from bestarm.kernels.random import BERNOULLI, GAUSSIAN, UNIFORM, Words, open_stream, reward
-from support import oracle
+from support import open_oracle, oracle
 
+TAS = bestarm.TrackAndStop
 FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI, "uniform": UNIFORM}
 
 
@@ -171,6 +172,15 @@ def tas(tracking: str, runs: int, *, count_forced: bool = False) -> Pair:
     return Pair(lambda _: bestarm.TrackAndStop(tracking), play, runs)
 
 
+def open_only(strategy: bestarm.Strategy, play: Callable[..., oracle.Run], how: str, runs: int) -> Pair:
+    """One that samples open arms only."""
+
+    def played(run: oracle.Run, problem: Problem) -> oracle.Run:
+        return play(open_oracle.OpenRun(run, problem.stopping == "mixture"), how)
+
+    return Pair(lambda _: strategy, played, runs)
+
+
 def racing_by_rounds(run: oracle.Run, _: Problem) -> oracle.Run:
     """A wrong Racing, with the threshold at the number of rounds instead of the number of samples."""
     right = run.rule
@@ -195,6 +205,13 @@ PAIRS = {
     "racing": Pair(lambda _: bestarm.Racing(), lambda run, _: oracle.chernoff_racing(run), 800),
     "lucb++": Pair(lambda _: bestarm.LUCB(), lambda run, problem: oracle.lucb(run, problem.delta), 600),
     "uniform": Pair(lambda _: bestarm.Uniform(), lambda run, _: oracle.uniform(run), 400),
+    "ebs-open-equal": open_only(bestarm.OpenEBS("equal"), open_oracle.open_ebs, "equal", 400),
+    "ebs-open-gaps": open_only(bestarm.OpenEBS("gaps"), open_oracle.open_ebs, "gaps", 400),
+    "ebs-open-need": open_only(bestarm.OpenEBS("need"), open_oracle.open_ebs, "need", 400),
+    "tas-c-open": open_only(TAS("C", open_only=True), open_oracle.open_track_and_stop, "C", 300),
+    "ebs-c-open": open_only(bestarm.EBS("C", open_only=True), open_oracle.open_sampling, "C", 200),
+    "ebs-d-open": open_only(bestarm.EBS("D", open_only=True), open_oracle.open_sampling, "D", 200),
+    "tas-d-open": open_only(TAS("D", open_only=True), open_oracle.open_track_and_stop, "D", 300),
 }
 
 

@@ -19,6 +19,7 @@ from bestarm.kernels.layout import PULLS
 from bestarm.kernels.noiseless import run_on
 from bestarm.strategies import Strategy, find_strategy, strategy_names
 
+SEEDS = {"lucb++": 3, "ebs-open-gaps": 3}  # with 2 they would never end, one for a tie that lasts
 MEANS = {"a": 0.5, "b": 0.45, "c": 0.42, "d": 0.35, "e": 0.2}
 
 
@@ -58,7 +59,7 @@ def state_of(experiment: Experiment) -> Independent:
 @pytest.mark.parametrize("strategy", strategy_names())
 def test_the_forecast_is_near_that_of_single_pulls(strategy: str, samples: int) -> None:
     """Within 5%, on logs where a run of single pulls comes to its end."""
-    state = state_of(begun(strategy, samples, seed=3 if strategy == "lucb++" else 2))
+    state = state_of(begun(strategy, samples, seed=SEEDS.get(strategy, 2)))
     assert module.forecast(state).samples == pytest.approx(followed(state), rel=0.05)
 
 

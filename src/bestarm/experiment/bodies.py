@@ -27,6 +27,8 @@ from ..kernels.layout import (
     PENALTY,
     PULLS,
     ROWS,
+    SETTLED,
+    SHARE,
     SQUARES,
     SUMS,
     WATCHED,
@@ -50,7 +52,8 @@ class Bodies:
     def __init__(self, settings: Settings) -> None:
         self.settings, K = settings, len(settings.arms)
         assert settings.stopping is not None
-        self.rule = settings.stopping.applied(K, settings.tolerance, settings.chosen.stops_itself)
+        chosen = settings.chosen
+        self.rule = settings.stopping.applied(K, settings.tolerance, chosen.stops_itself, chosen.open_only)
         self.model = self.rule.seen(settings.model)
         self.clear()
         self._far = _FAR * self.model.finest / self.model.unit
@@ -131,7 +134,7 @@ class Bodies:
             families.centre(self.params, self.steering, arm)
             if not self.evidence[OUT, arm]:
                 families.centre(self.params, self.evidence, arm)
-            if self.rule.eliminates:
+            if self.params[SHARE] > 0.0:
                 comparator.centre_comparator(self.params, self.evidence, arm)
 
     def _best(self) -> float:
@@ -164,7 +167,7 @@ class Bodies:
     def seen(self) -> Array:
         """All results, as a strategy sees them: an arm that the rule has ruled out is out here, too."""
         seen = self.steering.copy()
-        seen[OUT] = self.evidence[OUT]
+        seen[OUT], seen[SETTLED] = self.evidence[OUT], self.evidence[SETTLED]
         seen[MEANS, seen[OUT] > 0.0] = -np.inf
         return seen
 
@@ -173,7 +176,7 @@ class Bodies:
         whole = self.evidence[: self.steering.shape[0]].copy()
         for arm in np.flatnonzero(whole[OUT]).tolist():
             families.centre(self.params, whole, arm)
-        whole[OUT] = 0.0
+        whole[OUT], whole[SETTLED] = 0.0, 0.0
         return whole
 
     def clear(self) -> None:
@@ -216,7 +219,7 @@ class Bodies:
             threshold=beta if math.isfinite(beta) else None,
             lower=tuple((unit * lower).tolist()),
             upper=tuple((unit * upper).tolist()),
-            ruled_out=tuple(map(self._ruled_out, range(pulls.size))),
+            ruled_out=tuple(self._ruled_out(a, lower) for a in range(pulls.size)),
             deviations=self.deviations(),
         )
 
@@ -233,12 +236,15 @@ class Bodies:
         apart = (self.model.limits[1] - self.model.limits[0]) / self.model.unit
         return np.clip(ends, -apart, apart)
 
-    def _ruled_out(self, arm: int) -> RuledOut | None:
+    def _ruled_out(self, arm: int, lower: Array) -> RuledOut | None:
         """When an arm was ruled out, and how far below the best it is at least."""
         samples, model = self.evidence[OUT, arm], self.model
         if not samples:
             return None
-        below = -model.unit * comparator.lead_bound(self.params, self.evidence, arm)
+        if self.params[SHARE] > 0.0:
+            below = -model.unit * comparator.lead_bound(self.params, self.evidence, arm)
+        else:
+            below = max(0.0, model.unit * float(lower[arm]))
         if model.limits is not None:
             below = min(below, model.limits[1] - model.limits[0])
         return RuledOut(int(samples), below)
@@ -277,4 +283,4 @@ class Bodies:
 
 def _kept(body: Array) -> list[int]:
     """The rows of a body from which the others follow."""
-    return [PULLS, SUMS, LOST, SQUARES, OUT, PENALTY, *range(ROWS, body.shape[0])]
+    return [PULLS, SUMS, LOST, SQUARES, OUT, PENALTY, SETTLED, *range(ROWS, body.shape[0])]

@@ -44,6 +44,12 @@ class Chosen(NamedTuple):
         own = self.strategy is not None and self.strategy.stops_itself
         return bool(self.record.get("stops_itself", own))
 
+    @property
+    def open_only(self) -> bool:
+        """Whether the rule settles arms for it: as it was when the experiment was created."""
+        own = self.strategy is not None and self.strategy.open_only
+        return bool(self.record.get("open_only", own))
+
     def with_own(self, given: Strategy | None) -> Chosen:
         """With the strategy that the user passes again; any but the stored one is refused."""
         if given is None:
@@ -82,8 +88,9 @@ def choose_strategy(given: str | Strategy) -> Chosen:
     kind = type(strategy).__name__
     if _own_strategy(kind) is type(strategy):
         return Chosen(strategy, {"class": kind, "parameters": _parameters(strategy)})
-    record = {"installed": given} if isinstance(given, str) else {"custom": strategy.name}
-    return Chosen(strategy, {**record, "stops_itself": strategy.stops_itself})
+    record: dict[str, Any] = {"custom": strategy.name} if not isinstance(given, str) else {"installed": given}
+    record["stops_itself"] = strategy.stops_itself
+    return Chosen(strategy, {**record, "open_only": True} if strategy.open_only else record)
 
 
 def recall_strategy(record: dict[str, Any]) -> Chosen:

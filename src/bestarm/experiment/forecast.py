@@ -15,7 +15,7 @@ import numpy as np
 from .._door import Array
 from .._text import rough
 from ..kernels import rules
-from ..kernels.layout import MEANS, PULLS
+from ..kernels.layout import MEANS, OUT, PULLS, SETTLED
 from ..kernels.noiseless import FOREVER, run_on
 from ..kernels.tracking import TIE
 from ..strategies import Strategy
@@ -25,6 +25,7 @@ from .state import State
 
 STEPS, LEAST_STEPS = 200_000, 200  # the former over K, as a step costs about K; then it is extrapolated
 UNIT_STEPS = 20_000  # over K, for a strategy that must be taken one pull at a time
+_RULED = [MEANS, OUT, SETTLED]  # what changes when the rule settles an arm
 
 
 @dataclass(frozen=True)
@@ -197,6 +198,7 @@ def _grow(state: Independent, seen: Array, pulls: Array, shares: Array) -> Array
     later = seen.copy()
 
     def decides(size: float) -> bool:
+        later[_RULED] = seen[_RULED]
         for arm, more in enumerate(pulls + size * shares):
             rules.grow(state.bodies.unordered, later, arm, more)
         return rules.stops(state.bodies.unordered, later, 0.0)

@@ -92,7 +92,7 @@ class Independent(State):
         """The value of a settled pull changes."""
         assert entry.pull is not None
         assert entry.arm is not None
-        if self.bodies.rule.replays and entry.pull < self.first:
+        if (self.bodies.rule.replays or self.bodies.rule.eliminates) and entry.pull < self.first:
             self._start_over(entry, was)
         else:
             self._replace(entry.pull, entry.arm, was, entry.value)

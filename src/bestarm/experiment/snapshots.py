@@ -12,7 +12,7 @@ from .leases import Open
 from .settings import Settings
 from .state import Recall, State
 
-SNAPSHOT = 7  # raised whenever the form of `as_dict` changes; other snapshots are not read
+SNAPSHOT = 8  # raised whenever the form of `as_dict` changes; other snapshots are not read
 _PLAIN = ("seq", "mark", "head", "next_pull", "counts", "stopped")
 
 

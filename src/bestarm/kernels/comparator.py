@@ -33,6 +33,7 @@ from .layout import (
     OUT,
     PENALTY,
     PULLS,
+    SETTLED,
     SHARE,
     SQUARES,
     TUNING,
@@ -51,7 +52,6 @@ from .tilt import (
     C_TOTAL,
     C_UP,
     COUNT,
-    FOUND,
     KAPPA,
     LEAD,
     NODES,
@@ -227,7 +227,7 @@ def lead_bound(params: Array, state: Array, i: int) -> float:
 def standing(params: Array, state: Array, i: int) -> float:
     """The statistic of "i is the best" now, or as it was when i was ruled out."""
     if state[OUT, i] > 0.0:
-        return float(state[comparator_row(params) + FOUND, i])
+        return float(state[SETTLED, i])
     return evidence_against(params, state, leader_besides(state, i), i, -math.inf)
 
 
@@ -285,7 +285,7 @@ def look(params: Array, state: Array, b: int, i: int, t: float) -> bool:
     if near and found > bound:
         found = evidence_against(params, state, b, i, bound)
         if found > bound:
-            state[row + FOUND, i] = found
+            state[SETTLED, i] = found
             return True
         if spaced:
             state[row + BEYOND, i] = found - about

@@ -8,7 +8,7 @@ from .alarm import refutes, scaled_squares
 from .comparator import count_against
 from .families import observe
 from .layout import ALARM, OUT, PULLS, SHARE, SQUARES, VARIANCES
-from .rules import note, stops
+from .rules import note, stops_after
 
 
 @kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)")
@@ -48,6 +48,6 @@ def advance(arms: Indices, values: Array, checks: Flags, params: Array, state: A
             total += (state[SQUARES, arm] - before) / state[VARIANCES, arm]
             if refutes(state, t, total):
                 return i, True
-        if checks[i] and stops(params, state, t):
+        if checks[i] and stops_after(params, state, t, arm):
             return i, False
     return -1, False

@@ -22,7 +22,7 @@ from .divergences import BERNOULLI, family_cost, family_lower_end
 from .exact import two_product, two_sum
 from .family_weights import solve_family
 from .layout import LOST, MEANS, MODEL, OFFSET, PULLS, SQUARES, SUMS, TOLERANCE, UNIT, VARIANCES, WATCHED
-from .tracking import TIE
+from .tracking import TIE, is_open, open_arms
 from .weights import solve_scaled, solve_unequal, untied_squares
 
 GAUSSIAN = 0  # of one scale, which is the unit; what is sub-Gaussian of that scale is treated alike
@@ -158,6 +158,16 @@ def unseen(state: Array) -> bool:
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8, f8[::1])")
+def weights_of_gaps(params: Array, state: Array, best: int, warm: float, w: Array) -> float:
+    """`weights`, where `w` has the gaps, but for exponential families; inf for an arm that gets nothing."""
+    if not untied_squares(w, best):
+        return warm
+    if params[MODEL] == UNEQUAL or params[MODEL] == STUDENT:
+        return solve_unequal(w, state[VARIANCES], best, warm)
+    return solve_scaled(w, best, warm)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8, f8[::1])")
 def weights(params: Array, state: Array, best: int, warm: float, w: Array) -> float:
     """The optimal weights of the means as they are into `w`; returns the root, the next call's `warm`.
 
@@ -172,8 +182,21 @@ def weights(params: Array, state: Array, best: int, warm: float, w: Array) -> fl
         return warm
     for a in range(w.size):
         w[a] = gap(params, state, best, a)
-    if not untied_squares(w, best):
+    return weights_of_gaps(params, state, best, warm, w)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8, f8[::1], f8[::1])", apart=True)
+def open_weights(params: Array, state: Array, best: int, warm: float, means: Array, w: Array) -> float:
+    """`weights` of the open arms alone, 0 for all others; `means` is a row to work in."""
+    for a in range(w.size):
+        means[a] = state[MEANS, a] if is_open(state, best, a) else -math.inf
+    if params[MODEL] >= BERNOULLI:
+        _, root = solve_family(params, means, best, TIE, warm, w)
+        return root
+    if params[MODEL] == STUDENT and unseen(state):
+        for a in range(w.size):
+            w[a] = 1.0 / open_arms(state, best) if means[a] > -math.inf else 0.0
         return warm
-    if params[MODEL] == UNEQUAL or params[MODEL] == STUDENT:
-        return solve_unequal(w, state[VARIANCES], best, warm)
-    return solve_scaled(w, best, warm)
+    for a in range(w.size):
+        w[a] = means[best] - means[a] + params[TOLERANCE]
+    return weights_of_gaps(params, state, best, warm, w)

@@ -87,6 +87,7 @@ def solve_family(
 ) -> tuple[float, float]:
     """The optimal weights into `w`; returns 1/T, and y in units of the least g_a(1), the next call's `warm`.
 
+    means  of which -inf marks an arm that is out, and gets nothing
     tie   arms within this of the best share the weight, and 1/T is 0
     warm  a guess of y in that unit, 0 for none
     """
@@ -95,7 +96,8 @@ def solve_family(
         return 0.0, warm
     mu_b, unit, top = abs(means[best]), math.inf, math.inf
     for a in range(w.size):
-        if a != best:
+        w[a] = 0.0  # of an arm that is out, whose mean is -inf
+        if a != best and means[a] > -math.inf:
             mu_a, span = abs(means[a]), means[best] - means[a] + tolerance
             unit = min(unit, reward_of(model, mu_b, mu_a, sign, span, tolerance, 1.0))
             top = min(top, reward_of(model, mu_b, mu_a, sign, span, tolerance, MOST))
@@ -109,7 +111,7 @@ def solve_family(
     for _ in range(OUTER):
         terms, slope, total = 0.0, 0.0, 0.0
         for a in range(w.size):
-            if a != best:
+            if a != best and means[a] > -math.inf:
                 mu_a, span = abs(means[a]), means[best] - means[a] + tolerance
                 guess = w[a] if w[a] > 0.0 else 1.0
                 w[a], term, rise = share(model, mu_b, mu_a, sign, span, tolerance, 1.0 / r, guess)

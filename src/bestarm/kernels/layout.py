@@ -22,7 +22,8 @@ LOST = 4  # what rounding took from the sums
 SQUARES = 5  # Σ (x - mean)² of its values, in squared units, if params[WATCHED]
 OUT = 6  # 0 for an arm in the race; for one that the rule has ruled out, after how many samples
 PENALTY = 7  # what the stopping rule charges for the arm's pulls; for TILT, first, when it looks again
-ROWS = 8
+SETTLED = 8  # 0 for an open arm; for one that the rule has settled, for good or for now, its statistic then
+ROWS = 9
 
 # Places in params; the strategy's own numbers follow the last.
 DELTA = 0  # the accepted probability of a wrong answer
@@ -36,10 +37,11 @@ LEVEL = 8  # the part of the rule's threshold that does not depend on the time
 TUNING = 9  # the rule's own parameter
 WATCHED = 10  # 1 where SQUARES are kept
 ALARM = 11  # 1 where they may refute sigma, see `alarm`
-SHARE = 12  # for TILT: the weight of comparators, 0 where no arm is ruled out before the end
+SHARE = 12  # for TILT: the weight of comparators, 0 where arms are compared in pairs
 PAIR_LEVEL = 13  # what a pair must exceed for its interval to lie above 0; LEVEL but where SHARE is positive
 GATE = 14  # for TILT: by how many nats a leader must be ahead for its values to count, see `comparator`
-OWN = 15
+ELIMINATES = 15  # 1 where arms are ruled out before the end: by comparators, or pair by pair
+OWN = 16
 
 Select = Callable[..., int]
 SELECT = "i8(f8, i8, i8, const(f8[:, ::1]), const(f8[::1]), f8[:, ::1], u8[::1])"  # of a strategy's kernel

@@ -16,14 +16,17 @@ from .comparator import eliminate, next_look, rank, standing
 from .divergences import BERNOULLI
 from .families import BOUNDED, cost_beyond, exceeds, interval
 from .layout import (
+    ELIMINATES,
     LEVEL,
     LOST,
+    MEANS,
     MODEL,
     OUT,
     PENALTY,
     PULLS,
     ROWS,
     RULE,
+    SETTLED,
     SHARE,
     SQUARES,
     SUMS,
@@ -34,7 +37,7 @@ from .student import ceiling as student_ceiling
 from .student import lower_end as student_end
 from .student import pair_minimum as student_minimum
 from .tilt import comparable, count_tilts, fold, lower_end, minimum, pooled
-from .tracking import leading_arm, least_pulled
+from .tracking import leading_arm, least_pulled, open_arms
 
 PRACTICAL, GK16, KAUFMANN_KOOLEN, MIXTURE, TILT, STUDENT = 0, 1, 2, 3, 4, 5
 MIXTURE_C = 20.0  # default of the rule and of the width: the prior has the weight of 20 pulls
@@ -170,6 +173,15 @@ def pair_interval(params: Array, state: Array, b: int, a: int, bound: float) -> 
     return interval(params, state, b, a, i_b, i_a, bound)
 
 
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)", apart=True)
+def settled_with(params: Array, state: Array, arm: int) -> float:
+    """The statistic with which a pair ruled an arm out, as far above the threshold now as it was then."""
+    t = 0.0
+    for a in range(state.shape[1]):
+        t += state[PULLS, a]
+    return float(state[SETTLED, arm] + (growth(params, t) - growth(params, state[OUT, arm])))
+
+
 @kernel("Tuple((f8, i8))(const(f8[::1]), const(f8[:, ::1]))")
 def statistic(params: Array, state: Array) -> tuple[float, int]:
     """The smallest pair statistic of the leader, or of "a is the best" for another arm; and the leader."""
@@ -180,7 +192,95 @@ def statistic(params: Array, state: Array) -> tuple[float, int]:
             least = min(least, standing(params, state, a))
         elif a != b and state[OUT, a] == 0.0:
             least = min(least, pair_statistic(params, state, b, a))
+        elif a != b and params[ELIMINATES] != 0.0:
+            least = min(least, settled_with(params, state, a))
     return least, b
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)", apart=True)
+def evidence_up_to(params: Array, state: Array, b: int, a: int, tolerance: float, limit: float) -> float:
+    """The statistic of a pair if it is above a limit; else a number up to that, not less than 0."""
+    found = pair_ceiling(params, state, b, a, tolerance)
+    if found > limit:
+        found = pair_evidence(params, state, b, a, tolerance, limit)
+    return max(found, 0.0)
+
+
+@kernel("b1(const(f8[::1]), f8[:, ::1], i8, i8, b1, f8, f8, f8)")
+def settle_pair(
+    params: Array, state: Array, c: int, a: int, leads: bool, bound: float, t: float, now: float
+) -> bool:
+    """Rule out the worse of two arms in the race, if their pair shows it; whether it does. See `settle`.
+
+    A tolerance does not count: if each arm could go for being hardly better than another, the last one might
+    be far from the best. Where c leads, it is noted whether it need be told from a any more.
+    """
+    searched = params[RULE] == TILT or params[RULE] == STUDENT
+    spaced = searched and t > 0.0 and params[TUNING] > 0.0
+    if spaced and t < state[PENALTY, a]:
+        return False
+    high, low = (c, a) if state[MEANS, c] >= state[MEANS, a] else (a, c)
+    if leads and params[TOLERANCE] > 0.0:
+        state[SETTLED, a] = 0.0
+    if not searched:
+        v_b, v_a = counted(params, state[PULLS, high]), counted(params, state[PULLS, low])
+        enough = (1.0 - 1e-12) * (bound + state[PENALTY, c] + state[PENALTY, a])
+        if not exceeds(params, state, high, low, v_b, v_a, enough):
+            return False
+    limit = threshold(params, now)
+    found = evidence_up_to(params, state, high, low, 0.0, limit)
+    if found > limit:
+        state[OUT, low], state[SETTLED, low], state[MEANS, low] = now, found, -math.inf
+        return True
+    if leads and params[TOLERANCE] > 0.0:
+        found = evidence_up_to(params, state, c, a, params[TOLERANCE], limit)
+        state[SETTLED, a] = found if found > limit else 0.0
+    if leads and spaced:
+        state[PENALTY, a] = next_look(params, t, t, found, limit)
+    return bool(state[SETTLED, a] > 0.0)
+
+
+@kernel("b1(const(f8[::1]), f8[:, ::1], i8, b1, f8, f8, f8)")
+def settle_pairs(
+    params: Array, state: Array, c: int, leads: bool, bound: float, t: float, now: float
+) -> bool:
+    """`settle_pair` with every other arm, as long as c is in the race; whether one was settled."""
+    some = False
+    for a in range(state.shape[1]):
+        if a != c and state[OUT, a] == 0.0 and state[OUT, c] == 0.0:
+            settled = settle_pair(params, state, c, a, leads, bound, t, now)
+            some = some or settled
+    return some
+
+
+@kernel("b1(const(f8[::1]), f8[:, ::1], i8, f8, f8, i8)", apart=True)
+def settle(params: Array, state: Array, b: int, bound: float, t: float, last: int) -> bool:
+    """Rule out, for good, every arm that a pair shows to be worse; whether none is open but the leader b.
+
+    After a value of arm `last` its pair with the leader is tested, or all its pairs, if it is the leader or
+    has more pulls than it. Where `last` is -1 or has its first value, under a tolerance, and for TILT and
+    STUDENT, all pairs of the leader and of the arm with the most pulls are. Where looks are spaced, every arm
+    has a time of its own when it is looked at again; all are looked at where t is 0.
+    """
+    now, some = t, False
+    if t == 0.0:
+        for a in range(state.shape[1]):
+            now += state[PULLS, a]
+    searched = params[RULE] == TILT or params[RULE] == STUDENT
+    if last < 0 or searched or params[TOLERANCE] > 0.0 or state[PULLS, last] == 1.0:
+        most = b
+        for a in range(state.shape[1]):
+            if state[OUT, a] == 0.0 and state[PULLS, a] > state[PULLS, most]:
+                most = a
+        if most != b:
+            settle_pairs(params, state, most, False, bound, t, now)
+        settle_pairs(params, state, b, True, bound, t, now)
+        state[SETTLED, b], some = 0.0, True
+    elif last == b or state[PULLS, last] > state[PULLS, b]:
+        some = settle_pairs(params, state, last, last == b, bound, t, now)
+    else:
+        some = settle_pair(params, state, b, last, True, bound, t, now)
+    return some and open_arms(state, b) == 1
 
 
 @kernel("b1(const(f8[::1]), f8[:, ::1], i8, f8, f8)", apart=True)
@@ -191,6 +291,8 @@ def searches_exceed(params: Array, state: Array, b: int, bound: float, t: float)
     """
     if params[SHARE] > 0.0:
         return eliminate(params, state, t)
+    if params[ELIMINATES] != 0.0:
+        return settle(params, state, b, bound, t, -1)
     spaced = t > 0.0 and params[TUNING] > 0.0
     if spaced and t < state[PENALTY, 0]:
         return False
@@ -212,16 +314,18 @@ def searches_exceed(params: Array, state: Array, b: int, bound: float, t: float)
     return least > bound
 
 
-@kernel("b1(const(f8[::1]), f8[:, ::1], i8, f8, f8)")
-def may_stop(params: Array, state: Array, b: int, bound: float, t: float) -> bool:
+@kernel("b1(const(f8[::1]), f8[:, ::1], i8, f8, f8, i8)")
+def may_stop(params: Array, state: Array, b: int, bound: float, t: float, last: int) -> bool:
     """A cheap necessary condition for stopping with leader b, where the threshold is at least `bound`.
 
     No logarithm, no division but for MIXTURE, and usually the first or second arm answers. The tiny allowance
     keeps rounding from ruling out what `statistic` admits. TILT and STUDENT need not be asked after every
-    sample, and their condition is sufficient, too.
+    sample, and their condition is sufficient, too. `last` is the arm of the last sample, -1 if any may be.
     """
     if params[RULE] == TILT or params[RULE] == STUDENT:
         return searches_exceed(params, state, b, bound, t)
+    if params[ELIMINATES] != 0.0:
+        return settle(params, state, b, bound, t, last)
     v_b = counted(params, state[PULLS, b])
     at_least = (1.0 - 1e-12) * (bound + state[PENALTY, b])
     for a in range(state.shape[1]):
@@ -245,14 +349,20 @@ def verdict(params: Array, state: Array) -> tuple[float, float]:
     return z, threshold(params, t)
 
 
-@kernel("b1(const(f8[::1]), f8[:, ::1], f8)")
-def stops(params: Array, state: Array, t: float) -> bool:
-    """Whether the rule decides after t samples, or at any time where t is 0; `verdict` after a cheap look."""
-    pulls = state[PULLS]
-    if pulls[least_pulled(pulls)] == 0.0 or not may_stop(params, state, leading_arm(state), params[LEVEL], t):
+@kernel("b1(const(f8[::1]), f8[:, ::1], f8, i8)")
+def stops_after(params: Array, state: Array, t: float, last: int) -> bool:
+    """Whether the rule decides after t samples, the last of arm `last`; `verdict` after a cheap look."""
+    pulls, b = state[PULLS], leading_arm(state)
+    if pulls[least_pulled(pulls)] == 0.0 or not may_stop(params, state, b, params[LEVEL], t, last):
         return False
     z, beta = verdict(params, state)
     return z > beta
+
+
+@kernel("b1(const(f8[::1]), f8[:, ::1], f8)")
+def stops(params: Array, state: Array, t: float) -> bool:
+    """`stops_after`, whichever arm is new; at any time where t is 0."""
+    return stops_after(params, state, t, -1)
 
 
 @kernel("void(const(f8[::1]), const(f8[::1]), f8[::1])")

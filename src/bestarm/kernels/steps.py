@@ -12,7 +12,7 @@ import numpy as np
 from ._jit import kernel
 from ._types import Array, Indices
 from .decision import take
-from .layout import PULLS, SELECT, SHARE, Select, arm_of
+from .layout import ELIMINATES, PULLS, SELECT, SHARE, Select, arm_of
 from .random import Words, open_stream, pull
 from .rules import growth, may_stop, statistic
 from .tracking import in_the_race, leading_arm, out_since
@@ -83,7 +83,7 @@ def decide(
     """
     K, action = state.shape[1], -1
     leader = leading_arm(state)
-    if check and may_stop(params, state, leader, bound, t):
+    if check and may_stop(params, state, leader, bound, t, last):
         z, leader = statistic(params, state)
         more = growth(params, t)
         while level < levels.size:
@@ -98,7 +98,7 @@ def decide(
     if check and params[SHARE] > 0.0 and out_since(state, t):
         leader, last = leading_arm(state), -1
     action = select(t, last, leader, state, params, memory, random)
-    if params[SHARE] > 0.0:
+    if params[ELIMINATES] != 0.0:
         action = in_the_race(state, action)
     if action >= K:
         if stops_itself and action < 2 * K:

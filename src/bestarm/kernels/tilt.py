@@ -33,11 +33,11 @@ NODES, SCALES = 16, 7
 TOP, BOTTOM, UP, DOWN = ROWS, ROWS + 1, ROWS + 2, ROWS + 2 + 2 * NODES
 OWN_ROWS = 2 + 4 * NODES
 # Rows of an arm's comparator, behind these or, if values have no bounds, behind ROWS: how many values were
-# counted; when the arm was ruled out, its evidence and the bound on its lead; the variance of the arm's mean;
-# what the last search found beyond an estimate, see `comparator.look`. Then, of bounded values, its mean for
-# ranking, the sum of the values counted, how many were at the top, and the products, as above; of others
-# the sum of values over their scale with what rounding took from it, the same of 1 over the scale, the mean.
-COUNT, FOUND, LEAD, SPREAD, BEYOND, MORE = range(6)
+# counted; when the arm was ruled out, the bound on its lead; the variance of the arm's mean; what the last
+# search found beyond an estimate, see `comparator.look`. Then, of bounded values, its mean for ranking, the
+# sum of the values counted, how many were at the top, and the products, as above; of others the sum of values
+# over their scale with what rounding took from it, the same of 1 over the scale, the mean.
+COUNT, LEAD, SPREAD, BEYOND, MORE = range(5)
 C_RANK, C_TOTAL, C_TOP, C_UP = range(MORE, MORE + 4)
 C_SUM, C_LOST, C_SCALE, C_SCALE_LOST, C_MEAN = range(MORE, MORE + 5)
 BOUNDED_ROWS, OTHER_ROWS = MORE + 3 + 2 * NODES, MORE + 5

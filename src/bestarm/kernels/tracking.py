@@ -12,7 +12,7 @@ import math
 from ._jit import kernel
 from ._types import Array
 from .extremes import MANY, largest, least_surplus, least_unless
-from .layout import MEANS, OUT, PULLS, arm_of
+from .layout import MEANS, OUT, PULLS, SETTLED, arm_of
 
 TIE = 1e-9
 NEVER_BEHIND = -1e300  # the sum of targets of an arm that was ruled out
@@ -96,6 +96,45 @@ def rarest(state: Array) -> int:
     for a in range(state.shape[1]):
         if state[OUT, a] == 0.0 and (arm < 0 or state[PULLS, a] < state[PULLS, arm]):
             arm = a
+    return arm
+
+
+@kernel("b1(const(f8[:, ::1]), i8, i8)")
+def is_open(state: Array, leader: int, arm: int) -> bool:
+    """Whether the rule has not settled an arm: neither ruled it out nor, for now, told it from the leader."""
+    return bool(arm == leader or state[SETTLED, arm] == 0.0)
+
+
+@kernel("i8(const(f8[:, ::1]), i8)")
+def open_arms(state: Array, leader: int) -> int:
+    """How many arms are open."""
+    number = 0
+    for a in range(state.shape[1]):
+        if is_open(state, leader, a):
+            number += 1
+    return number
+
+
+@kernel("i8(const(f8[:, ::1]), i8)")
+def rarest_open(state: Array, leader: int) -> int:
+    """The open arm with the fewest pulls, the lowest index among equals."""
+    arm = -1
+    for a in range(state.shape[1]):
+        if is_open(state, leader, a) and (arm < 0 or state[PULLS, a] < state[PULLS, arm]):
+            arm = a
+    return arm
+
+
+@kernel("i8(const(f8[:, ::1]), i8, const(f8[::1]), f8[::1], f8, b1)")
+def track_open(state: Array, leader: int, target: Array, sums: Array, t: float, direct: bool) -> int:
+    """`track` among the open arms: D-tracking where `direct`, else C-tracking."""
+    pulls, settled, least, arm = state[PULLS], state[SETTLED], math.inf, leader
+    for a in range(sums.size):
+        if not direct:
+            sums[a] += target[a]
+        behind = pulls[a] - (t * target[a] if direct else sums[a])
+        if behind < least and (settled[a] == 0.0 or a == leader):
+            arm, least = a, behind - TIE
     return arm
 
 

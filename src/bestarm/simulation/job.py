@@ -18,6 +18,7 @@ from .._door import Array
 from ..errors import InvalidInputError
 from ..strategies import Strategy
 from ..strategies._admit import kernel_of, raised_by
+from ..theory.stopping import StoppingRule
 from . import engine
 from .problem import Problem
 
@@ -65,8 +66,7 @@ class Job:
     seed: int
 
     def __post_init__(self) -> None:
-        K = self.problem.num_arms
-        rule = self.problem.rule.applied(K, self.problem.tolerance, self.strategy.stops_itself)
+        K, rule = self.problem.num_arms, _rule(self.strategy, self.problem)
         self.deltas = tuple(sorted(self.deltas, reverse=True))
         model = self.problem.model.placed(self.problem.offset)
         self.levels = np.array([rule.level_for(model, K, delta) for delta in self.deltas])
@@ -160,10 +160,15 @@ class Job:
             yield
 
 
+def _rule(strategy: Strategy, problem: Problem) -> StoppingRule:
+    """The form in which the rule is asked for a strategy."""
+    itself, open_only = strategy.stops_itself, strategy.open_only
+    return problem.rule.applied(problem.num_arms, problem.tolerance, itself, open_only)
+
+
 def make_jobs(strategy: Strategy, problem: Problem, seed: int) -> list[Job]:
     """One job, or one for each risk, where choices depend on the risk or arms are ruled out."""
-    rule = problem.rule.applied(problem.num_arms, problem.tolerance, strategy.stops_itself)
-    alone = strategy.uses_delta or rule.eliminates
+    alone = strategy.uses_delta or _rule(strategy, problem).eliminates
     groups = [(delta,) for delta in problem.deltas] if alone else [problem.deltas]
     return [Job(strategy, problem, group, seed) for group in groups]
 

@@ -17,6 +17,7 @@ from ._base import Strategy
 from .custom import CustomStrategy, strategy
 from .ebs import EBS
 from .lucb import LUCB
+from .open_ebs import OpenEBS
 from .racing import Racing
 from .track_and_stop import TrackAndStop
 from .uniform import Uniform
@@ -25,6 +26,7 @@ __all__ = [
     "EBS",
     "LUCB",
     "CustomStrategy",
+    "OpenEBS",
     "Racing",
     "Strategy",
     "TrackAndStop",

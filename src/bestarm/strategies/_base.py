@@ -36,6 +36,8 @@ class Strategy(ABC):
     rows          names of the rows of its memory; "target", "lower" and "upper" appear in a trace
     uses_delta    whether its choices depend on delta; if not, one run serves several deltas
     stops_itself  whether it decides when to stop, in place of the stopping rule
+    open_only     whether it samples only arms that the rule has not settled; under every rule, an arm is then
+                  out for good once it is shown to be worse
     adds_up       the row that adds up a share per pull, "" for none, None if that is not known: so that a
                   forecast can take many pulls in one step
     """
@@ -43,6 +45,7 @@ class Strategy(ABC):
     rows: ClassVar[tuple[str, ...]] = ()
     uses_delta: ClassVar[bool] = False
     stops_itself: ClassVar[bool] = False
+    open_only: ClassVar[bool] = False
     adds_up: ClassVar[str | None] = None
 
     @property

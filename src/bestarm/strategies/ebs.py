@@ -16,31 +16,33 @@ from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.divergences import BERNOULLI, family_reach
 from ..kernels.exploration import exploration_biased_weights
-from ..kernels.layout import MEANS, MODEL, OUT, OWN, PULLS, SELECT, TOLERANCE, VARIANCES, Select
+from ..kernels.families import STUDENT, unseen
+from ..kernels.layout import MEANS, MODEL, OWN, PULLS, SELECT, TOLERANCE, VARIANCES, Select
 from ..kernels.random import Words
-from ..kernels.tracking import TIE, arms_left, track
+from ..kernels.tracking import TIE, arms_left, is_open, open_arms, track, track_open
 from ..kernels.widths import half_width
 from ..theory.statistics import WIDTHS
 from ._base import Strategy
 
 _TARGET, _LOWER, _UPPER, _SUM, _WARM, _PACKED = range(6)  # the last, and two more: to work in
-_WIDTH, _LEVEL, _LOW, _HIGH, _D_TRACKING = range(OWN, OWN + 5)
+_WIDTH, _LEVEL, _LOW, _HIGH, _D_TRACKING, _OPEN_ONLY = range(OWN, OWN + 6)
 
 
-@kernel("f8(const(f8[:, ::1]), i8, f8, f8[:, ::1])", apart=True)
-def weights_left(state: Array, left: int, warm: float, memory: Array) -> float:
-    """The weights of the arms in the race alone, 0 for all others; returns the next call's `warm`."""
+@kernel("f8(const(f8[:, ::1]), i8, i8, f8, f8, f8[:, ::1])", apart=True)
+def weights_left(state: Array, leader: int, left: int, tolerance: float, warm: float, memory: Array) -> float:
+    """The weights of the open arms alone, 0 for all others; returns the next call's `warm`."""
     lower, upper, target = memory[_PACKED], memory[_PACKED + 1], memory[_PACKED + 2]
     n = 0
     for a in range(state.shape[1]):
-        if state[OUT, a] == 0.0:
+        if is_open(state, leader, a):
             lower[n], upper[n] = memory[_LOWER, a], memory[_UPPER, a]
             n += 1
-    _, warm = exploration_biased_weights(lower[:left], upper[:left], False, TIE, 0.0, warm, target[:left])
+    low, high, w = lower[:left], upper[:left], target[:left]
+    _, warm = exploration_biased_weights(low, high, False, TIE, tolerance, warm, w)
     n = 0
     for a in range(state.shape[1]):
         memory[_TARGET, a] = 0.0
-        if state[OUT, a] == 0.0:
+        if is_open(state, leader, a):
             memory[_TARGET, a] = target[n]
             n += 1
     return warm
@@ -63,11 +65,18 @@ def select(
             above = family_reach(params, means[a], 0.5 * width * width, 1.0)
         lower[a] = min(max(means[a] - below, params[_LOW]), params[_HIGH])  # (3)
         upper[a] = min(max(means[a] + above, params[_LOW]), params[_HIGH])
-    warm, left, tolerance = memory[_WARM, 0], arms_left(state), params[TOLERANCE]
-    if left == pulls.size:
+    open_only = params[_OPEN_ONLY] != 0.0
+    left = open_arms(state, leader) if open_only else arms_left(state)
+    warm, tolerance = memory[_WARM, 0], params[TOLERANCE]
+    if params[MODEL] == STUDENT and unseen(state):  # an interval without ends has no weights
+        for a in range(pulls.size):
+            target[a] = 1.0 / left if is_open(state, leader, a) else 0.0
+    elif left == pulls.size:
         _, memory[_WARM, 0] = exploration_biased_weights(lower, upper, False, TIE, tolerance, warm, target)
     else:
-        memory[_WARM, 0] = weights_left(state, left, warm, memory)
+        memory[_WARM, 0] = weights_left(state, leader, left, tolerance, warm, memory)
+    if open_only:
+        return track_open(state, leader, target, memory[_SUM], t, params[_D_TRACKING] != 0.0)
     return track(state, target, memory[_SUM], t, params[_D_TRACKING] != 0.0)
 
 
@@ -84,12 +93,15 @@ class EBS(Strategy):
     gamma     the accepted probability that some interval misses
     width     "experiments" (the paper's Section 4), "paper" or "mixture"; see `confidence_width`
     clip      (low, high) known to contain all means: intervals are cut there; None cuts nothing
+    open_only  True samples only arms that the stopping rule has not settled, which then are out for good, and
+              tracks the weights of these; that takes fewer samples. The theorem is about False
     """
 
     tracking: str = "D"
     gamma: float = 0.05
     width: str = "experiments"
     clip: tuple[float, float] | None = None
+    open_only: bool = False  # type: ignore[misc]
 
     rows: ClassVar[tuple[str, ...]] = ("target", "lower", "upper", "sum", "warm", *3 * ("packed",))
     adds_up: ClassVar[str | None] = "sum"
@@ -98,6 +110,7 @@ class EBS(Strategy):
         _door.choice("tracking", self.tracking, ("C", "D"))
         object.__setattr__(self, "gamma", _door.gamma(self.gamma))
         _door.choice("width", self.width, tuple(WIDTHS))
+        _door.flag("open_only", self.open_only)
         if self.clip is not None:
             ends = np.atleast_1d(_door.numbers("clip", self.clip)).ravel()
             low, high = (float(ends[0]), float(ends[1])) if ends.size == 2 else (0.0, 0.0)
@@ -132,4 +145,5 @@ class EBS(Strategy):
     def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
         low, high = self.clip or (-math.inf, math.inf)
         level = math.log(num_arms) - math.log(self.gamma)
-        return np.array([WIDTHS[self.width], level, low / sigma, high / sigma, self.tracking == "D"])
+        ends = (low / sigma, high / sigma)
+        return np.array([WIDTHS[self.width], level, *ends, self.tracking == "D", self.open_only])

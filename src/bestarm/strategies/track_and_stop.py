@@ -11,13 +11,13 @@ import numpy.typing as npt
 from .. import _door
 from ..kernels._jit import kernel
 from ..kernels._types import Array
-from ..kernels.families import weights
+from ..kernels.families import open_weights, weights
 from ..kernels.layout import OWN, PULLS, SELECT, Select
 from ..kernels.random import Words
-from ..kernels.tracking import rarest, track
+from ..kernels.tracking import rarest, rarest_open, track, track_open
 from ._base import Strategy
 
-_TARGET, _SUM, _WARM = range(3)
+_TARGET, _SUM, _WARM, _ROOM = range(4)
 
 
 @kernel(SELECT)
@@ -37,28 +37,49 @@ def select(
     return track(state, target, memory[_SUM], t, params[OWN] != 0.0)
 
 
+@kernel(SELECT)
+def select_open(
+    t: float, last: int, leader: int, state: Array, params: Array, memory: Array, random: Words
+) -> int:
+    """Algorithm 3 on the arms that the rule has not settled."""
+    target = memory[_TARGET]
+    arm = rarest_open(state, leader)
+    reach = state[PULLS, arm] + 0.5 * target.size
+    if reach * reach < t:
+        for a in range(target.size):
+            target[a] = 0.0
+        target[arm] = 1.0
+        return arm
+    memory[_WARM, 0] = open_weights(params, state, leader, memory[_WARM, 0], memory[_ROOM], target)
+    return track_open(state, leader, target, memory[_SUM], t, params[OWN] != 0.0)
+
+
 @dataclass(frozen=True)
 class TrackAndStop(Strategy):
     """Track-and-Stop (Algorithm 3) of Garivier & Kaufmann 2016.
 
-    tracking  "C": follow the sums of the target weights; "D": the current ones, often faster
+    tracking   "C": follow the sums of the target weights; "D": the current ones, often faster
+    open_only  True samples only arms that the stopping rule has not settled, which then are out for good, and
+               tracks the weights of these; that takes fewer samples. The theorem is about False
     """
 
     tracking: str = "D"
+    open_only: bool = False  # type: ignore[misc]
 
-    rows: ClassVar[tuple[str, ...]] = ("target", "sum", "warm")
+    rows: ClassVar[tuple[str, ...]] = ("target", "sum", "warm", "room")
     adds_up: ClassVar[str | None] = "sum"
 
     def __post_init__(self) -> None:
         _door.choice("tracking", self.tracking, ("C", "D"))
+        _door.flag("open_only", self.open_only)
 
     @property
     def name(self) -> str:
-        return f"tas-{self.tracking.lower()}"
+        return f"tas-{self.tracking.lower()}" + "(open_only=True)" * self.open_only
 
     @property
     def select(self) -> Select:
-        return select
+        return select_open if self.open_only else select
 
     def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
         return np.array([1.0 if self.tracking == "D" else 0.0])

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +53,7 @@ class StoppingRule(ABC):
 
     models   those with which the rule can compute, unless only another rule can judge them
     proofs   those for which the error probability is proven to be at most delta
+    settles  whether arms are ruled out pair by pair, for a strategy that is `open_only`
     watches  whether the rule needs Σ (x - mean)² of every arm
     replays  whether a retraction builds the evidence again from the log: where a value cannot be taken out of
              what the rule keeps without a trace, however large it was
@@ -63,6 +65,7 @@ class StoppingRule(ABC):
     version: ClassVar[int] = 1
     watches: ClassVar[bool] = False
     replays: ClassVar[bool] = False
+    settles = False
 
     @property
     @abstractmethod
@@ -120,11 +123,23 @@ class StoppingRule(ABC):
     @property
     def eliminates(self) -> bool:
         """Whether arms are ruled out one by one, so that the order of the values matters."""
-        return False
+        return self.settles
 
-    def applied(self, num_arms: int, tolerance: float = 0.0, stops_itself: bool = False) -> StoppingRule:  # noqa: ARG002
-        """The form in which the rule is asked; with a tolerance or a strategy that stops by itself."""
-        return self
+    def applied(
+        self,
+        num_arms: int,  # noqa: ARG002
+        tolerance: float = 0.0,  # noqa: ARG002
+        stops_itself: bool = False,  # noqa: ARG002
+        open_only: bool = False,
+    ) -> StoppingRule:
+        """The form in which the rule is asked; with a tolerance, or for a strategy that says so."""
+        return self.settling() if open_only else self
+
+    def settling(self) -> Self:
+        """The form in which an arm is out for good once a pair shows it to be worse."""
+        form = copy(self)
+        object.__setattr__(form, "settles", True)
+        return form
 
     def unordered(self, params: Array) -> Array:
         """Parameters of the nearest form that does not ask for the order of the values, for a forecast."""
@@ -155,7 +170,7 @@ class StoppingRule(ABC):
         params[layout.LOW], params[layout.HIGH] = model.limits or (-np.inf, np.inf)
         params[layout.RULE], params[layout.LEVEL] = self.code, self.level_for(model, num_arms, delta)
         params[layout.TUNING], params[layout.WATCHED] = self.tuning, self.watches
-        params[layout.PAIR_LEVEL] = params[layout.LEVEL]
+        params[layout.PAIR_LEVEL], params[layout.ELIMINATES] = params[layout.LEVEL], self.eliminates
         return params
 
     def threshold(

@@ -11,7 +11,7 @@ from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import families, rules, tilt
-from ..kernels.layout import GATE, LEVEL, MEANS, PAIR_LEVEL, PULLS, ROWS, SHARE
+from ..kernels.layout import ELIMINATES, GATE, LEVEL, MEANS, PAIR_LEVEL, PULLS, ROWS, SHARE
 from .models import Bounded, Gaussian, Model
 from .stopping import StoppingRule
 
@@ -68,23 +68,24 @@ class Tilt(StoppingRule):
 
     @property
     def eliminates(self) -> bool:
-        return self.share > 0.0
+        return self.share > 0.0 or self.settles
 
-    def applied(self, num_arms: int, tolerance: float = 0.0, stops_itself: bool = False) -> Tilt:
-        return replace(self, share=0.0) if num_arms < 3 or tolerance > 0.0 or stops_itself else self
-
-    @property
-    def replays(self) -> bool:  # type: ignore[override]
-        return self.eliminates
+    def applied(
+        self, num_arms: int, tolerance: float = 0.0, stops_itself: bool = False, open_only: bool = False
+    ) -> Tilt:
+        paired = num_arms < 3 or tolerance > 0.0 or stops_itself
+        form = replace(self, share=0.0) if paired else self
+        return form.settling() if open_only else form
 
     def unordered(self, params: Array) -> Array:
         paired = params.copy()
-        if self.eliminates:  # as if the comparator of every arm had all values of the leader
+        paired[ELIMINATES] = self.settles
+        if self.share > 0.0:  # as if the comparator of every arm had all values of the leader
             paired[SHARE], paired[LEVEL] = 0.0, params[LEVEL] - np.log(self.share)
         return paired
 
     def level(self, num_arms: int, delta: float) -> float:
-        return float((0.0 if self.eliminates else np.log(num_arms - 1.0)) - np.log(delta))
+        return float((0.0 if self.share > 0.0 else np.log(num_arms - 1.0)) - np.log(delta))
 
     def parameters(
         self, model: Model, num_arms: int, delta: float, tolerance: float = 0.0, offset: float = 0.0
@@ -99,9 +100,9 @@ class Tilt(StoppingRule):
 
     def blank(self, model: Model, num_arms: int) -> Array:
         bounded = model.code == families.BOUNDED
-        compared = (tilt.BOUNDED_ROWS if bounded else tilt.OTHER_ROWS) if self.eliminates else 0
+        compared = (tilt.BOUNDED_ROWS if bounded else tilt.OTHER_ROWS) if self.share > 0.0 else 0
         blank = model.blank(num_arms, (tilt.OWN_ROWS if bounded else 0) + compared)
-        if bounded and self.eliminates:
+        if bounded and self.share > 0.0:
             blank[ROWS + tilt.OWN_ROWS + tilt.C_RANK] = 0.5
         return blank
 
