@@ -28,9 +28,12 @@ from .simulation.trace import Trace as Trace
 from .simulation.trace import trace as trace
 from .strategies import EBS as EBS
 from .strategies import LUCB as LUCB
+from .strategies import BestChallenger as BestChallenger
+from .strategies import FrankWolfe as FrankWolfe
 from .strategies import OpenEBS as OpenEBS
 from .strategies import Racing as Racing
 from .strategies import Strategy as Strategy
+from .strategies import TopTwo as TopTwo
 from .strategies import TrackAndStop as TrackAndStop
 from .strategies import Uniform as Uniform
 from .strategies import strategy as strategy

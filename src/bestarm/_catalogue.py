@@ -64,6 +64,14 @@ STRATEGIES = {
     "tas-d": Entry("strategies.track_and_stop", "TrackAndStop", {"tracking": "D"}),
     "racing": Entry("strategies.racing", "Racing"),
     "lucb++": Entry("strategies.lucb", "LUCB"),
+    "bc": Entry("strategies.best_challenger", "BestChallenger"),
+    "t3c": Entry("strategies.top_two", "TopTwo", {"leader": "thompson"}),
+    "t3c-ids": Entry("strategies.top_two", "TopTwo", {"leader": "thompson", "split": "ids"}),
+    "ttts": Entry("strategies.top_two", "TopTwo", {"leader": "thompson", "challenger": "resampled"}),
+    "eb-tci": Entry("strategies.top_two", "TopTwo", {"leader": "best", "challenger": "penalised"}),
+    "ttucb": Entry("strategies.top_two", "TopTwo", {"leader": "ucb", "tracked": True}),
+    "eb-tc-eps": Entry("strategies.top_two", "TopTwo", {"leader": "best", "slack": 0.1, "tracked": True}),
+    "fws": Entry("strategies.frank_wolfe", "FrankWolfe"),
     "uniform": Entry("strategies.uniform", "Uniform"),
 }
 COMPARED = ("ebs-d", "tas-d", "racing", "lucb++", "uniform")  # by `bestarm simulate`, if none is named

@@ -20,7 +20,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array
-from .layout import LOW, MEANS, MODEL
+from .layout import LOW, MEANS, MODEL, TOLERANCE
 
 BERNOULLI, POISSON, EXPONENTIAL = 4, 5, 6
 STEPS = 200  # of a search at most: more than halving needs
@@ -220,6 +220,17 @@ def family_cost(
     mu_b, mu_a = abs(state[MEANS, b]), abs(state[MEANS, a])
     d_b, d_a, _, _, _ = sides(params[MODEL], mu_b, mu_a, side(params), v_b, v_a, span, tolerance)
     return v_b * d_b + v_a * d_a
+
+
+@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)", apart=True)
+def family_slopes(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float) -> tuple[float, float]:
+    """d(mean b, x) and d(mean a, y) of the means x and y that are confused; 0 where means are such."""
+    span: float = state[MEANS, b] - state[MEANS, a] + params[TOLERANCE]
+    if not span > 0.0:
+        return 0.0, 0.0
+    mu_b, mu_a = abs(state[MEANS, b]), abs(state[MEANS, a])
+    found = sides(params[MODEL], mu_b, mu_a, side(params), v_b, v_a, span, params[TOLERANCE])
+    return found[0], found[1]
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)", apart=True)

@@ -5,6 +5,7 @@ A *model* says what a value is; `params[MODEL]` is its code. All others ask it h
     observe, centre    a value, and the mean that follows from the sums
     gap                how far one mean lies above another, with the tolerance
     cost, exceeds      the transport cost of a pair: the least evidence against mean b <= mean a
+    slopes             what a pull of either arm adds to it
     interval           of differences whose cost is at most a bound
     weights            the proportions of pulls that make the least cost of the leader largest
 
@@ -18,10 +19,10 @@ import math
 
 from ._jit import kernel
 from ._types import Array
-from .divergences import BERNOULLI, family_cost, family_lower_end
+from .divergences import BERNOULLI, family_cost, family_lower_end, family_slopes
 from .exact import two_product, two_sum
 from .family_weights import solve_family
-from .layout import LOST, MEANS, MODEL, OFFSET, PULLS, SQUARES, SUMS, TOLERANCE, UNIT, VARIANCES, WATCHED
+from .layout import LOST, MEANS, MODEL, OFFSET, OUT, PULLS, SQUARES, SUMS, TOLERANCE, UNIT, VARIANCES, WATCHED
 from .tracking import TIE, is_open, open_arms
 from .weights import solve_scaled, solve_unequal, untied_squares
 
@@ -123,6 +124,21 @@ def cost(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float) ->
     return cost_beyond(params, state, b, a, v_b, v_a, params[TOLERANCE])
 
 
+@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
+def slopes(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float) -> tuple[float, float]:
+    """What more of v_b and of v_a add to `cost`: the divergences of both arms from the means confused."""
+    if params[MODEL] >= BERNOULLI:
+        return family_slopes(params, state, b, a, v_b, v_a)
+    s_b, s_a = 1.0, 1.0
+    if params[MODEL] == UNEQUAL or params[MODEL] == STUDENT:
+        s_b, s_a = state[VARIANCES, b], state[VARIANCES, a]
+    y_b, y_a = v_b / s_b, v_a / s_a
+    if y_b + y_a == 0.0:  # neither variance is seen
+        return 0.0, 0.0
+    to_b, to_a = y_a / (y_b + y_a) * gap(params, state, b, a), y_b / (y_b + y_a) * gap(params, state, b, a)
+    return 0.5 * to_b * to_b / s_b, 0.5 * to_a * to_a / s_a
+
+
 @kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)")
 def exceeds(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float, bound: float) -> bool:
     """Whether `cost` is above a bound, but for rounding; without a division where the model allows it."""
@@ -146,6 +162,25 @@ def interval(
     half = math.sqrt(2.0 * (i_b * state[VARIANCES, b] + i_a * state[VARIANCES, a]) * bound)
     difference = state[MEANS, b] - state[MEANS, a]
     return difference - half, difference + half
+
+
+@kernel("i8(const(f8[::1]), const(f8[:, ::1]), i8, f8, b1)")
+def cheapest(params: Array, state: Array, b: int, tolerance: float, penalised: bool) -> int:
+    """The arm in the race that b is told from at the least cost, plus log N if `penalised`; -1 for none.
+
+    The cost is 0 for an arm that is better by the tolerance; the lowest index wins among equals.
+    """
+    least, arm, pulls = math.inf, -1, state[PULLS]
+    for a in range(pulls.size):
+        if a != b and state[OUT, a] == 0.0:
+            found = 0.0
+            if state[MEANS, b] - state[MEANS, a] + tolerance > 0.0:
+                found = cost_beyond(params, state, b, a, pulls[b], pulls[a], tolerance)
+            if penalised:
+                found += math.log(pulls[a])
+            if arm < 0 or found < least:
+                arm, least = a, found - TIE
+    return arm
 
 
 @kernel("b1(const(f8[:, ::1]))")

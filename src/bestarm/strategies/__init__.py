@@ -14,21 +14,27 @@ from .. import _door
 from .._catalogue import STRATEGIES
 from ..errors import InvalidInputError
 from ._base import Strategy
+from .best_challenger import BestChallenger
 from .custom import CustomStrategy, strategy
 from .ebs import EBS
+from .frank_wolfe import FrankWolfe
 from .lucb import LUCB
 from .open_ebs import OpenEBS
 from .racing import Racing
+from .top_two import TopTwo
 from .track_and_stop import TrackAndStop
 from .uniform import Uniform
 
 __all__ = [
     "EBS",
     "LUCB",
+    "BestChallenger",
     "CustomStrategy",
+    "FrankWolfe",
     "OpenEBS",
     "Racing",
     "Strategy",
+    "TopTwo",
     "TrackAndStop",
     "Uniform",
     "find_strategy",

@@ -1,0 +1,206 @@
+"""Top-two strategies: a leader, a challenger, and how pulls are split between them.
+
+    leader      "best"       B = argmax m
+                "ucb"        B = argmax m_a + √(g/N_a), g = 2 α (1+s) log t, α = s = 1.2; for exponential
+                             families the largest mean with N_a d(m_a, ·) <= g/2
+                "thompson"   B = argmax θ, where θ_a is drawn from N(m_a, v_a/N_a); for successes from
+                             Beta(1 + successes, 1 + failures)
+    challenger  "cost"       C = argmin_a W(B, a), W the transport cost; 0 where m_a >= m_B
+                "penalised"  C = argmin_a W(B, a) + log N_a
+                "resampled"  draw θ again until another arm than B is best; after 100 draws as "cost"
+                slack        ε is added to the gaps in W
+    split       β            pull B with probability β, else C;
+                "ids"        β = N_B d_B/(N_B d_B + N_C d_C), d their divergences in W: N_C/(N_B + N_C) for
+                             Gaussian arms of one variance
+                tracked      pull B while (its pulls as a leader) <= β (times it led), without chance
+
+The published ones have names: T3C (Shang et al. 2020) is thompson, cost, ½; T3C-IDS (You et al. 2023) with
+ids; TTTS (Russo 2016) thompson, resampled, ½; EB-TCI (Jourdan et al. 2022) best, penalised, ½; TTUCB (Jourdan
+& Degenne 2023) ucb, cost, ½ tracked; EB-TC-ε (Jourdan et al. 2023) best, cost with ε = 0.1, ½ tracked.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _door
+from .._catalogue import STRATEGIES
+from ..errors import InvalidInputError
+from ..kernels._jit import kernel
+from ..kernels._types import Array
+from ..kernels.divergences import BERNOULLI, family_reach, side, variance
+from ..kernels.families import cheapest, slopes
+from ..kernels.layout import MEANS, MODEL, OUT, OWN, PULLS, SELECT, TOLERANCE, VARIANCES, Select
+from ..kernels.random import BETA, Words, next_word, normal, other_reward, uniform
+from ..kernels.tracking import TIE, rarest
+from ._base import Strategy
+
+LEADERS = {"best": 0, "ucb": 1, "thompson": 2}
+CHALLENGERS = {"cost": 0, "penalised": 1, "resampled": 2}
+UCB, THOMPSON, PENALISED, RESAMPLED = 1, 2, 1, 2
+ALPHA = S = 1.2  # of the UCB leader
+DRAWS = 100  # of a challenger that is sampled, at most: there may be e^W of them
+IDS = -1.0  # in place of β
+
+_INDEX, _LED, _OWN_PULLS = range(3)
+_LEADER, _CHALLENGER, _SPLIT, _SLACK, _TRACKED, _FORCED = range(OWN, OWN + 6)
+
+PUBLISHED = {name: entry.arguments for name, entry in STRATEGIES.items() if entry.kind == "TopTwo"}
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, u8[::1])", apart=True)
+def draw(params: Array, state: Array, arm: int, random: Words) -> float:
+    """A mean from the posterior: normal, or beta for successes; for counts and times by their variance."""
+    n, mean = state[PULLS, arm], state[MEANS, arm]
+    if params[MODEL] < BERNOULLI:
+        return float(mean + normal(random) * math.sqrt(state[VARIANCES, arm] / n))
+    mu, sign = abs(mean), side(params)
+    if params[MODEL] == BERNOULLI:
+        mu = (n * mu + 1.0) / (n + 2.0)
+        return sign * other_reward(BETA, mu, math.sqrt(mu * (1.0 - mu) / (n + 3.0)), next_word(random))
+    spread, _ = variance(params[MODEL], (n * mu + 1.0) / (n + 1.0))
+    return float(mean + normal(random) * math.sqrt(spread / n))
+
+
+@kernel("i8(const(f8[::1]), const(f8[:, ::1]), f8, f8[::1], u8[::1])", apart=True)
+def best_index(params: Array, state: Array, t: float, index: Array, random: Words) -> int:
+    """The arm in the race of largest index, drawn or bounded; the lowest number among equals."""
+    top, arm, level = -math.inf, -1, ALPHA * (1.0 + S) * math.log(t)
+    for a in range(index.size):
+        index[a] = -math.inf
+        if state[OUT, a] == 0.0:
+            if params[_LEADER] == THOMPSON:
+                index[a] = draw(params, state, a, random)
+            elif params[MODEL] >= BERNOULLI:
+                index[a] = state[MEANS, a] + family_reach(
+                    params, state[MEANS, a], level / state[PULLS, a], 1.0
+                )
+            else:
+                bonus = math.sqrt(2.0 * level * state[VARIANCES, a] / state[PULLS, a])
+                index[a] = state[MEANS, a] + bonus
+            if arm < 0 or index[a] > top:
+                arm, top = a, index[a] + TIE
+    return arm
+
+
+@kernel("i8(const(f8[::1]), const(f8[:, ::1]), f8, i8, f8[::1], u8[::1])")
+def challenger_of(params: Array, state: Array, t: float, leader: int, index: Array, random: Words) -> int:
+    """The challenger of a leader; -1 if no other arm is in the race."""
+    slack = params[TOLERANCE] + params[_SLACK]
+    arm = cheapest(params, state, leader, slack, params[_CHALLENGER] == PENALISED)
+    if params[_CHALLENGER] == RESAMPLED and arm >= 0:
+        for _ in range(DRAWS):
+            found = best_index(params, state, t, index, random)
+            if found != leader:
+                return found
+    return arm
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
+def leaders_share(params: Array, state: Array, b: int, c: int) -> float:
+    """β, as it is given or by what pulls of either add to the evidence."""
+    if params[_SPLIT] != IDS:
+        return float(params[_SPLIT])
+    n_b, n_c = state[PULLS, b], state[PULLS, c]
+    d_b, d_c = slopes(params, state, b, c, n_b, n_c)
+    total = n_b * d_b + n_c * d_c
+    return float(n_b * d_b / total if 0.0 < total < math.inf else n_c / (n_b + n_c))
+
+
+@kernel(SELECT)
+def select(
+    t: float, last: int, leader: int, state: Array, params: Array, memory: Array, random: Words
+) -> int:
+    """As the module says."""
+    led, own, starved = memory[_LED], memory[_OWN_PULLS], rarest(state)
+    reach = state[PULLS, starved] + 0.5 * led.size
+    if params[_FORCED] != 0.0 and reach * reach < t:
+        return starved
+    first = leader
+    if params[_LEADER] != 0.0:
+        first = best_index(params, state, t, memory[_INDEX], random)
+    second = challenger_of(params, state, t, first, memory[_INDEX], random)
+    if second < 0:
+        return first
+    share = leaders_share(params, state, first, second)
+    if params[_TRACKED] == 0.0:
+        return first if uniform(random) < share else second
+    led[first] += 1.0
+    if own[first] <= share * led[first]:
+        own[first] += 1.0
+        return first
+    return second
+
+
+@dataclass(frozen=True)
+class TopTwo(Strategy):
+    """A top-two strategy from parts; "t3c", "t3c-ids", "ttts", "eb-tci", "ttucb", "eb-tc-eps" are published.
+
+    Guarantees, for Gaussian arms and delta to 0: with β the samples are at most those of the best allocation
+    that gives β to the best arm, for ½ at most twice the lower bound; with "ids" they are optimal. TTUCB and
+    EB-TC-ε have bounds for every delta. What the proofs do not see: "best" with "cost" and no slack starves
+    an unlucky best arm, and T3C pulls easy arms so seldom that, with many arms of linear gaps, it takes a
+    third more samples. `forced` repairs both.
+
+    leader      "best", "ucb" or "thompson"
+    challenger  "cost", "penalised" or "resampled", which needs the leader "thompson"
+    split       β, strictly between 0 and 1, or "ids"
+    slack       ε of the challenger's cost, in standard deviations (of `model.unit`)
+    tracked     True follows β without chance, for every leader by itself
+    forced      True pulls an arm that has fewer than √t - K/2 pulls; none of the published ones does
+    """
+
+    leader: str = "best"
+    challenger: str = "cost"
+    split: float | str = 0.5
+    slack: float = 0.0
+    tracked: bool = False
+    forced: bool = False
+
+    rows: ClassVar[tuple[str, ...]] = ("index", "led", "own")
+
+    def __post_init__(self) -> None:
+        _door.choice("leader", self.leader, tuple(LEADERS))
+        _door.choice("challenger", self.challenger, tuple(CHALLENGERS))
+        _door.flag("tracked", self.tracked)
+        _door.flag("forced", self.forced)
+        if isinstance(self.split, str):
+            _door.choice("split", self.split, ("ids",))
+        else:
+            meaning = "it is the leader's share, 0.5 is common"
+            object.__setattr__(self, "split", _door.probability("split", self.split, meaning))
+        slack = _door.scalar("slack", self.slack)
+        if not 0.0 <= slack < math.inf:
+            raise InvalidInputError(
+                f"slack must be at least 0 and finite, got {slack:g}; 0.1 is common, 0 for none."
+            )
+        object.__setattr__(self, "slack", slack)
+        if self.challenger == "resampled" and self.leader != "thompson":
+            raise InvalidInputError(
+                f"the challenger 'resampled' needs the leader 'thompson', got {self.leader!r}; choose that "
+                f"leader, or the challenger 'cost'."
+            )
+
+    @property
+    def name(self) -> str:
+        parts = {f.name: getattr(self, f.name) for f in fields(self)}
+        usual = {f.name: f.default for f in fields(self)}
+        for name, given in PUBLISHED.items():
+            if {**usual, **given, "forced": self.forced} == parts:
+                return name + "(forced=True)" * self.forced
+        shown = ", ".join(f"{key}={value}" for key, value in parts.items() if value != usual[key])
+        return f"top-two({shown})" if shown else "top-two"
+
+    @property
+    def select(self) -> Select:
+        return select
+
+    def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
+        split = IDS if isinstance(self.split, str) else self.split
+        parts = (LEADERS[self.leader], CHALLENGERS[self.challenger])
+        return np.array([*parts, split, self.slack, self.tracked, self.forced])

@@ -1,0 +1,214 @@
+"""Best Challenger, the top-two family and Frank-Wolfe sampling, written down literally.
+
+For Gaussian arms of variance 1 and for successes and failures. Plain Python; only the streams of random
+numbers are the package's, as for rewards. Runs stop by the practical rule of `oracle`, on likelihood ratios.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import linprog
+
+from .oracle import TIE, Values, first_largest, practical_threshold
+
+Draw = Callable[[int], float]
+EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+def gaussian(x: float, y: float) -> float:
+    """d of two means."""
+    return 0.5 * (x - y) ** 2
+
+
+def bernoulli(x: float, y: float) -> float:
+    """kl of two probabilities."""
+    total = 0.0
+    for p, q in ((x, y), (1.0 - x, 1.0 - y)):
+        total += p * math.log(p / q) if p > 0.0 else 0.0
+    return total
+
+
+@dataclass
+class Race:
+    """A run: what the arms gave, and what was chosen after the first K."""
+
+    num_arms: int
+    draw: Draw
+    d: Callable[[float, float], float]
+    delta: float
+    max_samples: int
+    rewards: list[Values] = field(default_factory=list)
+    arms: list[int] = field(default_factory=list)
+    recommended: int | None = None
+
+    def __post_init__(self) -> None:
+        self.rewards = [[self.draw(a)] for a in range(self.num_arms)]
+
+    @property
+    def time(self) -> int:
+        return self.num_arms + len(self.arms)
+
+    @property
+    def pulls(self) -> list[int]:
+        return [len(own) for own in self.rewards]
+
+    @property
+    def means(self) -> Values:
+        return [math.fsum(own) / len(own) for own in self.rewards]
+
+    def sides(self, b: int, a: int, v_b: float, v_a: float) -> tuple[float, float]:
+        """The divergences of both arms from their common weighted mean."""
+        mean = (v_b * self.means[b] + v_a * self.means[a]) / (v_b + v_a)
+        return self.d(self.means[b], mean), self.d(self.means[a], mean)
+
+    def cost(self, b: int, a: int, slack: float = 0.0) -> float:
+        """W(b, a); slack, for Gaussian arms alone, is added to the gap."""
+        n_b, n_a, gap = self.pulls[b], self.pulls[a], self.means[b] - self.means[a] + slack
+        if gap <= 0.0:
+            return 0.0
+        if slack > 0.0:
+            return 0.5 * n_b * n_a / (n_b + n_a) * gap**2
+        d_b, d_a = self.sides(b, a, n_b, n_a)
+        return n_b * d_b + n_a * d_a
+
+    def steps(self) -> Iterator[int]:
+        """The leader, as long as the run goes on."""
+        while True:
+            b = first_largest(self.means)
+            z = min(self.cost(b, a) for a in range(self.num_arms) if a != b)
+            if z > practical_threshold(self.time, self.delta):
+                self.recommended = b
+                return
+            if self.time >= self.max_samples:
+                return
+            yield b
+
+    def starved(self) -> int | None:
+        """An arm with fewer than √t - K/2 pulls."""
+        arm = min(range(self.num_arms), key=lambda a: self.pulls[a])
+        return arm if self.pulls[arm] < math.sqrt(self.time) - self.num_arms / 2 else None
+
+    def pull(self, arm: int) -> None:
+        self.arms.append(arm)
+        self.rewards[arm].append(self.draw(arm))
+
+
+def lowest(values: dict[int, float]) -> int:
+    """The key of the least value, the lowest among ties."""
+    return min(a for a, value in values.items() if value <= min(values.values()) + TIE)
+
+
+def best_challenger(race: Race) -> Race:
+    """Garivier & Kaufmann 2016."""
+    for b in race.steps():
+        starved = race.starved()
+        c = lowest({a: race.cost(b, a) for a in range(race.num_arms) if a != b})
+        d_b, d_c = race.sides(b, c, race.pulls[b], race.pulls[c])
+        race.pull(starved if starved is not None else b if d_b > d_c * (1.0 + TIE) else c)
+    return race
+
+
+@dataclass
+class Parts:
+    """The parts of a top-two strategy, and its own randomness."""
+
+    leader: str
+    challenger: str = "cost"
+    split: float | None = 0.5
+    slack: float = 0.0
+    tracked: bool = False
+    forced: bool = False
+    posterior: Callable[[float, int], float] = lambda mean, n: mean
+    uniform: Callable[[], float] = lambda: 0.0
+    bound: Callable[[float, float], float] = lambda mean, level: mean
+
+
+def top_two(race: Race, parts: Parts) -> Race:
+    """The leader and the challenger that the parts say, by a coin or by counting."""
+    led, own = [0] * race.num_arms, [0] * race.num_arms
+    everyone = range(race.num_arms)
+
+    def sampled() -> int:
+        theta = [parts.posterior(m, n) for m, n in zip(race.means, race.pulls, strict=True)]
+        return first_largest(theta)
+
+    for empirical in race.steps():
+        if parts.forced and race.starved() is not None:
+            race.pull(race.starved() or 0)
+            continue
+        b = empirical
+        if parts.leader == "thompson":
+            b = sampled()
+        elif parts.leader == "ucb":
+            level = 1.2 * 2.2 * math.log(race.time)
+            b = first_largest(
+                [parts.bound(m, level / n) for m, n in zip(race.means, race.pulls, strict=True)]
+            )
+        penalty = [math.log(n) if parts.challenger == "penalised" else 0.0 for n in race.pulls]
+        c = lowest({a: race.cost(b, a, parts.slack) + penalty[a] for a in everyone if a != b})
+        if parts.challenger == "resampled":
+            c = next((other for _ in range(100) if (other := sampled()) != b), c)
+        n_b, n_c = race.pulls[b], race.pulls[c]
+        beta = parts.split
+        if beta is None:
+            d_b, d_c = race.sides(b, c, n_b, n_c) if race.means[b] > race.means[c] else (0.0, 0.0)
+            total = n_b * d_b + n_c * d_c
+            beta = n_b * d_b / total if total > 0.0 else n_c / (n_b + n_c)
+        if parts.tracked:
+            led[b] += 1
+            first = own[b] <= beta * led[b]
+            own[b] += first
+        else:
+            first = parts.uniform() < beta
+        race.pull(b if first else c)
+    return race
+
+
+def answer(s: float, b: int, near: dict[int, tuple[float, float, float]], K: int) -> Values:
+    """The weights that reach the level s of the game, with the least at the leader if there are several."""
+
+    def weights(z_b: float) -> Values:
+        z = [0.0] * K
+        z[b] = z_b
+        for a, (f, d_b, d_a) in near.items():
+            z[a] = max(0.0, (s + f - z_b * d_b) / d_a)
+        return z
+
+    kinks = [0.0, *sorted((s + f) / d_b for f, d_b, _ in near.values() if (s + f) / d_b <= 1.0)]
+    least = min(sum(weights(z_b)) for z_b in kinks)
+    z = weights(next(z_b for z_b in kinks if sum(weights(z_b)) <= least + TIE))
+    return [one / sum(z) for one in z]
+
+
+def frank_wolfe(race: Race) -> Race:
+    """Wang, Tzeng & Proutière 2021; the game is solved as a linear program."""
+    K = race.num_arms
+    x = [1.0 / K] * K
+    for b in race.steps():
+        t, means = race.time, race.means
+        z = [1.0 / K] * K
+        alone = sum(m >= means[b] - TIE for m in means) == 1
+        if math.isqrt(t // K) ** 2 != t // K and alone:
+            sides = {a: race.sides(b, a, x[b], x[a]) for a in range(K) if a != b}
+            f = {a: x[b] * d_b + x[a] * d_a for a, (d_b, d_a) in sides.items()}
+            near = [a for a in f if f[a] < min(f.values()) + t**-0.9 / K]
+            if len(near) == 1:
+                (a,) = near
+                z = [0.0] * K
+                z[b if sides[a][0] >= sides[a][1] * (1.0 - TIE) else a] = 1.0
+            else:
+                rows = np.zeros((len(near), K + 1))
+                for i, a in enumerate(near):
+                    rows[i, b], rows[i, a], rows[i, K] = -sides[a][0], -sides[a][1], 1.0
+                limits, whole = [-f[a] for a in near], ([[*[1.0] * K, 0.0]], [1.0])
+                free = [*[(0.0, None)] * K, (None, None)]
+                best = linprog([*[0.0] * K, -1.0], rows, limits, *whole, free, options=EXACT)
+                z = answer(best.x[K], b, {a: (f[a], *sides[a]) for a in near}, K)
+        x = [one * (t - 1) / t + step / t for one, step in zip(x, z, strict=True)]
+        rate = [one / n for one, n in zip(x, race.pulls, strict=True)]
+        race.pull(next(a for a in range(K) if rate[a] >= max(rate) * (1.0 - TIE)))
+    return race
