@@ -28,7 +28,7 @@ every_open = pytest.mark.parametrize("strategy", OPEN, ids=lambda one: one.name)
 
 @given(gap_vectors(min_arms=2, max_arms=12, smallest=1e-2))
 def test_no_bandit_has_a_larger_smallest_weight_than_equal_gaps(gaps: np.ndarray) -> None:
-    """Theorem 8: at most 1/(k + √k), and less by what the gaps differ."""
+    """Theorem 13: at most 1/(k + √k), and less by what the gaps differ."""
     k = gaps.size - 1
     most = 1.0 / (k + math.sqrt(k))
     assert bestarm.optimal_weights(-gaps).weights.min() <= most * (1.0 + 1e-12)
@@ -38,7 +38,7 @@ def test_no_bandit_has_a_larger_smallest_weight_than_equal_gaps(gaps: np.ndarray
 
 @pytest.mark.parametrize("stopping", ["mixture", "practical", "tilt", "kaufmann-koolen"])
 def test_equal_targets_are_the_weights_of_equal_gaps(stopping: str) -> None:
-    """Theorem 8 along a run: on the arms that are left, with one of them in the place of the best."""
+    """Theorem 13 along a run: on the arms that are left, with one of them in the place of the best."""
     path = bestarm.trace(bestarm.OpenEBS("equal"), MEANS, 0.1, seed=2, stopping=stopping, max_samples=20_000)
     assert path.target is not None
     numbers = set()
@@ -65,7 +65,7 @@ def test_a_settled_arm_is_never_pulled_again(strategy: bestarm.Strategy, stoppin
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_open_arm_starves(kind: str) -> None:
-    """The lemma of Theorem 9, on equal arms, none of which is to be ruled out: √t pulls and more."""
+    """The lemma of Theorem 14, on equal arms, none of which is to be ruled out: √t pulls and more."""
     for run in range(4):
         strategy, equal = bestarm.OpenEBS(kind), (0.0,) * 6
         path = bestarm.trace(strategy, equal, 1e-9, run=run, stopping="mixture", max_samples=30_000)
@@ -77,7 +77,7 @@ def test_no_open_arm_starves(kind: str) -> None:
 
 
 def test_need_follows_its_sums() -> None:
-    """The lemma of Theorem 9: N - S is bounded, whatever happens to the targets."""
+    """The lemma of Theorem 14: N - S is bounded, whatever happens to the targets."""
     strategy, equal = bestarm.OpenEBS("need"), (0.0,) * 4
     path = bestarm.trace(strategy, equal, 1e-9, stopping="mixture", max_samples=20_000)
     assert path.target is not None
@@ -89,7 +89,7 @@ def test_need_follows_its_sums() -> None:
 @every_open
 @pytest.mark.parametrize("stopping", ["practical", "kaufmann-koolen", "mixture", "student", "tilt"])
 def test_runs_end_if_means_differ(strategy: bestarm.Strategy, stopping: str) -> None:
-    """Theorem 9; also under rules and for strategies that it is not about."""
+    """Theorem 14; also under rules and for strategies that it is not about."""
     model = bestarm.Student() if stopping == "student" else None
     options = {"stopping": stopping, "model": model, "max_samples": 200_000, "runs": 20}
     found = bestarm.simulate(strategy, (1.0, 0.6, 0.4, 0.2), 0.1, **options).cells[0]  # type: ignore[arg-type]
@@ -117,7 +117,7 @@ def errors(strategy: bestarm.Strategy, rule: str | StoppingRule, tolerance: floa
 
 @every_open
 def test_the_best_arm_is_seldom_ruled_out(strategy: bestarm.Strategy) -> None:
-    """Theorem 7, without and with a tolerance. If the error were δ, more errors than this: 1 in 10,000."""
+    """Theorem 12, without and with a tolerance. If the error were δ, more errors than this: 1 in 10,000."""
     most = binom.isf(1e-4, RUNS, DELTA)
     assert errors(strategy, "mixture") <= most
     assert errors(strategy, "mixture", 0.15) <= most
