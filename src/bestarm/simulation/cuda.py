@@ -40,7 +40,8 @@ LOCAL = 2**19 - 2**14  # bytes of a lane's own arrays: half a MiB, less what the
 LAUNCH_BYTES = 2**29  # for the results of one launch
 LAUNCH_SECONDS = 1.0  # how long a launch should take
 LOOK, WAIT = 0.1, 0.005  # seconds between two looks at how far a launch is, and at whether it has ended
-KNOWN = ("RULE", "MODEL", "SHARE", "ELIMINATES", "WATCHED")  # places of params that are known when a program is made
+# Places of params that are known when a program is made.
+KNOWN = ("RULE", "MODEL", "SHARE", "ELIMINATES", "WATCHED")
 
 PROGRAMS: dict[tuple[object, ...], Program] = {}
 
