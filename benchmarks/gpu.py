@@ -23,7 +23,7 @@ from bestarm.simulation import cuda
 from .measure import show
 
 MEANS, DELTA = BANDITS["mu1"], 0.1
-STRATEGIES = ("uniform", "tas-d", "ebs-d", "tas-c", "ebs-c", "racing")
+STRATEGIES = ("uniform", "tas-d", "ebs-d", "tas-c", "ebs-c")
 
 
 def timed(strategy: str, runs: int, **options: Any) -> tuple[float, bestarm.Cell]:
