@@ -34,6 +34,7 @@ OTHER: dict[str, Any] = {
 }
 
 ROUNDS: dict[str, Any] = {"bounds": (0, 1), "items": 20, "failures": "worst"}
+WINS: dict[str, Any] = {"compare": "wins", "direct": True}
 
 
 def stored(store: MemoryStore) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def test_every_setting_is_an_argument_of_create_and_the_other_way_round() -> Non
     arguments = {name for how in DECLARED.values() for name in how.arguments}
     assert arguments == {"arms", "delta"} | set(Given.__annotations__)
     assert arguments == set(inspect.signature(Experiment.create).parameters) - {"store", "name", "worker"}
-    assert set(OTHER) | set(ROUNDS) | {"arms", "model"} == arguments
+    assert set(OTHER) | set(ROUNDS) | set(WINS) | {"arms", "model"} == arguments
 
 
 def test_a_new_experiment_has_the_documented_defaults() -> None:
@@ -67,7 +68,7 @@ def test_none_is_not_given() -> None:
         assert new_settings(ARMS, sigma=1.0, lease=never).lease is None
 
 
-@pytest.mark.parametrize("given", [{"sigma": 1.0}, {"bounds": (-1, 1)}, OTHER, ROUNDS])
+@pytest.mark.parametrize("given", [{"sigma": 1.0}, {"bounds": (-1, 1)}, OTHER, ROUNDS, WINS])
 def test_what_is_stored_is_read_back(given: dict[str, Any]) -> None:
     """Through JSON, equal in every field; and its record is that of what was read."""
     made = new_settings(ARMS, **given)

@@ -23,7 +23,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from .._text import harmless
 from ..errors import ArmError, InvalidInputError
@@ -70,7 +70,7 @@ class Commands:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
-                env=_environment(),
+                env=environment(),
                 start_new_session=True,
             )
         except OSError:  # a courtesy: without it a run is as good as it was
@@ -122,12 +122,12 @@ class CommandArm:
             self._commands.note("-", process.pid)
             output.close()
             errors.close()
-        trouble = trouble or _ending(process.returncode)
+        trouble = trouble or ending(process.returncode)
         number = math.nan
         if not trouble:
             number, trouble = last_number(output)
         if trouble:
-            raise CommandError(trouble + _last_words(errors))
+            raise CommandError(trouble + last_words(errors))
         return number
 
     def _start(self, pull: Pull, *item: Any) -> subprocess.Popen[bytes]:
@@ -152,7 +152,7 @@ class CommandArm:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                env=_environment() | told,
+                env=environment() | told,
                 start_new_session=True,
             )
         except OSError as error:
@@ -299,12 +299,12 @@ def fate(process: subprocess.Popen[bytes]) -> str | None:
     return None if code is None else "exited" if code >= 0 else "killed"
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Ours, but for the store, whose URL may hold a password."""
     return {name: value for name, value in os.environ.items() if name != "BESTARM_STORE"}
 
 
-def _ending(code: int) -> str:
+def ending(code: int) -> str:
     """How it ended, unless well."""
     if code >= 0:
         return f"it ended with exit code {code}" if code else ""
@@ -314,7 +314,25 @@ def _ending(code: int) -> str:
         return f"it was killed by signal {-code}"
 
 
-def _last_words(errors: Tail) -> str:
+def last_words(errors: Tail) -> str:
     last = " | ".join(errors.lines()[-LINES:])
     shown = harmless(last if len(last) <= LETTERS else "..." + last[-LETTERS:], strict=True)
     return f"; its stderr ends with: {shown}" if shown else ""
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the run in order, commands first."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(number: int, _: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -155,7 +155,7 @@ def _show_pulls(pulls: list[Pull], reason: str, format: ListingFormat, paired: b
 
 def _say_why_nothing(experiment: Experiment) -> None:
     status = experiment.status()
-    if status.stopped is not None:
+    if status.no_winner or status.stopped is not None:
         say(f"nothing more to ask: {status}.")
     elif status.decision is not None:
         say(
@@ -190,7 +190,7 @@ def tell(
     """
     pairs = _pairs(pull, value, file)
     with opened(store, name) as experiment:
-        before = experiment.status().decision
+        before = experiment.status().decided
         outcomes = experiment.tell(pairs) if pairs else []
         after = experiment.status()
     if not pairs:
@@ -203,7 +203,7 @@ def tell(
             f"late, so not counted (already settled): {', '.join(late[:10])}"
             f"{' ...' if len(late) > 10 else ''}; to correct a clerical error, use retract."
         )
-    if after.decision is not None and before is None:
+    if after.decided and not before:
         say(f"decided: {after}.")
 
 

@@ -58,21 +58,22 @@ def status(
         print_csv(arm_rows(now), ARM)
     else:
         print_status(now)
-    return 3 if exit_code and now.decision is None else 0
+    return 3 if exit_code and not now.decided else 0
 
 
 def print_status(now: Status) -> None:
     """Where an experiment stands, for people."""
-    decision = now.decision if now.decision is not None else "none yet"
+    undecided = "there is no winner" if now.no_winner else "none yet"
+    decision = now.decision if now.decision is not None else undecided
     leader = "none, there is no result yet"
     if now.waiting:
         leader = f"none yet, {now.waiting} results wait for an earlier pull"
     if now.leader is not None:
         leader = f"{now.leader} (a guess, not a decision)" + (f"; {now.at_most}" if now.at_most else "")
-    why = "came after the decision" if now.decision is not None else "waiting for earlier pulls"
+    why = "came after the decision" if now.decided else "waiting for earlier pulls"
     waiting = f"; {now.waiting} more {why}" if now.waiting else ""
     lines = [("decision", decision)]
-    if now.decision is None:
+    if not now.decided:
         lines.append(("leader", leader))
     lines.append(("samples", f"{now.samples}{waiting}"))
     if now.stopped is not None:
@@ -84,7 +85,7 @@ def print_status(now: Status) -> None:
         if now.decision is not None and now.statistic <= now.threshold:  # it dropped the others one by one
             verb = f"{now.strategy} stopped by itself; the rule would need"
         lines.append(("statistic", f"{number(now.statistic, 4)} ({verb} {number(now.threshold, 4)})"))
-    if now.decision is None and now.in_the_race is not None:
+    if not now.decided and now.in_the_race is not None:
         lines.append(("candidates", ", ".join(now.in_the_race)))
     if now.ruled_out:
         out = now.ruled_out.items()
@@ -125,7 +126,7 @@ def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat
     """
     with opened(store, name) as experiment:
         found = experiment.forecast()
-        decided = experiment.status().decision is not None
+        decided = experiment.status().decided
     if format is ListingFormat.json:
         print_json(found.to_dict())
         return

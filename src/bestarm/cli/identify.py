@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -188,7 +186,7 @@ def _say_more(result: Result, stored: bool, quiet: bool) -> None:
         return
     if result.resumed:
         _say_what_was_there(result)
-    if result.decision is None:
+    if not result.decided:
         _say_how_to_go_on(result, stored)
 
 
@@ -216,7 +214,7 @@ def _place(store: str | None, name: str, arms: dict[str, CommandArm]) -> dict[st
 
 
 def _say_what_was_there(result: Result) -> None:
-    if result.resumed >= result.samples and result.decision is not None:
+    if result.resumed >= result.samples and result.decided:
         say(f"{result.name!r} was already decided, so nothing was run; give another --name for a new run.")
     else:
         say(f"{result.name!r} was resumed at {result.resumed} samples.")
@@ -307,32 +305,16 @@ def _policy(on_error: OnError, quiet: bool) -> Callable[[Pull, BaseException], N
 @contextmanager
 def _workers(commands: Commands, width: int) -> Iterator[ThreadPoolExecutor]:
     """Threads that wait for commands; at the end, however it comes, no command is left running."""
+    from ._commands import ended_by_signals
+
     pool = ThreadPoolExecutor(width)
     with commands.guarded():
         try:
-            with _ended_by_signals():
+            with ended_by_signals():
                 yield pool
         finally:
             commands.close()
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the run in order, commands first."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def leave(number: int, _: object) -> NoReturn:
-        raise SystemExit(128 + number)
-
-    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

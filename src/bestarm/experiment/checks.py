@@ -41,6 +41,18 @@ def check_minimize(given: bool) -> bool:
     return bool(given)
 
 
+def check_compare(given: str) -> str:
+    """By their means, or by who was better in each round."""
+    return _door.choice("compare", given, ("means", "wins"))
+
+
+def check_direct(given: bool) -> bool:
+    """True or False."""
+    if not isinstance(given, bool | np.bool_):
+        raise InvalidInputError(f"direct must be True or False, got {_door.short(given)}; choose one.")
+    return bool(given)
+
+
 def check_order(given: str) -> str:
     """In which results count."""
     return _door.choice("order", given, ("ask", "arrival"))

@@ -12,13 +12,15 @@ from .._catalogue import MODELS, STRATEGIES
 from ..errors import BestarmError, InvalidInputError, StoreError
 from ..strategies import Strategy, find_strategy
 from ..theory.models import Bounded, Gaussian, Model, refuse_distant
-from ..theory.paired import MOST_ARMS
+from ..theory.ordered import Ordered
+from ..theory.paired import LOSS, MOST_ARMS
 from ..theory.stopping import RULES, StoppingRule, stopping_rule
 
 if TYPE_CHECKING:
     from .settings import Settings
 
 Ends = tuple[float, float]
+MEANS, WINS = "means", "wins"  # by which arms are compared
 ROUNDS = "rounds"  # the name of strategy and rule in rounds on common items, where there is no choice
 
 
@@ -176,7 +178,8 @@ def recall_model(bounds: Sequence[float] | None, sigma: float, model: dict[str, 
         return Gaussian(sigma) if bounds is None else Bounded(bounds[0], bounds[1])
     kind, parameters = model["class"], model["parameters"]
     try:
-        found: Model = _made(MODELS[kind].load(), parameters)
+        known = Ordered if kind == Ordered.__name__ else MODELS[kind].load()
+        found: Model = _made(known, parameters)
     except (KeyError, TypeError):
         raise StoreError(_unknown("model", repr(kind), parameters)) from None
     return found
@@ -223,27 +226,53 @@ def recall_rule(record: dict[str, Any]) -> StoppingRule | None:
         raise StoreError(_unknown("rule", f"{name!r}, version {version}", record["parameters"])) from None
 
 
-def refuse_beside_items(made: Settings, extra: str = "") -> None:
-    """Refuse what rounds on common items have no use for.
+def of_wins(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """What follows from comparing arms by wins, by field of `Settings`; nothing, for means."""
+    if kept.get("compare") != WINS:
+        return {}
+    return {"model": Ordered(positive=kept.get("tolerance", 0.0) > 0.0), "failures": LOSS}
+
+
+def refuse_beside_wins(kept: Mapping[str, Any]) -> None:
+    """Refuse a scale of values of which only the order counts."""
+    if kept.get("compare") == WINS and "model" in kept:
+        raise InvalidInputError(
+            f"compare='wins' counts who was better in each round, and needs no bounds, sigma or model, got "
+            f"{_door.short(kept['model'])}; leave that out."
+        )
+
+
+def refuse_direct(made: Settings) -> None:
+    """Refuse to look for who wins against whom where wins do not count, or within a tolerance."""
+    if made.direct and made.compare == MEANS:
+        raise InvalidInputError(
+            "direct=True needs compare='wins': among means there always is a best one; leave direct out."
+        )
+    if made.direct and made.tolerance:
+        raise InvalidInputError(
+            f"direct=True finds who wins against whom, and knows no tolerance, got tolerance="
+            f"{made.tolerance:g}; leave one of them out."
+        )
+
+
+def refuse_in_rounds(made: Settings, extra: str = "") -> None:
+    """Refuse what rounds have no use for.
 
     extra  the name of an argument that was given, though rounds have their own; "" for none
     """
+    how = "items=" if made.compare == MEANS else "compare='wins'"
     if extra:
         raise InvalidInputError(
-            f"items= compares all arms in the race on every item, by a rule of its own, got {extra}= too; "
+            f"{how} compares all arms in the race on every item, by a rule of its own, got {extra}= too; "
             f"leave {extra} out."
         )
     if made.order != "ask":
         raise InvalidInputError(
-            "items= takes values in the order of rounds, got order='arrival'; leave order out."
+            f"{how} takes values in the order of rounds, got order='arrival'; leave order out."
         )
-    limits = made.model.limits
-    if limits is None or not math.isfinite(limits[1] - limits[0]):
-        raise InvalidInputError(
-            "items= needs bounds=(lo, hi) that every value respects, such as (0, 1) for a score, got values "
-            "without bounds; give bounds."
-        )
-    if not isinstance(made.failures, str) and not made.allows(made.failures):
+    if made.compare == MEANS:
+        _refuse_unbounded(made)
+    if not isinstance(made.failures, str) and not (made.allows(made.failures) and abs(made.failures) < 1e300):
         raise InvalidInputError(
             f"failures must be 'repeat', 'worst', or a value {made.model.demand}, got {made.failures:g}; it "
             f"counts in the place of a value that an arm does not give."
@@ -252,6 +281,16 @@ def refuse_beside_items(made: Settings, extra: str = "") -> None:
         raise InvalidInputError(
             f"at most {MOST_ARMS} arms can share items, got {len(made.arms)}; every pair of arms is "
             f"compared, so choose among parts of them first."
+        )
+
+
+def _refuse_unbounded(made: Settings) -> None:
+    """Refuse what means over common items cannot be computed with."""
+    limits = made.model.limits
+    if limits is None or not math.isfinite(limits[1] - limits[0]):
+        raise InvalidInputError(
+            "items= needs bounds=(lo, hi) that every value respects, such as (0, 1) for a score, got values "
+            "without bounds; give bounds, or compare='wins' if only who is better counts."
         )
 
 

@@ -80,7 +80,11 @@ class Experiment(Tending):
                   them, each used once at most, in random order; inf for an unlimited source. `pull.item` says
                   which; needs bounds, and chooses strategy and rule itself
         failures  with items, what counts if an arm gives no value: "repeat" (default) asks again, a number is
-                  its value, "worst" takes the worst for whatever is claimed
+                  its value, "worst" takes the worst for whatever is claimed; "loss", the default with wins
+        compare   "means" (default); "wins": in rounds, with or without items, only who was better counts, and
+                  no bounds are needed. Best is who wins against each other arm in more than half of the
+                  rounds that are not ties; a tolerance of 0.05 lets it be 1.05 times the best value
+        direct    with wins: also find out whether any arm is best at all, where preferences may be circular
         seed      the same seed and results give the same asks; default a new seed
         lease     seconds after which an unanswered pull is issued again, None or inf for never; default 3600;
                   an existing experiment keeps its own

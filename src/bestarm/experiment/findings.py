@@ -32,6 +32,9 @@ class Findings:
     deviations  the observed standard deviations; None below two pulls, and if version 0.1 stored the record
     rounds      how many the evidence has, where arms are compared in rounds
     tied        the arms that are equally good, where all items are used up; empty if there is only one
+    wins        where only wins count, how often the leader has won and lost against each arm
+    beaten      where there may be no winner: per arm, the one that has beaten it first, None for an unbeaten
+                one; the arm of a decision is -1 if there is no winner
     """
 
     arm: int
@@ -45,6 +48,8 @@ class Findings:
     ruled_out: tuple[RuledOut | None, ...] = ()
     rounds: int | None = None
     tied: tuple[int, ...] = ()
+    wins: tuple[tuple[int, int], ...] = ()
+    beaten: tuple[int | None, ...] = ()
 
     @property
     def samples(self) -> int:
@@ -66,11 +71,13 @@ class Findings:
             "threshold": self.threshold,
             "lower": [x if math.isfinite(x) else None for x in self.lower],
             "upper": [x if math.isfinite(x) else None for x in self.upper],
-            "best": arms[self.arm],
+            "best": arms[self.arm] if self.arm >= 0 else None,
             **({"ruled_out": list(self.ruled_out)} if any(self.ruled_out) else {}),
             **({"deviations": list(self.deviations)} if known else {}),
             **({} if self.rounds is None else {"rounds": self.rounds}),
             **({"tied": list(self.tied)} if self.tied else {}),
+            **({"wins": list(map(list, self.wins))} if self.wins else {}),
+            **({"beaten": list(self.beaten)} if self.beaten else {}),
         }
 
     @classmethod
@@ -88,6 +95,8 @@ class Findings:
             deviations=tuple(record.get("deviations", [None] * len(record["pulls"]))),
             rounds=record.get("rounds"),
             tied=tuple(record.get("tied", ())),
+            wins=tuple((won, lost) for won, lost in record.get("wins", ())),
+            beaten=tuple(record.get("beaten", ())),
         )
         if record["samples"] != found.samples:
             raise ValueError(f"{record['samples']} samples, and {found.samples} pulls")

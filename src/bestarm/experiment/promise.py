@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..theory.paired import Paired
+from ..theory.paired import LOSS, Paired
 from .settings import Settings
 from .state import State
 
@@ -64,7 +64,9 @@ def _stops_itself(state: State) -> str:
 
 def _failed(state: State) -> str:
     design, words = state.settings.design, "pulls that gave no value"
-    if design is not None and design.failures == "worst":
+    if design is not None and design.failures == LOSS:
+        words += ", counted as losses"
+    elif design is not None and design.failures == "worst":
         words += ", taken at their worst"
     elif design is not None and not isinstance(design.failures, str):
         words += f", counted as {design.failures:g}"
@@ -176,12 +178,23 @@ def _values(settings: Settings) -> str:
 
 
 def _of_items(design: Paired, settings: Settings) -> str:
+    if design.wins:
+        return _of_wins(design, settings)
     assert settings.model.limits is not None
     low, high = settings.model.limits
     if design.items is None:
         return f"values in [{low:g}, {high:g}] on items drawn at random, the same for all arms of a round"
     what = "this item" if design.items == 1 else f"these {design.items} items"
     return f"the means over {what} and these answers in [{low:g}, {high:g}], taken in random order"
+
+
+def _of_wins(design: Paired, settings: Settings) -> str:
+    if design.items is None:
+        rounds = "rounds whose odds do not depend on the rounds before"
+    else:
+        rounds = f"these {design.items} items and these answers, taken in random order"
+    exists = design.direct or len(settings.arms) == 2
+    return rounds if exists else f"{rounds}, if some arm wins against each other one"
 
 
 def percent(probability: float) -> str:

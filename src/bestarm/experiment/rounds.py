@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import DamagedLogError
 from ..kernels import families, paired
+from ..kernels._types import Array
 from ..kernels.layout import LOST, MEANS, OWN, PULLS, ROWS, SQUARES, SUMS, UNIT, WATCHED
 from ..theory.paired import shuffled
 from .events import ASKED, FAILED, RETRACTED, TOLD, Entry
@@ -24,11 +25,10 @@ from .leases import Open
 from .settings import Settings
 from .state import Recall, State
 
-AHEAD = (
-    64  # rounds that may be begun behind one that is not complete, besides those that workers are busy with
-)
+AHEAD = 64  # rounds begun behind one that is not complete, besides those that workers are busy with
 
 Cell = tuple[int, int]  # a round and an arm
+_OPEN = (paired.GO_ON, paired.UNDECIDED)  # answers of the rule that are no decision
 
 
 class Rounds(State):
@@ -44,9 +44,8 @@ class Rounds(State):
     def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
         super().__init__(settings, steers=steers, recall=recall)
         assert settings.design is not None
-        assert settings.model.limits is not None
         self.design, K = settings.design, len(settings.arms)
-        self.low, self.high = settings.model.limits
+        self.low, self.high = self._limits()
         tolerance = settings.tolerance / (self.high - self.low)
         self.params = self.design.parameters(K, settings.delta, tolerance)
         self.order = (
@@ -55,6 +54,11 @@ class Rounds(State):
         self._summing = np.zeros(OWN)  # of values as they come: for what is shown
         self._summing[UNIT] = self._summing[WATCHED] = 1.0
         self._clear()
+
+    def _limits(self) -> tuple[float, float]:
+        """Between which values lie, and their differences are measured."""
+        assert self.settings.model.limits is not None
+        return self.settings.model.limits
 
     def _clear(self) -> None:
         K = len(self.settings.arms)
@@ -143,8 +147,8 @@ class Rounds(State):
     def _judge(self) -> None:
         """Ask the rule about the evidence as it is, then about what waits behind it."""
         self.crossed = None
-        found = paired.declared(self.params, self.pairs, self.arms) if self.first > 1 else paired.GO_ON
-        if found >= 0 and not self.suspended:
+        found = self._verdict() if self.first > 1 else paired.GO_ON
+        if found not in _OPEN and not self.suspended:
             self.crossed = self.findings(found)
         else:
             self._judge_new()
@@ -155,9 +159,9 @@ class Rounds(State):
             row = self._row(self.first)
             if row is None:
                 return
-            found = paired.play_round(self.params, *self._mapped(row), self.pairs, self.arms)
+            found = self._play(row)
             for arm, value in row.items():
-                if value is not None:
+                if value is not None and math.isfinite(value):
                     families.observe(self._summing, self.body, arm, 1.0, value)
             for arm in range(len(self.settings.arms)):
                 self.values.pop((self.first, arm), None)
@@ -165,8 +169,19 @@ class Rounds(State):
             self.first += 1
             self.front = max(self.front, self.first)
             self.exhausted = found == paired.UNDECIDED
-            if found >= 0:
+            if found not in _OPEN:
                 self.crossed = self.findings(found)
+
+    def _play(self, row: dict[int, float | None]) -> int:
+        """Let the rule see a round; what it declares."""
+        return paired.play_round(self.params, *self._mapped(row), self.pairs, self.arms)
+
+    def _verdict(self) -> int:
+        """What the rule declares on the evidence as it is."""
+        return paired.declared(self.params, self.pairs, self.arms)
+
+    def _leading(self) -> int:
+        return paired.leading(self.pairs, self.arms)
 
     def _row(self, number: int) -> dict[int, float | None] | None:
         """The values of a round, None if it is not complete."""
@@ -217,15 +232,15 @@ class Rounds(State):
         rows = [row for row in map(self._row, later) if row is not None]
         if not rows:
             return False
-        pairs, arms = self.pairs.copy(), self.arms.copy()
-        return any(paired.play_round(self.params, *self._mapped(row), pairs, arms) >= 0 for row in rows)
+        trial = self.copy()
+        return any(trial._play(row) not in _OPEN for row in rows)
 
     # -- what is found ---------------------------------------------------------------------------------
 
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees; the arm is the leader if none is given."""
         K, rounds = len(self.settings.arms), self.first - 1
-        leader = -1 if rounds == 0 else paired.leading(self.pairs, self.arms) if arm is None else arm
+        leader = -1 if rounds == 0 else self._leading() if arm is None else max(arm, -1)
         lower, upper = self.leads(leader) if leader >= 0 else ([-math.inf] * K, [math.inf] * K)
         race = self._race()
         if len(race) == 1 and leader == race[0]:  # by the decision, whatever the pairs say
@@ -267,10 +282,10 @@ class Rounds(State):
         rounds = self.first - 1
         if rounds < 2:
             return None
-        leader, level = paired.leading(self.pairs, self.arms), self.params[paired.LEVEL] + 1.4
+        leader, level = self._leading(), self.params[paired.LEVEL] + 1.4
         needed = [float(n) for n in self.arms[paired.ROUNDS]]
         for i in self._race():
-            rate = 0.0 if i == leader else paired.best_rate(self.pairs, self.arms, leader, i)
+            rate = 0.0 if i == leader else paired.best_rate(self._judged, self.arms, leader, i)
             share = self.params[paired.SHARE] or 1.0
             if i != leader:
                 tau = (level - math.log(share)) / rate if rate > 0.0 else math.inf
@@ -278,6 +293,11 @@ class Rounds(State):
                 needed[i] = max(tau / (1.0 + tau / items) if tau < math.inf else items, float(rounds))
         needed[leader] = max(n for i, n in enumerate(needed) if i != leader)
         return needed
+
+    @property
+    def _judged(self) -> Array:
+        """The pairs by which the leader is declared."""
+        return self.pairs
 
     def _end(self, b: int, i: int) -> float:
         return paired.lower_end(self.params, self.pairs, self.arms, b, i, self.params[paired.PAIR_LEVEL])
@@ -290,10 +310,8 @@ class Rounds(State):
         seen = (self.params, self.pairs, self.arms)
         tolerance = self.params[paired.TOLERANCE]
         if tolerance > 0.0:
-            z, level = (
-                min(paired.pair_evidence(*seen, leader, i, -tolerance) for i in others),
-                paired.PAIR_LEVEL,
-            )
+            z = min(paired.pair_evidence(*seen, leader, i, -tolerance) for i in others)
+            level = paired.PAIR_LEVEL
         else:
             z, level = min(paired.evidence(*seen, i) for i in others), paired.LEVEL
         return (z if math.isfinite(z) else None), float(self.params[level])
@@ -301,12 +319,8 @@ class Rounds(State):
     def _tied(self, leader: int, race: list[int]) -> tuple[int, ...]:
         """The arms with the largest sum, where all items are used up; empty if it is one."""
         slack, seen = paired.EVEN * float(self.first - 1), (self.pairs, self.arms)
-        even = [  # both ways: what is missing may lie on either side
-            i
-            for i in race
-            if i == leader
-            or max(abs(paired.lead(*seen, leader, i)), abs(paired.lead(*seen, i, leader))) <= slack
-        ]
+        pairs = ((i, paired.lead(*seen, leader, i), paired.lead(*seen, i, leader)) for i in race)
+        even = [i for i, *leads in pairs if i == leader or max(map(abs, leads)) <= slack]
         return tuple(even) if len(even) > 1 else ()
 
     def _ruled_out(self, arm: int) -> RuledOut | None:
@@ -326,18 +340,22 @@ class Rounds(State):
         while not self.used_up:
             if self.front > self.first + AHEAD + len(self.open) // len(race):
                 return None
-            for arm in race:
+            for arm in self._turns(self.front, race):
                 if (self.front, arm) not in self.asked:
                     return arm, {"round": self.front, "item": self._item(self.front)}
             self.front += 1
         return None
+
+    def _turns(self, number: int, race: list[int]) -> list[int]:  # noqa: ARG002
+        """The arms in the race, in the order in which a round asks for them."""
+        return race
 
     def place(self, pull: int) -> tuple[int | None, int | None]:
         """The round of a pull, and its item."""
         number = self.cells[pull][0]
         return number, self._item(number)
 
-    def _item(self, number: int) -> int:
+    def _item(self, number: int) -> int | None:
         if self.order is None:
             return item_seed(self.settings.seed, number)
         return int(self.order[number - 1])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import operator
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, TypedDict, Unpack
@@ -25,7 +25,9 @@ from ..theory.stopping import StoppingRule
 from .checks import (
     check_about,
     check_arms,
+    check_compare,
     check_control,
+    check_direct,
     check_lease,
     check_minimize,
     check_order,
@@ -34,19 +36,25 @@ from .checks import (
 )
 from .choices import (
     IN_ROUNDS,
+    MEANS,
     ROUNDS,
+    WINS,
     Chosen,
     choose_model,
     choose_rule,
     choose_strategy,
     model_record,
+    of_wins,
     recall_model,
     recall_rule,
     recall_strategy,
-    refuse_beside_items,
+    refuse_beside_wins,
+    refuse_direct,
+    refuse_in_rounds,
     rule_record,
 )
 from .items import ItemSet, check_items, items_record, recall_items
+from .setting import REQUIRED, Setting, setting
 
 DECISIONS = 2  # raised whenever the same results would be judged otherwise than before
 READ = (1, 2)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
@@ -68,6 +76,8 @@ class Shared(TypedDict, total=False):
     order: str | None
     items: Any
     failures: str | float | None
+    compare: str | None
+    direct: bool | None
     about: Mapping[str, str] | None
     control: str | None
 
@@ -79,56 +89,10 @@ class Given(Shared, total=False):
     lease: float | None
 
 
-REQUIRED = object()
 NO_NEW_ARMS = (
     "arms cannot be added midway, as the promise is about those that it began with: begin a new experiment "
     "under another name, and give it the values that you have with observe, all of them, not chosen by value"
 )
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Everything there is to know about one setting.
-
-    arguments  by which it is given
-    check      what was given, as it is kept, or a refusal
-    default    what a new experiment takes, as it would be given; a function is called; REQUIRED for none
-    keys       under which it is stored, if not by the names of its arguments
-    write      what is kept, for JSON; a tuple, where there are several keys
-    read       the inverse, of the values of all keys
-    older      key -> the stored value that a log without this key stands for
-    fixed      whether any value but the experiment's own is refused; otherwise it is ignored
-    same       whether what is given may be what is stored, both as they are kept
-    per_arm    whether the check needs the arms, too
-    nullable   whether None is a value, and does not mean "not given"
-    """
-
-    arguments: tuple[str, ...]
-    check: Callable[..., Any]
-    default: Any = REQUIRED
-    keys: tuple[str, ...] = ()
-    write: Callable[[Any], Any] = lambda value: value
-    read: Callable[..., Any] = lambda value: value
-    older: Mapping[str, Any] = field(default_factory=dict)
-    fixed: bool = True
-    same: Callable[[Any, Any], bool] = operator.eq
-    per_arm: bool = False
-    nullable: bool = False
-
-    def take(self, values: list[Any], arms: tuple[str, ...]) -> Any:
-        """What is kept of the arguments."""
-        return self.check(*values, arms) if self.per_arm else self.check(*values)
-
-    def usual(self, arms: tuple[str, ...]) -> Any:
-        """What a new experiment takes; if it must be given, the refusal of the check."""
-        if self.default is REQUIRED:
-            return self.take([None] * len(self.arguments), arms)
-        return self.take([self.default() if callable(self.default) else self.default], arms)
-
-
-def setting(*arguments: str, check: Callable[..., Any], **how: Any) -> dict[str, Setting]:
-    """What a field of `Settings` carries along: its `Setting`."""
-    return {"setting": Setting(arguments, check, **{"keys": arguments, **how})}
 
 
 def _readable(version: Any) -> int:
@@ -153,6 +117,8 @@ class Settings:
     order        in which results count: "ask", or "arrival" if durations do not depend on values
     items        what all arms are evaluated on, in rounds; None for independent pulls
     failures     in rounds, what counts in the place of a value that an arm does not give
+    compare      "means", or "wins" if only who was better counts in each round
+    direct       with wins, whether it may be found that no arm wins against all others
     seed         of the pulls' seeds, of the order of items and of the strategy's own draws
     alarm        whether values that vary more than sigma allows suspend, where the model has a sigma
     lease        seconds until an unanswered pull is issued again, None for never
@@ -208,10 +174,16 @@ class Settings:
     failures: str | float = field(
         metadata=setting(
             "failures",
-            check=lambda given: Paired(failures=given).failures,
+            check=lambda given: Paired(failures=given, wins=True).failures,
             default="repeat",
             older={"failures": "repeat"},
         )
+    )
+    compare: str = field(
+        metadata=setting("compare", check=check_compare, default=MEANS, older={"compare": MEANS})
+    )
+    direct: bool = field(
+        metadata=setting("direct", check=check_direct, default=False, older={"direct": False})
     )
     seed: int = field(metadata=setting("seed", check=check_seed, default=lambda: secrets.randbits(53)))
     alarm: bool = field(metadata=setting(check=bool, default=True, keys=("alarm",), older={"alarm": False}))
@@ -229,9 +201,10 @@ class Settings:
     @cached_property
     def design(self) -> Paired | None:
         """How rounds are judged; None for independent pulls."""
+        wins = self.compare == WINS
         if self.items is None:
-            return None
-        return Paired(self.items.size, self.failures, self.items.digest)
+            return Paired(None, self.failures, wins=True, direct=self.direct) if wins else None
+        return Paired(self.items.size, self.failures, self.items.digest, wins, self.direct)
 
     @property
     def strategy(self) -> Strategy | None:
@@ -289,22 +262,25 @@ class Request:
             values = [said.get(argument) for argument in how.arguments]
             if any(value is not None for value in values) or (how.nullable and name in said):
                 kept[name] = how.take(values, names)
+        refuse_beside_wins(kept)
         return cls(kept)
 
     @property
     def enough(self) -> bool:
         """Whether it says everything that a new experiment needs."""
-        return all(name in self.kept or how.default is not REQUIRED for name, how in DECLARED.items())
+        known = self.kept.keys() | of_wins(self.kept).keys()
+        return all(name in known or how.default is not REQUIRED for name, how in DECLARED.items())
 
     def complete(self) -> Settings:
         """The settings of a new experiment; what is not given takes its default."""
-        rest = {name: how for name, how in DECLARED.items() if name not in self.kept}
-        arms = self.kept["arms"]
-        made = Settings(**self.kept, **{name: how.usual(arms) for name, how in rest.items()})
-        if made.items is not None:
+        kept = of_wins(self.kept) | self.kept
+        rest = {name: how for name, how in DECLARED.items() if name not in kept}
+        made = Settings(**kept, **{name: how.usual(kept["arms"]) for name, how in rest.items()})
+        refuse_direct(made)
+        if made.design is not None:
             own = {"chosen": "strategy", "stopping": "stopping"}  # what rounds choose themselves
-            given = [own[name] for name in self.kept if name in own]
-            refuse_beside_items(made, *given[:1])
+            given = [own[name] for name in kept if name in own]
+            refuse_in_rounds(made, *given[:1])
             return replace(made, chosen=IN_ROUNDS, stopping=None)
         if made.failures != "repeat":
             raise InvalidInputError(

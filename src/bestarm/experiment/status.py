@@ -11,7 +11,7 @@ from .control import against_control
 from .findings import Findings, RuledOut
 from .leases import Hold
 from .means import mean_intervals
-from .promise import VOIDS, Caveat, assumption, caveats, promise, refutation
+from .promise import MOST_SHOWN, VOIDS, Caveat, assumption, caveats, promise, refutation
 from .state import State
 from .tables import arm_table, as_frame, as_html, as_markdown
 
@@ -22,7 +22,7 @@ Interval = tuple[float, float]
 class Status:
     """Where an experiment stands; everything is about the results that the decision may use so far.
 
-    decision     the arm that was found to be the best; None until the rule decides
+    decision     the arm that was found to be the best; None until the rule decides, and if no arm is
     leader       the arm that looks best so far: a guess, not a decision; None before the first result
     samples      how many results the decision is or will be based on
     pulls        the same per arm
@@ -60,6 +60,13 @@ class Status:
     rounds       where arms are compared in rounds on common items, how many the decision may use so far
     items        then how many items there are, None for an unlimited source
     tied         then, with all items used up, the arms that are equally good, all of them best; else empty
+    compare      "means", or "wins" where only who was better in each round counts. Then the best arm is one
+                 that wins against each other arm in more than half of the rounds that are not ties; intervals
+                 and the shortfall are differences of the probabilities to win and to lose a round; a
+                 tolerance is a part of the best value; means and deviations are those of finite values
+    wins         with wins, how often the leader has won and lost against each other arm
+    no_winner    whether it was found that no arm wins against all others; only with direct=True
+    beaten       then, and before that: arm -> the arm that was found to win against it
     caveats      what voids the promise, weakens it, or should be known: pairs of a code and a sentence, each
                  with its `effect`; docs/guides/live.md lists the codes
     """
@@ -98,6 +105,15 @@ class Status:
     against_control: dict[str, Interval] = field(default_factory=dict)
     better_than_control: tuple[str, ...] | None = None
     mean_intervals: dict[str, Interval | None] = field(default_factory=dict)
+    compare: str = "means"
+    wins: dict[str, tuple[int, int]] = field(default_factory=dict)
+    no_winner: bool = False
+    beaten: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def decided(self) -> bool:
+        """Whether it is found which arm is best, or that none is."""
+        return self.decision is not None or self.no_winner
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON can hold them; an infinite end of an interval is None."""
@@ -143,6 +159,8 @@ class Status:
     @property
     def sentence(self) -> str:
         """Where the experiment stands, in one sentence."""
+        if self.no_winner:
+            return f"there is no winner: {self._circle()}; {self.assumes}; {self.spent}"
         if self.decision is not None:
             return f"{self.decision} {self.verdict}; {self.assumes}; {self.spent}"
         if self.suspended and self.stopped is None:
@@ -164,6 +182,8 @@ class Status:
         if self.rounds is None:
             return plural(self.samples, "sample")
         of_all = "" if self.items is None else f" of {self.items}"
+        if self.compare == "wins" and self.items is None:
+            return f"{plural(self.samples, 'call')} in {plural(self.rounds, 'round')}"
         calls, items = plural(self.samples, "call"), "item" if (self.items or self.rounds) == 1 else "items"
         return f"{calls} on {self.rounds}{of_all} {items}"
 
@@ -189,6 +209,8 @@ class Status:
         if self.tied:
             others = ", ".join(arm for arm in self.tied if arm != self.decision)
             return f"is best, tied with {others} on all {self.items} items"
+        if self.compare == "wins":
+            return self._wins_verdict()
         return f"is within {self.tolerance:g} of the best" if self.tolerance else "is best"
 
     @property
@@ -196,16 +218,35 @@ class Status:
         """How far the leader can be from the best, in words; "" if that is not known."""
         if self.shortfall is None:
             return ""
+        if self.compare == "wins":
+            share = rounded(50.0 * (1.0 - self.shortfall), ROUND_FLOOR)
+            return f"at least {share}% likely to win a round against the best, ties as half"
         return f"at most {rounded(self.shortfall, ROUND_CEILING)} {self._side} the best"
 
     def at_least(self, arm: str) -> str:
         """How far from the best an arm is that was ruled out, in words."""
         below = self.ruled_out[arm].below
+        if self.compare == "wins":
+            return "not the best"
         return f"at least {rounded(below, ROUND_FLOOR)} {self._side} the best" if below else "not the best"
 
     def is_behind(self, arm: str) -> bool:
         """Whether an arm is surely not the best: the leader is better, or it was ruled out."""
         return arm in self.ruled_out or self.intervals.get(arm, (-math.inf, math.inf))[0] > 0.0
+
+    def _wins_verdict(self) -> str:
+        others = [arm for arm in self.arms if arm != self.decision]
+        against = others[0] if len(others) == 1 else "each other arm"
+        rounds = "rounds" if self.items is None else f"the {self.items} items"
+        if self.tolerance:
+            return f"is within {1.0 + self.tolerance:g} times the best in more than half of all {rounds}"
+        return f"wins against {against} in more than half of all {rounds} that are not ties"
+
+    def _circle(self) -> str:
+        """Which arms are beaten by which, in words, as far as that was found one by one."""
+        shown = [f"{arm} loses to {by}" for arm, by in list(self.beaten.items())[:MOST_SHOWN]]
+        more = f" and {len(self.beaten) - MOST_SHOWN} more" if len(self.beaten) > MOST_SHOWN else ""
+        return (", ".join(shown) + more) or "each arm loses to another one"
 
     @property
     def _side(self) -> str:
@@ -233,6 +274,7 @@ def status_of(name: str, state: State, waits_for: Hold | None = None) -> Status:
         pending[item.arm] += 1
     ends = zip(arms, seen.lower, seen.upper, strict=True)
     proven = promise(state)
+    shown = proven is not None and settings.design is None  # in rounds none is proven
     compared = against_control(state)
     better = tuple(arm for arm, (low, _) in compared.items() if low > 0.0)
     shortfall, race = (None, None) if proven is None else _race(state, seen)
@@ -269,8 +311,12 @@ def status_of(name: str, state: State, waits_for: Hold | None = None) -> Status:
         waits_for=waits_for,
         control=settings.control,
         against_control=compared,
-        mean_intervals={} if proven is None else dict(zip(arms, mean_intervals(settings, seen), strict=True)),
+        mean_intervals=dict(zip(arms, mean_intervals(settings, seen), strict=True)) if shown else {},
         better_than_control=None if proven is None or settings.control is None else better,
+        compare=settings.compare,
+        wins={arm: one for arm, one in zip(arms, seen.wins, strict=False) if arm != leader},
+        no_winner=state.decision is not None and leader is None,
+        beaten={arms[a]: arms[b] for a, b in enumerate(seen.beaten) if b is not None},
     )
 
 
@@ -278,6 +324,8 @@ def _race(state: State, seen: Findings) -> tuple[float | None, tuple[str, ...]]:
     """How far below the best the leader can be, and the arms that may still be the best."""
     arms = state.settings.arms
     tolerance = state.settings.tolerance
+    if state.decision is not None and seen.arm < 0:
+        return None, ()
     if state.decision is not None and tolerance == 0.0:
         return 0.0, tuple(arms[a] for a in seen.tied or (seen.arm,))
     if seen.arm < 0:
@@ -285,11 +333,12 @@ def _race(state: State, seen: Findings) -> tuple[float | None, tuple[str, ...]]:
     out = [one is not None for one in seen.ruled_out] or [False] * len(arms)
     behind = [0.0 if a == seen.arm or out[a] else -low for a, low in enumerate(seen.lower)]
     if state.eliminates:
-        race = tuple(arm for a, arm in enumerate(arms) if not out[a])
+        lost = seen.beaten or [None] * len(arms)
+        race = tuple(arm for a, arm in enumerate(arms) if not out[a] and lost[a] is None)
     else:
         race = tuple(arm for a, arm in enumerate(arms) if a == seen.arm or behind[a] >= 0.0)
     most = max(0.0, *behind)
-    if state.decision is not None:
+    if state.decision is not None and state.settings.compare == "means":
         most = min(most, tolerance)
     return (most if math.isfinite(most) else None), race
 

@@ -21,7 +21,8 @@ def arm_table(status: Status, means: bool) -> tuple[list[str], list[list[str]]]:
     """Header and rows: the leader first, then the others by mean; with intervals of the means, if known."""
     means = means and any(ends is not None for ends in status.mean_intervals.values())
     header = ["arm", "samples", "mean", *(["mean between"] if means else []), "sd"]
-    header.append(f"{shortened(status.leader or 'leader', TITLE)} is better by")
+    does = "wins - loses" if status.compare == "wins" else "is better by"
+    header.append(f"{shortened(status.leader or 'leader', TITLE)} {does}")
     if status.control is not None:
         header.append(f"better than {shortened(status.control, TITLE)} by")
     return header, [_row(status, arm, means) for arm in _order(status)]
@@ -32,6 +33,8 @@ def _row(status: Status, arm: str, means: bool) -> list[str]:
     row += [interval_text(status.mean_intervals.get(arm))] if means else []
     row.append(shown(status.deviations.get(arm)))
     better = interval_text(status.intervals.get(arm))
+    if arm in status.wins:
+        better = "{} - {}".format(*status.wins[arm])
     out = ", ruled out" if better and arm in status.ruled_out and status.decision is None else ""
     row.append(better + out)
     row += [interval_text(status.against_control.get(arm))] if status.control is not None else []

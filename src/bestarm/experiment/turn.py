@@ -45,7 +45,8 @@ class Turn:
         found = self.state.crossed
         if found is None:
             return
-        decided = Entry(events.DECIDED, arm=found.arm, data=found.to_record(self.state.settings.arms))
+        arm = found.arm if found.arm >= 0 else None
+        decided = Entry(events.DECIDED, arm=arm, data=found.to_record(self.state.settings.arms))
         self.state.apply(decided)
         self.new.append(decided)
 

@@ -12,6 +12,7 @@ import numpy as np
 from .. import _door
 from ..errors import InvalidInputError
 from ..theory.models import refuse_distant
+from ..theory.ordered import Ordered
 
 if TYPE_CHECKING:
     from .pulls import Pull
@@ -24,6 +25,8 @@ def check_value(value: float, settings: Settings) -> float:
     if not isinstance(value, str | bytes | bytearray | memoryview | complex | np.complexfloating):
         with suppress(Exception):  # what else can be converted says so itself
             number = float(value)
+    if isinstance(settings.model, Ordered):
+        return _ordered(number, value)
     largest = 1e100 * settings.model.unit  # at most 1e250
     if not math.isfinite(number) or abs(number) > largest:
         raise InvalidInputError(
@@ -32,6 +35,16 @@ def check_value(value: float, settings: Settings) -> float:
         )
     if settings.model.limits is None:
         refuse_distant("a value", number, settings.model.finest)
+    return number
+
+
+def _ordered(number: float, value: object) -> float:
+    """A number that can be compared; an infinite one can."""
+    if math.isnan(number):
+        raise InvalidInputError(
+            f"a value must be a number that can be compared, got {_door.short(value)}; if the pull gave "
+            f"none, say so with fail; nothing was stored."
+        )
     return number
 
 

@@ -38,7 +38,7 @@ class Verification:
     intact     how many of them, from the first on, are what was written and follow from each other
     unhashed   how many of these were written by version 0.1, which kept no hashes
     head       the hash of the last line, which stands for the whole log
-    decision   the arm that the log declares to be the best, None if it declares none
+    decision   the arm that the log declares to be the best, or "no winner"; None if it declares nothing
     follows    whether each decision in the log is the one that the lines before it lead to, and none is
                missing; None if that cannot be told
     problem    what is wrong, or ""; the log up to line `intact` is not concerned
@@ -139,7 +139,8 @@ class _Audit:
         """What the lines so far declare."""
         if self.state is None or self.state.decision is None:
             return None
-        return self.state.settings.arms[self.state.decision.arm]
+        arm = self.state.decision.arm
+        return self.state.settings.arms[arm] if arm >= 0 else "no winner"
 
     @property
     def follows(self) -> bool | None:

@@ -15,7 +15,7 @@ Arm i is tested for being the best: against every other arm, and against its *co
 arm in the race that was ahead of it the most before that round. It is out for ever when the average of both,
 with the weight SHARE on the comparator, exceeds 1/δ; the last arm is declared. Proofs are in docs/proofs.md.
 
-    params   LEVEL .. WINS below
+    params   LEVEL .. DIRECT below
     pairs    (PAIR_ROWS, K K): column b K + i for b against i
     arms     (ARM_ROWS, K): how long an arm was in the race, and its comparator
 """
@@ -32,8 +32,9 @@ from .exact import two_sum
 from .tilt import EPSILON, NODES, SCALES, multiply, summed
 
 # Parameters: log(1/δ); the level of one pair; the comparator's weight; the tolerance as a part of the
-# distance of the bounds; how many items there are, inf for unlimited ones; whether only wins count.
-LEVEL, PAIR_LEVEL, SHARE, TOLERANCE, ITEMS, WINS, PARAMS = range(7)
+# distance of the bounds; how many items there are, inf for unlimited ones. Then, where only wins count (see
+# `wins`): 1; the factor within which values are near, 0 for none; whether there may be no winner.
+LEVEL, PAIR_LEVEL, SHARE, TOLERANCE, ITEMS, WINS, RATIO, DIRECT, PARAMS = range(9)
 
 # The rows of bets: how often D was 1, and -1; the logarithms of products of all other factors that have
 # become large, and NODES rows further these products (see `tilt.multiply`). Then, of a pair: the sum of D,
@@ -64,6 +65,7 @@ SLACK = 1e-9  # of all items: how far a lead must exceed what is left to be cert
 EVEN = 1e-12  # of all items: sums that differ by less are equal
 HALVINGS = 60  # of a search for the end of an interval
 GO_ON, UNDECIDED = -1, -2  # what `declared` answers besides an arm; the latter when the items are used up
+NO_WINNER = -3  # what `wins` may answer, too
 
 
 @kernel("f8(const(f8[::1]), const(f8[::1]), const(f8[::1]), i8, i8)")
@@ -158,6 +160,15 @@ def evidence(params: Array, pairs: Array, arms: Array, i: int) -> float:
     return top + math.log(total)
 
 
+@kernel("void(f8[:, ::1], i8, f8, f8)")
+def take_pair(pairs: Array, column: int, d: float, left: float) -> None:
+    """Count D of a round in, with so many items left before it."""
+    pairs[SPENT, column] += (pairs[LEAD, column] + pairs[LOST, column]) / left
+    pairs[LEAD, column], error = two_sum(pairs[LEAD, column], d)
+    pairs[LOST, column] += error
+    bet(pairs, column, d)
+
+
 @kernel("void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1])", apart=True)
 def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array) -> None:
     """Count the next round in: the values of the arms in the race, mapped to [0, 1]; all others are ignored.
@@ -195,11 +206,7 @@ def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
         for i in range(K):
             if b == i or arms[OUT, i] > 0.0:
                 continue
-            column, d = b * K + i, difference(params, low, high, b, i)
-            pairs[SPENT, column] += lead(pairs, arms, b, i) / left
-            pairs[LEAD, column], error = two_sum(pairs[LEAD, column], d)
-            pairs[LOST, column] += error
-            bet(pairs, column, d)
+            take_pair(pairs, b * K + i, difference(params, low, high, b, i), left)
 
 
 @kernel("i8(const(f8[:, ::1]), const(f8[:, ::1]))")

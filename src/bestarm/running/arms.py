@@ -40,6 +40,9 @@ def axis_of(status: Status, arms: list[str]) -> Interval:
 
 def difference(status: Status, arm: str) -> float | None:
     """By how much the leader's mean is better."""
+    if status.compare == "wins":  # of the probabilities to win and to lose a round
+        won, lost = status.wins.get(arm, (0, 0))
+        return (won - lost) / rounds if (rounds := status.pulls[arm]) else None
     leader, mean = status.means[status.leader] if status.leader is not None else None, status.means[arm]
     if leader is None or mean is None:
         return None
@@ -71,6 +74,8 @@ def interval_words(status: Status, arm: str, places: int | None) -> str:
     fine = FINE * (high - low) if finite else 0.0
     low = 0.0 if 0.0 < low < fine else low
     words = f"{_number(low, places)} to {_number(high, places)}" if finite else ""
+    if finite and status.compare == "wins":
+        words = "wins {} - {}".format(*status.wins.get(arm, (0, 0)))
     out = "ruled out" if arm in status.ruled_out and status.decision is None else ""
     return ", ".join(part for part in (words, out) if part)
 

@@ -54,7 +54,7 @@ class Frame:
 
     def _outlook(self) -> list[str]:
         status, more = self.status, self.forecast.samples
-        if status.decision is not None or status.suspended:
+        if status.decided or status.suspended:
             return []
         if more is None or self.forecast.reason:
             return [self.forecast.reason]
@@ -80,7 +80,7 @@ class Frame:
 
     def notes(self) -> list[str]:
         """What should be known."""
-        notes = self.status.notes(self.status.decision is not None)
+        notes = self.status.notes(self.status.decided)
         notes += [self.status.hold] if self.held else []
         return [f"note: {note}" for note in notes]
 
@@ -104,12 +104,12 @@ class Frame:
             return Text(clean(_short(text, most), ascii_only), style=style)
 
         status = self.status
-        colour = "bold red" if status.suspended else "bold green" if status.decision is not None else "bold"
+        colour = "bold red" if status.suspended else "bold green" if status.decided else "bold"
         words, part = self.evidence()
         cells = max(0, min(WIDEST_BAR, width - len(words) - 2)) if part or status.statistic is not None else 0
         full = round(part * cells)
         evidence = Text(words + "  ", no_wrap=True, overflow="crop", end="\n")
-        evidence.append(fill * full, style="green" if status.decision is not None else "cyan")
+        evidence.append(fill * full, style="green" if status.decided else "cyan")
         evidence.append(("." if ascii_only else "─") * (cells - full), style="dim")
         above = [prose(str(status), colour)]
         below = [evidence, prose(("; " if ascii_only else " · ").join(self.facts()))]

@@ -65,7 +65,10 @@ def identify(
                   of which each item is used once at most, in random order: a list, the path of a file with
                   one a line, or a number; or an unlimited source: a function draw(rng) -> item
     failures      with items, what counts if an arm gives no value: "repeat" (default) is as `on_error` says,
-                  a number is its value, "worst" takes the worst for whatever is claimed
+                  a number is its value, "worst" takes the worst for whatever is claimed; with wins "loss"
+    compare       "means"; or "wins", for values without bounds: best is who wins against each other arm in
+                  more than half of the rounds that are not ties; tolerance 0.05 allows 1.05 times the best
+    direct        with wins: also find out whether any arm is best, where preferences may be circular
     max_samples   give up after so many samples in total
     timeout       give up after so many seconds
     pull_timeout  seconds after which one pull counts as failed
@@ -82,7 +85,8 @@ def identify(
                   that returns False ends the run
     progress      show the live view; by default on a terminal and in a notebook; "lines" for a line on
                   stderr every ten seconds
-    Returns       Result; its `best` is None if a budget ran out first, or a callback or a stop ended the run
+    Returns       Result; its `best` is None if a budget ran out first, a callback or a stop ended the run, or
+                  there is no winner
     Raises        InvalidInputError, StoreError, ArmError, SuspendedError
     """
     _door.known_arguments("identify", options, tuple(Options.__annotations__))

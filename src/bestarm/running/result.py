@@ -54,7 +54,7 @@ class Result(Status):
     def sentence(self) -> str:
         """What was found, in one sentence, with everything that should be known of it."""
         text = super().sentence
-        if self.best is None:
+        if not self.decided:
             why = WHY.get(self.ended, "")
             text += f" ({why})" if why and not self.suspended else ""
         else:
@@ -62,7 +62,7 @@ class Result(Status):
             if self.resumed >= self.samples:
                 text += "; already decided, so nothing was run"
         text += f"; {self.versus_control}" if self.versus_control else ""
-        return text + "".join(f"; note: {note}" for note in self.notes(self.best is not None))
+        return text + "".join(f"; note: {note}" for note in self.notes(self.decided))
 
     def __str__(self) -> str:
         return as_text(self, self.sentence)

@@ -68,7 +68,7 @@ class Run:
         progress: Progress = None,
         **settings: Unpack[Shared],
     ) -> None:
-        self.functions = _functions(arms)
+        self.functions = named_functions(arms)
         self.items = None if settings.get("items") is None else Items(settings["items"])
         given = 0 if self.items is None else 1
         self.takes = {arm: _accepts(arm, one, asynchronous, given) for arm, one in self.functions.items()}
@@ -108,7 +108,7 @@ class Run:
     def _design(self) -> Paired | None:
         """The design of rounds; refused without items, with which the arms are called."""
         settings = self.experiment.settings
-        if settings.design is not None and self.items is None:
+        if settings.items is not None and self.items is None:
             raise InvalidInputError(
                 f"experiment {self.experiment.name!r} compares arms on {settings.items}; give them again "
                 f"(items=, --items), so that the arms can be called with them."
@@ -277,7 +277,7 @@ def _budget(max_samples: int, num_arms: int) -> int:
     return _door.whole("max_samples", max_samples, num_arms, 2**53, advice)
 
 
-def _functions(arms: Mapping[str, Arm] | Sequence[Arm]) -> dict[str, Arm]:
+def named_functions(arms: Mapping[str, Arm] | Sequence[Arm]) -> dict[str, Arm]:
     """Name -> function; functions in a list keep their own names."""
     if not isinstance(arms, Mapping):
         try:

@@ -22,6 +22,7 @@ from ..kernels._types import Indices
 MOST_ITEMS = 10**7
 MOST_ARMS = 200  # every pair of arms has sums of its own
 FAILURES = ("repeat", "worst")
+LOSS = "loss"  # where only wins count, a failure may count as one
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,15 @@ class Paired:
     failures  what becomes of a value that an arm does not give: "repeat" asks for it again; "worst" takes
               what is worst for whatever is claimed; a number is the value that counts in its place
     digest    a hash of the items; "" if only their number is known
+    wins      whether only who was better counts, not by how much; failures may then be "loss", too
+    direct    with wins: whether it may be found that no arm wins against all others
     """
 
     items: int | None = None
     failures: str | float = "repeat"
     digest: str = ""
+    wins: bool = False
+    direct: bool = False
 
     version: ClassVar[int] = 1
 
@@ -45,26 +50,37 @@ class Paired:
         if self.items is not None:
             object.__setattr__(self, "items", _door.whole("items", self.items, 1, MOST_ITEMS, _ADVICE))
         if isinstance(self.failures, str):
-            if self.failures not in FAILURES:
+            if self.failures not in FAILURES and not (self.wins and self.failures == LOSS):
                 raise InvalidInputError(
-                    f"failures must be 'repeat', 'worst' or the value that a failure counts as, got "
-                    f"{_door.short(self.failures)}; 'repeat' asks for the same value again."
+                    f"failures must be 'repeat', 'worst' or the value that a failure counts as, or 'loss' "
+                    f"if arms are compared by wins, got {_door.short(self.failures)}; 'repeat' asks for the "
+                    f"same value again."
                 )
         else:
             object.__setattr__(self, "failures", _door.scalar("failures", self.failures))
 
     def share(self, num_arms: int, tolerance: float) -> float:
         """The weight of the comparator: a declared tolerance rests on pairs, and two arms are a pair."""
-        return 0.0 if num_arms < 3 else 0.25 if tolerance > 0.0 else 0.75
+        return 0.0 if num_arms < 3 or self.direct else 0.25 if tolerance > 0.0 else 0.75
 
     def parameters(self, num_arms: int, delta: float, tolerance: float = 0.0) -> Array:
-        """What the kernels are told; the tolerance for values in [0, 1]."""
+        """What the kernels are told; the tolerance for values in [0, 1], or with wins as a part of the best.
+
+        A wrong statement about who wins against all needs one of K fixed pairs, about the best of means one
+        of K - 1.
+        """
         share = self.share(num_arms, tolerance)
         params = np.zeros(paired.PARAMS)
         params[paired.LEVEL] = -math.log(delta)
         params[paired.PAIR_LEVEL] = math.log((num_arms - 1.0) / (1.0 - share)) - math.log(delta)
         params[paired.SHARE], params[paired.TOLERANCE] = share, tolerance
         params[paired.ITEMS] = math.inf if self.items is None else self.items
+        if self.wins:
+            params[paired.WINS], params[paired.TOLERANCE] = 1.0, 0.0
+            params[paired.RATIO] = 1.0 + tolerance if tolerance > 0.0 else 0.0
+        if self.direct:
+            params[paired.DIRECT] = 1.0
+            params[paired.LEVEL] = params[paired.PAIR_LEVEL] = math.log(num_arms) - math.log(delta)
         return params
 
     @staticmethod

@@ -1,0 +1,117 @@
+"""The state of an experiment in rounds where only wins count: who was better, not by how much.
+
+In which order the arms of a round are asked for is drawn at random, from the seed and the round: so an effect
+of the place in a round (a cold cache, a machine that gets slower) is common to all arms. `kernels/wins.py`
+has the rule.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ..kernels import paired, wins
+from ..kernels._types import Array
+from ..theory.paired import LOSS, shuffled
+from .findings import Findings
+from .rounds import Rounds
+
+
+class Wins(Rounds):
+    """See the module.
+
+    near   the evidence within the tolerance, in the layout of `pairs`; zeros without a tolerance
+    beats  after how many rounds an arm has beaten another one, where there may be no winner
+    """
+
+    of_the_log: ClassVar[tuple[str, ...]] = (*Rounds.of_the_log, "near", "beats")
+
+    def _limits(self) -> tuple[float, float]:
+        """A win is 1, a loss -1; values themselves have no limits."""
+        return 0.0, 1.0
+
+    def _clear(self) -> None:
+        super()._clear()
+        self.near, self.beats = np.zeros_like(self.pairs), np.zeros(len(self.settings.arms) ** 2)
+
+    def copy(self) -> Self:
+        """The same state, which may go its own way."""
+        twin = super().copy()
+        twin.near, twin.beats = self.near.copy(), self.beats.copy()
+        return twin
+
+    def _scored(self) -> float | None:
+        """What counts in the place of a value that will not come."""
+        if self.design.failures == LOSS:
+            return math.inf if self.settings.minimize else -math.inf
+        return super()._scored()
+
+    def _mapped(self, row: dict[int, float | None]) -> tuple[Any, Any]:
+        """The least and the most that values can be, larger being better."""
+        K = len(self.settings.arms)
+        low, high = np.zeros(K), np.zeros(K)
+        for arm, value in row.items():
+            if value is None:
+                low[arm], high[arm] = -math.inf, math.inf
+            else:
+                low[arm] = high[arm] = -value if self.settings.minimize else value
+        return low, high
+
+    def _play(self, row: dict[int, float | None]) -> int:
+        own = (self.pairs, self.near, self.arms, self.beats)
+        return wins.play(self.params, *self._mapped(row), *own)
+
+    def _verdict(self) -> int:
+        return wins.verdict(self.params, self.pairs, self.near, self.arms, self.beats)
+
+    def _leading(self) -> int:
+        if self.design.direct:
+            return wins.foremost(self.pairs, self.arms, self.beats)
+        return super()._leading()
+
+    @property
+    def _judged(self) -> Array:
+        return self.near if self.params[paired.RATIO] else self.pairs
+
+    def findings(self, arm: int | None = None) -> Findings:
+        """What the rule sees, and how often the leader has won and lost against each arm."""
+        found, K = super().findings(arm), len(self.settings.arms)
+        columns = [found.arm * K + i for i in range(K)] if found.arm >= 0 else []
+        record = [(int(self.pairs[paired.UPS, c]), int(self.pairs[paired.DOWNS, c])) for c in columns]
+        by = tuple(map(self._beaten_by, range(K))) if self.design.direct else ()
+        return replace(found, wins=tuple(record), beaten=by)
+
+    def _beaten_by(self, arm: int) -> int | None:
+        """The arm that has beaten another one first."""
+        rounds = self.beats.reshape(self.arms.shape[1], -1)[:, arm]
+        return int(np.argmin(np.where(rounds > 0.0, rounds, math.inf))) if rounds.any() else None
+
+    def _progress(self, leader: int, race: list[int]) -> tuple[float | None, float | None]:
+        others = [i for i in race if i != leader]
+        if leader < 0 or not others or not (self.design.direct or self.params[paired.RATIO]):
+            return super()._progress(leader, race)
+        seen = (self.params, self._judged, self.arms)
+        z = min(paired.pair_evidence(*seen, leader, i, 0.0) for i in others)
+        return (z if math.isfinite(z) else None), float(self.params[paired.PAIR_LEVEL])
+
+    def _turns(self, number: int, race: list[int]) -> list[int]:
+        order = shuffled(len(self.settings.arms), "round", self.settings.seed, number).tolist()
+        return [arm for arm in order if arm in race]
+
+    def _item(self, number: int) -> int | None:
+        return None if self.settings.items is None else super()._item(number)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the design keeps, as JSON can hold it."""
+        near = [row.tolist() if row.any() else None for row in self.near]
+        return {**super().to_dict(), "near": near, "beats": self.beats.tolist()}
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """What `to_dict` gave, bit for bit."""
+        super().restore(data)
+        for row, kept in zip(self.near, data["near"], strict=True):
+            row[:] = 0.0 if kept is None else kept
+        self.beats[:] = data["beats"]
