@@ -6,7 +6,7 @@ import platform
 import sys
 from importlib import import_module
 
-PARTS = ("startup", "weights", "exploration", "simulation", "paired", "experiment")
+PARTS = ("startup", "weights", "exploration", "simulation", "paired", "experiment", "race")
 
 
 def main() -> None:

@@ -16,7 +16,9 @@ from .experiment.pulls import Pull as Pull
 from .experiment.status import Status as Status
 from .running.identify import aidentify as aidentify
 from .running.identify import identify as identify
+from .running.race import race as race
 from .running.result import Result as Result
+from .running.standings import Race as Race
 from .running.stored import Experiment as Experiment
 from .simulation.plan import plan as plan
 from .simulation.planned import Plan as Plan
@@ -59,6 +61,7 @@ from .theory.models import Gaussian as Gaussian
 from .theory.models import Model as Model
 from .theory.models import Poisson as Poisson
 from .theory.models import Student as Student
+from .theory.ratios import Ratio as Ratio
 from .theory.statistics import GLR as GLR
 from .theory.statistics import confidence_width as confidence_width
 from .theory.statistics import evidence_rate as evidence_rate

@@ -1,0 +1,277 @@
+"""`bestarm race` on real programs: what it runs, what it shows, what it writes, and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bestarm.cli._commands import Commands
+from bestarm.cli._race_commands import competitors, needs_shell, shell_for
+from bestarm.cli._timed import Timed
+from bestarm.errors import InvalidInputError
+from e2e.test_identify_command import alive, numbers, script, wait_for
+from e2e.test_solve_command import COMMAND
+from support.commands import Ran, refused, run
+
+JITTER = "sleep 0.0%d$(od -An -N1 -tu1 /dev/urandom | tr -d ' ')"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with a fast and a slow program, both of which vary."""
+    monkeypatch.chdir(tmp_path)
+    script(tmp_path / "fast", "echo LOUD; echo LOUD >&2; " + JITTER % 0)
+    script(tmp_path / "slow", "echo LOUD; echo LOUD >&2; " + JITTER % 4)
+    return iter([tmp_path])
+
+
+def race(*more: str, first: str = "./slow", second: str = "./fast") -> Ran:
+    """Run it to its end, with a budget; no other program may make it longer than this."""
+    return run("race", first, second, "--timeout", "60", "--seed", "1", *more)
+
+
+def start(*words: str, **how: Any) -> subprocess.Popen[str]:
+    """In a process of its own, which Ctrl-C reaches."""
+    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **how}
+    return subprocess.Popen(["env", "--default-signal=INT", *COMMAND, "race", *words], **given)
+
+
+def csv_rows(file: str) -> list[dict[str, str]]:
+    """What a file of comma-separated values holds."""
+    return list(csv.DictReader(Path(file).read_text().splitlines()))
+
+
+def test_the_fastest_of_two_programs_is_found() -> None:
+    """The sentence, a line for each, nothing of what they print; and no store is needed or made."""
+    ran = race()
+    assert ran.code == 0, ran
+    first = ran.out.splitlines()[0]
+    assert first.startswith("./fast is faster than ./slow in more than half of all rounds; wrong with ")
+    assert "probability at most 5%; " in first
+    assert "mean ± sd" in ran.out
+    assert "LOUD" not in ran.out + ran.err
+    assert set(os.listdir()) == {"fast", "slow"}
+
+
+def test_files_can_be_read_by_what_reads_those_of_hyperfine() -> None:
+    """JSON, CSV and Markdown: the same names, all times, and what the race has found beside them."""
+    names = ["--export-json", "x.json", "--export-csv", "x.csv", "--export-markdown", "x.md"]
+    assert race(*names).code == 0
+    found = json.loads(Path("x.json").read_text())
+    best, other = found["results"]
+    assert [best["command"], other["command"]] == ["./fast", "./slow"]
+    assert {"mean", "stddev", "median", "user", "system", "min", "max", "times"} <= best.keys()
+    assert best["mean"] == pytest.approx(sum(best["times"]) / len(best["times"]))
+    assert 0.0 < best["user"] + best["system"] < best["mean"]
+    assert found["race"]["best"] == "./fast"
+    rows = csv_rows("x.csv")
+    assert list(rows[0]) == ["command", "mean", "stddev", "median", "user", "system", "min", "max"]
+    assert float(rows[0]["mean"]) == best["mean"]
+    lines = Path("x.md").read_text().splitlines()
+    assert lines[0] == "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |"
+    assert lines[2].startswith("| `./fast` | ")
+    assert lines[2].endswith(" | 1.00 |")
+
+
+def test_the_answer_as_json_and_csv() -> None:
+    """On stdout, whole; remarks stay on stderr."""
+    found = json.loads(race("--format", "json").out)
+    assert (found["best"], found["result"]["promise"]) == ("./fast", 0.05)
+    rows = list(csv.DictReader(race("--format", "csv").out.splitlines()))
+    assert [row["name"] for row in rows] == ["./fast", "./slow"]
+
+
+def test_expect_is_for_continuous_integration() -> None:
+    """0 if the expected one is the fastest, 1 if another one is, 3 if that is open; 2 for an unknown name."""
+    assert race("--expect", "./fast").code == 0
+    ran = race("--expect", "./slow")
+    assert ran.code == 1
+    assert "expected ./slow, but ./fast is faster." in ran.err
+    assert race("--expect", "./slow", "--max-rounds", "2").code == 3
+    refused(race("--expect", "slow"), "--expect must name a command of the race, got 'slow'")
+
+
+def test_equal_programs_end_with_the_budget_or_within_a_tolerance() -> None:
+    """Undecided is 3, with advice; a wide tolerance decides."""
+    ran = race("--runs", "4", first="sleep 0.01", second="sleep 0.01")
+    assert ran.code == 3
+    assert ran.out.startswith("undecided after 8 measurements in 4 rounds (the rounds ran out)")
+    assert "--tolerance within which two are the same" in ran.err
+    assert "sleep 0.01 (2)" in ran.out
+    ran = race("--tolerance", "400%", first="sleep 0.02", second="sleep 0.02")
+    assert ran.code == 0
+    assert "takes at most 5 times as long as the fastest" in ran.out
+
+
+def test_a_failing_command_is_one_sentence_with_its_last_words() -> None:
+    """Or a loss, if that was said beforehand."""
+    script(Path("broken"), "echo no such luck >&2; exit 7")
+    ran = race(first="./broken")
+    refused(
+        ran,
+        "'./broken' failed in its warm-up: it ended with exit code 7; its stderr ends with: no such luck",
+        1,
+    )
+    ran = race("-i", first="./broken")
+    assert ran.code == 0
+    assert "runs that failed count as losses: ./broken 7; look into them." in ran.err
+
+
+def test_a_run_that_takes_too_long_is_stopped_and_loses() -> None:
+    """With everything that it started."""
+    script(Path("hang"), "sleep 1000 & echo $! >> pids; wait")
+    ran = race("--run-timeout", "0.2", "--warmup", "0", first="./hang")
+    assert ran.code == 0
+    assert "./hang 7" in ran.err
+    assert len(numbers("pids")) == 7
+    wait_for(lambda: not any(map(alive, numbers("pids"))))
+
+
+def test_the_time_of_the_race_ends_a_run_and_does_not_count_it() -> None:
+    """Neither command ends in time: nothing is known, and nothing is left running."""
+    begun = time.monotonic()
+    ran = run("race", "sleep 100", "sleep 101", "--timeout", "0.5")
+    assert time.monotonic() - begun < 20.0
+    assert ran.code == 3
+    assert ran.out.startswith("undecided after 0 measurements in 0 rounds (the time ran out)")
+
+
+def test_commands_around_the_runs_are_done_and_not_timed() -> None:
+    """Setup and cleanup once for each, prepare before every run, also of the warm-up; a failure is told."""
+    around = [
+        "--setup",
+        "echo s >> log",
+        "--prepare",
+        "echo p >> log; sleep 0.03",
+        "--cleanup",
+        "echo c >> log",
+    ]
+    ran = race(*around, "--max-rounds", "2", "--warmup", "1", "--format", "json", first="true", second="true")
+    assert Path("log").read_text().split() == [*"ss", *"pppppp", *"cc"]
+    assert json.loads(ran.out)["standings"][0]["least"] < 0.03
+    refused(
+        race("--prepare", "false"), "the command of --prepare, 'false', failed: it ended with exit code 1", 1
+    )
+    refused(race("--prepare", "a", "--prepare", "b", "--prepare", "c"), "once for each, got 3")
+
+
+def test_parameters_make_competitors() -> None:
+    """Of a list and of a scan, in every combination, with their names."""
+    ran = race("-L", "t", "0.01,0.05", "--export-csv", "x.csv", first="sleep {t}", second="sleep 0.08")
+    assert ran.out.startswith("sleep 0.01 is faster than each other one")
+    assert {row["command"]: row["parameter_t"] for row in csv_rows("x.csv")} == {
+        "sleep 0.01": "0.01",
+        "sleep 0.05": "0.05",
+        "sleep 0.08": "",
+    }
+    made = competitors(["x {a} {n}"], ["{a}"], ("a", "p,q"), ("n", "0", "1"), "0.5")
+    assert [one.line for one in made] == ["x p 0", "x p 0.5", "x p 1", "x q 0", "x q 0.5", "x q 1"]
+    assert [one.name for one in made][:2] == ["p", "p a=p n=0.5"]
+    for given, part in (
+        ((["x", "y"], [], ("a", "1,2"), None, "1"), "no command has the parameter 'a'"),
+        ((["x {n}"], [], None, ("n", "3", "1"), "1"), "a first and a larger last number"),
+        ((["x {n}"], [], None, ("n", "1", "two"), "1"), "a first and a larger last number"),
+        ((["x"], [], None, None, "1"), "needs 2 to 200 commands, got 1"),
+        ((["x", "y"], ["a", "b", "c"], None, None, "1"), "3 names for 2 commands"),
+    ):
+        with pytest.raises(InvalidInputError, match=part):
+            competitors(*given)
+
+
+def test_a_shell_runs_all_commands_if_one_needs_it() -> None:
+    """Pipes, redirections and variables do; a quoted one does not; one that was given has the last word."""
+    for line in ("a | b", "a > b", "a; b", "a $x", "ls *", "X=1 a", "a && b", "(a)"):
+        assert needs_shell(line), line
+    for line in ("sort -n big", "grep 'a|b' file", r"grep a\|b file", "dd if=x of=y"):
+        assert not needs_shell(line), line
+    assert shell_for(None, ["a", "a | b"]) == "/bin/sh"
+    assert (shell_for("none", ["a | b"]), shell_for("bash", ["a"])) == ("", "bash")
+    ran = race(first="sleep 0.05 | cat", second="true")
+    assert ran.out.startswith("true is faster than sleep 0.05 | cat")
+    refused(race(first="nonsense"), "cannot be found: 'nonsense'")
+
+
+def test_output_goes_where_it_is_sent() -> None:
+    """To a file, or through."""
+    assert race("--output", "out.txt", "--max-rounds", "2").code == 3
+    assert set(Path("out.txt").read_text().split()) == {"LOUD"}
+    process = start("./slow", "./fast", "--max-rounds", "1", "--output", "inherit")
+    out, err = process.communicate(timeout=60)
+    assert "LOUD" in out
+    assert "LOUD" in err
+
+
+def test_processor_time_counts_with_measure_cpu() -> None:
+    """A program that sleeps uses none: it is faster than one that works, though it takes longer."""
+    script(Path("work"), "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")
+    ran = race("--measure", "cpu", first="./work", second="sleep 0.1")
+    assert ran.out.startswith("sleep 0.1 is faster than ./work")
+
+
+def test_a_time_is_that_of_the_command() -> None:
+    """A sleep of 50 ms takes at least that, by the clock, and hardly any time of the processor."""
+    lap = Timed("sleep 0.05", Commands())()
+    assert 0.05 <= lap.wall < 1.0
+    assert lap.cpu < lap.wall
+
+
+def test_without_news_from_the_system_the_process_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on systems without descriptors of processes."""
+    monkeypatch.delattr(os, "pidfd_open", raising=False)
+    lap = Timed("sh -c 'sleep 0.02; echo words >&2; exit 3'", Commands())()
+    assert 0.02 <= lap.wall < 1.0
+    assert lap.failed == "it ended with exit code 3; its stderr ends with: words"
+
+
+def test_what_cannot_be_written_is_refused_before_the_race() -> None:
+    """In one sentence, with nothing run."""
+    refused(race("--export-json", "no/such/folder.json"), "cannot write to 'no/such/folder.json'")
+    refused(race("--tolerance", "much"), "tolerance")
+    refused(race("--warmup", "some"), "warmup")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_no_command_running(number: signal.Signals) -> None:
+    """Ctrl-C and SIGTERM: one line, and the command and what it started are gone."""
+    script(Path("hang"), "sleep 1000 & echo $$ $! > pids; wait")
+    process = start("./hang", "./fast", "--warmup", "0")
+    wait_for(lambda: len(numbers("pids")) == 2)
+    pids = numbers("pids")
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == (130 if number == signal.SIGINT else 128 + number)
+    assert out == ""
+    assert "Traceback" not in err
+    wait_for(lambda: not any(map(alive, pids)))
+
+
+def test_the_live_view_on_a_terminal() -> None:
+    """It shows who leads, and nothing of what the commands print; the answer follows it."""
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "110"}
+    process = start(
+        "./slow", "./fast", "--max-rounds", "8", stdout=follower, stderr=follower, env=environment
+    )
+    os.close(follower)
+    output = b""
+    with contextlib.suppress(OSError):
+        while chunk := os.read(leader, 65536):
+            output += chunk
+    os.close(leader)
+    assert process.wait(timeout=60) in (0, 3)
+    text = output.decode()
+    assert "LOUD" not in text
+    assert "evidence" in text
+    assert "./fast" in text
+    assert "times as long" in text
