@@ -17,6 +17,8 @@ from bestarm.experiment.snapshots import as_dict, from_dict
 from bestarm.experiment.store.memory import MemoryStore
 from bestarm.experiment.wins import Wins
 from bestarm.kernels import paired, wins
+from bestarm.plots.identification import draw
+from bestarm.running.frame import Frame
 from bestarm.theory.paired import Paired, shuffled
 
 ARMS = ("a", "b", "c", "d")
@@ -323,3 +325,19 @@ def test_identify_calls_arms_without_an_item_or_with_one() -> None:
     on_items = {"twice": lambda item: 2 * item, "once": lambda item: item}
     found = bestarm.identify(on_items, compare="wins", items=[1, 2, 3, 4, 5, 6, 7, 8], rng=1)
     assert (found.best, found.items) == ("twice", 8)
+
+
+def test_what_is_shown_of_a_lead_is_in_wins() -> None:
+    """Net wins per round, as the intervals count them: in the view, in the picture, and in the sentence."""
+    experiment = make()
+    table = times(3, 1)
+    for _ in range(3):
+        experiment.tell([(pull, value_of(table, pull)) for pull in experiment.ask(4)])
+    status = experiment.status()
+    won, lost = status.wins["d"]
+    assert status.lead("d") == (won - lost) / 3
+    assert status.intervals["d"][0] <= (won - lost) / 3 <= status.intervals["d"][1]
+    assert f"wins {won} - {lost}" in Frame(status, experiment.forecast(), 1.0).text(120)
+    assert "likely to win a round against the best" in str(status)
+    label = draw(status).axes[0].get_xlabel()
+    assert label == "the leader is better by (how likely it is to win a round, less to lose it)"

@@ -275,3 +275,50 @@ def test_the_live_view_on_a_terminal() -> None:
     assert "evidence" in text
     assert "./fast" in text
     assert "times as long" in text
+
+
+def test_a_circle_of_preferences_is_found_by_identify() -> None:
+    """Three dice of which each beats the next in five of nine rounds or more: exit code 3, and a sentence."""
+    roll = "set -- {}; shift $(( BESTARM_SEED / 64 % 3 )); echo $1"
+    dice = {"a": "2 4 9", "b": "1 6 8", "c": "3 5 7"}
+    arms = [word for name, sides in dice.items() for word in ("--arm", f"{name}={roll.format(sides)}")]
+    options = [
+        "--compare",
+        "wins",
+        "--shell",
+        "--seed",
+        "3",
+        "--store",
+        "sqlite:///runs.db",
+        "--name",
+        "dice",
+    ]
+    # At a large delta fewer rounds are enough, which keeps the test short; the values follow from the seed.
+    ran = run("identify", *arms, *options, "--direct", "--delta", "0.5", "--max-samples", "3000")
+    assert ran.code == 3
+    assert ran.out.startswith("there is no winner: a loses to c, b loses to a, c loses to b; wrong with ")
+    assert ran.err == ""
+    found = json.loads(run("status", "dice", "--store", "sqlite:///runs.db", "--format", "json").out)
+    assert found["compare"] == "wins"
+    assert found["no_winner"] is True
+    assert run("status", "dice", "--store", "sqlite:///runs.db", "--exit-code").code == 0
+    assert run("verify", "dice", "--store", "sqlite:///runs.db").code == 0
+    asked = run("ask", "dice", "--store", "sqlite:///runs.db")
+    assert (asked.code, asked.out) == (0, "")
+    assert "nothing more to ask: " in asked.err
+
+
+def test_an_experiment_by_wins_is_created_and_told_from_any_language() -> None:
+    """Without bounds; pulls have a round and no item; inf is a time."""
+    store = ["--store", "sqlite:///runs.db"]
+    words = ["create", "x", *store, "--arm", "a", "--arm", "b", "--compare", "wins", "--minimize"]
+    assert run(*words, "--failures", "loss").code == 0
+    rows = json.loads(run("ask", "x", *store, "-n", "2", "--format", "json").out)
+    assert [(row["round"], row["item"]) for row in rows] == [(1, None), (1, None)]
+    assert run("tell", "x", str(rows[0]["id"]), "inf", *store).code == 0
+    assert run("tell", "x", str(rows[1]["id"]), "2.5", *store).code == 0
+    now = json.loads(run("status", "x", *store, "--format", "json").out)
+    assert (now["rounds"], now["leader"]) == (1, rows[1]["arm"])
+    refused(
+        run(*words[:2], *store, "--arm", "a", "--arm", "b", "--compare", "ranks"), "compare must be one of"
+    )

@@ -37,12 +37,20 @@ class Found:
     means: dict[str, float | None]
     intervals: dict[str, tuple[float, float]]
     minimize: bool = False
+    compare: str = "means"
     sentence: str = field(default="undecided after 300 samples; no arm is certain")
 
     @property
     def verdict(self) -> str:
         """What is said of the leader."""
         return "leads" if self.decision is None else "is best"
+
+    def lead(self, arm: str) -> float | None:
+        """By how much the leader was better so far."""
+        best, mean = None if self.leader is None else self.means[self.leader], self.means[arm]
+        if best is None or mean is None:
+            return None
+        return mean - best if self.minimize else best - mean
 
     def is_behind(self, arm: str) -> bool:
         """Whether the leader is surely better."""

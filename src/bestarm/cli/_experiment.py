@@ -95,12 +95,23 @@ Failures = Annotated[
     typer.Option(
         metavar="HOW",
         help="With --items, what counts if there is no number: repeat (the default) asks again, a number is "
-        "the value, worst takes the worst for whatever is claimed.",
+        "the value, worst takes the worst for whatever is claimed; with wins, loss (the default there).",
     ),
 ]
 Control = Annotated[
     str | None,
     typer.Option(metavar="ARM", help="Say which arms are better than this one, too; it decides nothing."),
+]
+Compare = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOW",
+        help="means (the default), or wins: only who is better in each round counts, and no bounds are "
+        "needed; see docs/guides/race.md.",
+    ),
+]
+Direct = Annotated[
+    bool, typer.Option("--direct", help="With --compare wins: also find out that there is no winner.")
 ]
 Order = Annotated[
     str | None,
@@ -174,12 +185,15 @@ def settings_of(
     control: str | None,
     items: str | None,
     failures: str | None,
+    compare: str | None,
+    direct: bool,
 ) -> dict[str, Any]:
     """What `Experiment.create` and `identify` are given, from the words of the command line."""
     scales = {"--bounds": bounds is not None, "--sigma": sigma is not None, "--student": student}
     if sum(scales.values()) > 1:
         raise InvalidInputError(_SCALE.format(" and ".join(name for name in scales if scales[name])))
     words = {"strategy": strategy, "stopping": stopping, "order": order, "control": control}
+    words["compare"] = compare
     found: dict[str, Any] = {key: word for key, word in words.items() if word is not None}
     if delta is not None:
         found["delta"] = to_number(delta, "delta")
@@ -194,12 +208,11 @@ def settings_of(
         found["model"] = Unknown()
     if tolerance is not None:
         found["tolerance"] = to_number(tolerance, "tolerance")
-    if minimize:
-        found["minimize"] = True
+    found |= {name: True for name, given in (("minimize", minimize), ("direct", direct)) if given}
     if items is not None:
         found["items"] = _items(items)
     if failures is not None:
-        named = failures in ("repeat", "worst")
+        named = failures in ("repeat", "worst", "loss")
         found["failures"] = failures if named else to_number(failures, "failures")
     return found
 
@@ -230,7 +243,9 @@ def _sigma(given: str) -> float | dict[str, float]:
 
 
 def require_scale(settings: dict[str, Any], known: Callable[[], bool]) -> None:
-    """Refuse an experiment without a scale, unless it is known, and has one."""
+    """Refuse an experiment without a scale, unless it is known, and has one, or counts wins."""
+    if settings.get("compare") == "wins":
+        return
     if not {"sigma", "bounds", "model"} & settings.keys() and not known():
         raise InvalidInputError(_SCALE.format("none"))
 

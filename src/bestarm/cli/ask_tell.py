@@ -12,8 +12,10 @@ from ..errors import InvalidInputError, SuspendedError
 from . import DONE, OVER, UNDECIDED, say
 from ._experiment import (
     Bounds,
+    Compare,
     Control,
     Delta,
+    Direct,
     Failures,
     Items,
     Listing,
@@ -47,6 +49,13 @@ if TYPE_CHECKING:
 PullId = Annotated[
     str, typer.Argument(metavar="PULL", help="The pull's id, as printed by ask.", show_default=False)
 ]
+Lease = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="Time after which an unanswered pull is issued again, or never; default: 3600.",
+    ),
+]
 Reason = Annotated[str, typer.Option(metavar="TEXT", help="What happened; it is kept in the log.")]
 
 
@@ -66,14 +75,10 @@ def create(
     items: Items = None,
     failures: Failures = None,
     control: Control = None,
+    compare: Compare = None,
+    direct: Direct = False,
     seed: Seed = None,
-    lease: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="Time after which an unanswered pull is issued again, or never; default: 3600.",
-        ),
-    ] = None,
+    lease: Lease = None,
     format: Listing = ListingFormat.table,
 ) -> None:
     """Create an experiment in a store.
@@ -85,7 +90,7 @@ def create(
     url = store_url(store)
     settings = settings_of(
         *(delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance),
-        *(control, items, failures),
+        *(control, items, failures, compare, direct),
     )
     if lease is not None:
         settings["lease"] = None if lease == "never" else to_seconds(lease, "lease", "write never")

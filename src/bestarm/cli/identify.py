@@ -18,8 +18,10 @@ from ..errors import ArmError, BestarmError, InvalidInputError
 from . import DONE, OTHER, UNDECIDED, say
 from ._experiment import (
     Bounds,
+    Compare,
     Control,
     Delta,
+    Direct,
     Failures,
     Items,
     Minimize,
@@ -114,6 +116,8 @@ def identify(
     items: Items = None,
     failures: Failures = None,
     control: Control = None,
+    compare: Compare = None,
+    direct: Direct = False,
     seed: Seed = None,
     max_samples: MaxSamples = None,
     timeout: Timeout = None,
@@ -148,7 +152,7 @@ def identify(
     arms = _arms(arm, commands, shell, patience)
     options = settings_of(
         *(delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance),
-        *(control, items, failures),
+        *(control, items, failures, compare, direct),
     )
     require_scale(options, lambda: store is not None and _is_stored(store, name))
     options |= _limits(max_samples, timeout, len(arms)) | _place(store, name, arms)

@@ -230,6 +230,16 @@ class Status:
             return "not the best"
         return f"at least {rounded(below, ROUND_FLOOR)} {self._side} the best" if below else "not the best"
 
+    def lead(self, arm: str) -> float | None:
+        """By how much the leader was better than an arm so far, as intervals count it; None if unknown."""
+        if self.compare == "wins":
+            won, lost = self.wins.get(arm, (0, 0))
+            return (won - lost) / self.pulls[arm] if self.pulls[arm] else None
+        best, mean = None if self.leader is None else self.means[self.leader], self.means[arm]
+        if best is None or mean is None:
+            return None
+        return mean - best if self.minimize else best - mean
+
     def is_behind(self, arm: str) -> bool:
         """Whether an arm is surely not the best: the leader is better, or it was ruled out."""
         return arm in self.ruled_out or self.intervals.get(arm, (-math.inf, math.inf))[0] > 0.0

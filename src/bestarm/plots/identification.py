@@ -38,6 +38,9 @@ class Identification(Protocol):
     def verdict(self) -> str: ...
     @property
     def sentence(self) -> str: ...
+    @property
+    def compare(self) -> str: ...
+    def lead(self, arm: str) -> float | None: ...
     def is_behind(self, arm: str) -> bool: ...
 
 
@@ -91,7 +94,7 @@ def _draw_leads(axes: Any, result: Identification, arms: list[str]) -> None:
             axes.annotate(words, (0.0, y), (6, 0), textcoords="offset points", va="center", weight="bold")
             continue
         low, high = result.intervals.get(arm, (-math.inf, math.inf))
-        lead = _lead(result, arm)
+        lead = result.lead(arm)
         if lead is None or not (math.isfinite(low) and math.isfinite(high)):
             words = "no result" if result.means[arm] is None else "not bounded yet"
             axes.annotate(words, (0.0, y), (6, 0), textcoords="offset points", va="center", color="grey")
@@ -102,7 +105,10 @@ def _draw_leads(axes: Any, result: Identification, arms: list[str]) -> None:
         axes.plot(
             lead, y, "o", ms=6, color=look["color"], mfc=look["color"] if certain else "white", zorder=3
         )
-    axes.set_xlabel("the leader is better by (difference of means, in the values' units)")
+    what = "difference of means, in the values' units"
+    if result.compare == "wins":
+        what = "how likely it is to win a round, less to lose it"
+    axes.set_xlabel(f"the leader is better by ({what})")
     axes.grid(axis="x", color="0.9")
     axes.set_axisbelow(True)
 
@@ -115,13 +121,6 @@ def _draw_samples(axes: Any, result: Identification, arms: list[str]) -> None:
     axes.locator_params(axis="x", integer=True)
     axes.set_xlabel("samples")
     axes.tick_params(axis="y", left=False, labelleft=False)
-
-
-def _lead(result: Identification, arm: str) -> float | None:
-    best, mean = None if result.leader is None else result.means[result.leader], result.means[arm]
-    if best is None or mean is None:
-        return None
-    return mean - best if result.minimize else best - mean
 
 
 def _png(figure: Any) -> bytes:

@@ -38,17 +38,6 @@ def axis_of(status: Status, arms: list[str]) -> Interval:
     return axis if axis[0] < axis[1] else (-1.0, 1.0)
 
 
-def difference(status: Status, arm: str) -> float | None:
-    """By how much the leader's mean is better."""
-    if status.compare == "wins":  # of the probabilities to win and to lose a round
-        won, lost = status.wins.get(arm, (0, 0))
-        return (won - lost) / rounds if (rounds := status.pulls[arm]) else None
-    leader, mean = status.means[status.leader] if status.leader is not None else None, status.means[arm]
-    if leader is None or mean is None:
-        return None
-    return mean - leader if status.minimize else leader - mean
-
-
 def places_of(status: Status, arms: list[str]) -> int | None:
     """Decimal places that fit the narrowest interval; None without one."""
     widths = [high - low for low, high in (status.intervals.get(arm, UNKNOWN) for arm in arms)]

@@ -12,7 +12,6 @@ from .arms import (
     axis_of,
     chosen,
     deviation_words,
-    difference,
     interval_words,
     mean_words,
     places_of,
@@ -64,7 +63,7 @@ def _interval(status: Status, arm: str, axis: Interval) -> str:
     if math.isfinite(low) and math.isfinite(high):
         ends = f'x1="{x(low):.1f}" x2="{x(high):.1f}" y1="7" y2="7"'
         drawn += f'<line {ends} stroke="{colour}" stroke-width="3"/>'
-        middle = difference(status, arm)
+        middle = status.lead(arm)
         if middle is not None and axis[0] <= middle <= axis[1]:
             drawn += f'<circle cx="{x(middle):.1f}" cy="7" r="4" fill="{colour}"/>'
     return f'<svg width="180" height="14">{drawn}</svg>'

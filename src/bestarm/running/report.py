@@ -21,7 +21,7 @@ from ..experiment.events import Event
 from ..experiment.promise import VOIDS, WEAKENS, percent
 from ..experiment.settings import Settings
 from ..experiment.status import Status, plural
-from .arms import axis_of, chosen, difference, interval_words, mean_words, places_of, rest_words
+from .arms import axis_of, chosen, interval_words, mean_words, places_of, rest_words
 from .report_style import STYLE
 
 MOST_ARMS = 50
@@ -206,7 +206,7 @@ def _line(status: Status, arm: str, axis: tuple[float, float]) -> str:
     if math.isfinite(low) and math.isfinite(high):
         width = max(place(high) - place(low), 0.5)
         drawn += f"<i class='{look}' style='left:{place(low):.2f}%;width:{width:.2f}%'></i>"
-        middle = difference(status, arm)
+        middle = status.lead(arm)
         if middle is not None and axis[0] <= middle <= axis[1]:
             drawn += f"<i class='dot {look}' style='left:{place(middle):.2f}%'></i>"
     return f"<div class='track'>{drawn}</div>"

@@ -14,7 +14,6 @@ from .arms import (
     axis_of,
     chosen,
     deviation_words,
-    difference,
     interval_words,
     mean_words,
     places_of,
@@ -49,7 +48,7 @@ def arm_lines(status: Status, width: int, most: int, ascii_only: bool) -> Iterat
             line.append(status.verdict)
         elif bar >= LEAST_BAR:
             interval = status.intervals.get(arm, UNKNOWN)
-            drawn = _interval_bar(interval, difference(status, arm), axis, bar, marks)
+            drawn = _interval_bar(interval, status.lead(arm), axis, bar, marks)
             line.append(drawn, style="green" if status.is_behind(arm) else "yellow")
             line.append(space + said)
         yield line
