@@ -45,7 +45,11 @@ def errs(seed: int, K: int, direct: bool, shuffled: bool = True, tolerance: floa
 
 @pytest.mark.parametrize(("K", "direct"), [(2, False), (2, True), (4, False), (4, True)])
 def test_equal_programs_are_told_apart_in_delta_of_runs_at_most(K: int, direct: bool) -> None:
-    """300 rounds each. Race: a given best arm is ruled out; direct: anything is said. False alarm: 1e-6."""
+    """300 rounds each. Race: a given best arm is ruled out, of two either; direct: anything is said.
+
+    The bound is delta, for either of two arms in a race 2 delta, which 300 rounds do not exhaust: 9, 6, 4.5
+    and 0 % were found. False alarm: 1e-6.
+    """
     assert sum(errs(seed, K, direct) for seed in range(RUNS)) <= MOST
 
 

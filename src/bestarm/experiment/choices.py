@@ -263,7 +263,7 @@ def refuse_in_rounds(made: Settings, extra: str = "") -> None:
     how = "items=" if made.compare == MEANS else "compare='wins'"
     if extra:
         raise InvalidInputError(
-            f"{how} compares all arms in the race on every item, by a rule of its own, got {extra}= too; "
+            f"{how} compares all arms in the race in every round, by a rule of its own, got {extra}= too; "
             f"leave {extra} out."
         )
     if made.order != "ask":
