@@ -74,6 +74,7 @@ def test_files_can_be_read_by_what_reads_those_of_hyperfine() -> None:
     assert {"mean", "stddev", "median", "user", "system", "min", "max", "times"} <= best.keys()
     assert best["mean"] == pytest.approx(sum(best["times"]) / len(best["times"]))
     assert 0.0 < best["user"] + best["system"] < best["mean"]
+    assert best["exit_codes"] == [0] * len(best["times"])
     assert found["race"]["best"] == "./fast"
     rows = csv_rows("x.csv")
     assert list(rows[0]) == ["command", "mean", "stddev", "median", "user", "system", "min", "max"]

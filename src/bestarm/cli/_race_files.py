@@ -30,11 +30,12 @@ def export(race: Race, parameters: dict[str, dict[str, str]], files: dict[str, s
 
 
 def as_json(race: Race, parameters: dict[str, dict[str, str]]) -> str:
-    """hyperfine's results, with those of the race beside them."""
+    """hyperfine's results, of the runs that did not fail, with those of the race beside them."""
     results = [
         {
             **_record(one),
             "times": [x for x in one.times if math.isfinite(x)],
+            "exit_codes": [0] * (len(one.times) - one.failed),
             "failures": one.failed,
             "won": one.won,
             "lost": one.lost,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._records import plain
 from .._text import harmless
 from ..errors import BestarmError, InvalidInputError
 from . import say
@@ -278,7 +279,7 @@ def _finish(
     if format is ListingFormat.json:
         print_json(found.to_dict())
     elif format is ListingFormat.csv:
-        rows = [{**one._asdict(), "ratio": one.ratio.estimate} for one in found.standings]
+        rows = [plain({**one._asdict(), "ratio": one.ratio.estimate}) for one in found.standings]
         columns = ["name", "mean", "deviation", "median", "least", "most", "won", "lost", "ratio"]
         print_csv(rows, columns)
     else:

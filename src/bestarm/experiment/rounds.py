@@ -261,7 +261,7 @@ class Rounds(State):
                 for n, m2 in zip(self.body[PULLS].tolist(), self.body[SQUARES].tolist(), strict=True)
             ),
             rounds=rounds,
-            tied=self._tied(leader, race) if rounds == self.design.items else (),
+            tied=self._tied(leader, race) if leader >= 0 and rounds == self.design.items else (),
         )
 
     def leads(self, arm: int) -> tuple[list[float], list[float]]:
