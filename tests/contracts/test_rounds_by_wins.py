@@ -337,7 +337,9 @@ def test_what_is_shown_of_a_lead_is_in_wins() -> None:
     won, lost = status.wins["d"]
     assert status.lead("d") == (won - lost) / 3
     assert status.intervals["d"][0] <= (won - lost) / 3 <= status.intervals["d"][1]
-    assert f"wins {won} - {lost}" in Frame(status, experiment.forecast(), 1.0).text(120)
+    shown = Frame(status, experiment.forecast(), 1.0).text(120)
+    assert f"wins {won} - {lost}" in shown
+    assert f"{status.means['d']:.4g}" in shown
     assert "likely to win a round against the best" in str(status)
     label = draw(status).axes[0].get_xlabel()
     assert label == "the leader is better by (how likely it is to win a round, less to lose it)"

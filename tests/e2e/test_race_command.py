@@ -146,6 +146,11 @@ def test_the_time_of_the_race_ends_a_run_and_does_not_count_it() -> None:
     assert time.monotonic() - begun < 20.0
     assert ran.code == 3
     assert ran.out.startswith("undecided after 0 measurements in 0 rounds (the time ran out)")
+    ran = run("race", "true", "sleep 0.01", "--prepare", "sleep 100", "--timeout", "0.5")
+    assert (ran.code, ran.out.split(";")[0].split("\n")[0]) == (
+        3,
+        "undecided after 0 measurements in 0 rounds (the time ran out)",
+    )
 
 
 def test_commands_around_the_runs_are_done_and_not_timed() -> None:

@@ -31,7 +31,7 @@ class Timed:
     shell     the shell that runs it, "" for none
     output    where what it prints goes: DEVNULL, an open file, or None to let everything through
     timeout   seconds after which a run is stopped, None for never
-    prepare   what is done before each run, and is not timed
+    prepare   a command that runs before each run, and is not timed
     left      how many seconds the race has left
     Raises    InvalidInputError if there is no such command
     """
@@ -48,13 +48,14 @@ class Timed:
         self._timeout = math.inf if timeout is None else timeout
         self._words = [shell, "-c", line] if shell else split(line, line)
         self._environment = environment()
-        self.prepare: Callable[[], None] | None = None
+        self.prepare: Timed | None = None
         self.left: Callable[[], float] = lambda: math.inf
 
     def __call__(self) -> Lap:
         """Measure once; raises OutOfTimeError when the race has no time left for it."""
         if self.prepare is not None:
-            self.prepare()
+            self.prepare.left = self.left
+            self.prepare.do("--prepare")
         patience = min(self._timeout, self.left())
         begun = time.perf_counter()
         process = self._start()

@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -227,7 +226,7 @@ def _track(
             timed[one.name] = Timed(one.line, commands, used, target, patience)
             if prepare:
                 line = one.filled(prepare[one.place if len(prepare) > 1 else 0])
-                timed[one.name].prepare = partial(aside(line).do, "--prepare")
+                timed[one.name].prepare = aside(line)
         stack.enter_context(commands.guarded())
         stack.callback(commands.close)
         stack.enter_context(ended_by_signals())

@@ -39,7 +39,9 @@ def axis_of(status: Status, arms: list[str]) -> Interval:
 
 
 def places_of(status: Status, arms: list[str]) -> int | None:
-    """Decimal places that fit the narrowest interval; None without one."""
+    """Decimal places that fit the narrowest interval; None without one, and where it is one of wins."""
+    if status.compare == "wins":
+        return None
     widths = [high - low for low, high in (status.intervals.get(arm, UNKNOWN) for arm in arms)]
     least = min((w for w in widths if math.isfinite(w) and w > 0.0), default=0.0)
     return min(max(1 - math.floor(math.log10(least)), 0), 12) if least else None
