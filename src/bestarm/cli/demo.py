@@ -1,48 +1,64 @@
-"""`bestarm demo`: what the package does, in a minute: a live choice, then the bandit of the paper."""
+"""`bestarm demo`: what the package does, in a minute: a choice on common test cases, then the mathematics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
 
 from .._catalogue import COMPARED
 from ._output import number, print_table
 
-if TYPE_CHECKING:
-    import numpy as np
-
-PROMPTS = {"none": 0.45, "short": 0.55, "long": 0.6, "step by step": 0.8}
+SKILL = {"none": 0.55, "short": 0.62, "long": 0.7, "step by step": 0.76}
+ITEMS = 600
 MEANS = (0.9, 0.8, 0.6, 0.4, 0.4)
+Output = Annotated[str, typer.Option(metavar="FOLDER", help="Where the page about the choice is saved.")]
 
 
-def demo() -> None:
+def demo(output: Output = "report") -> None:
     """Show with examples what bestarm does."""
-    _live()
+    _live(Path(output))
     _study()
 
 
-def _live() -> None:
-    """Choose between options that answer slowly enough to be watched."""
+def _live(folder: Path) -> None:
+    """Choose between prompts on common test cases that answer slowly enough to be watched."""
     import time
 
-    from ..running.identify import identify
+    import numpy as np
 
-    def option(rate: float) -> Callable[[np.random.Generator], float]:
-        def score(rng: np.random.Generator) -> float:
+    from ..running.identify import identify
+    from ..running.stored import Experiment
+
+    rng = np.random.default_rng(4)
+    hard = rng.random((ITEMS, 1))  # what is hard for one prompt is mostly hard for the others
+    right = 0.7 * hard + 0.3 * rng.random((ITEMS, len(SKILL))) < 0.1 + 0.8 * np.array(list(SKILL.values()))
+
+    def prompt(column: int) -> Callable[[int], float]:
+        def score(item: int) -> float:
             time.sleep(0.004)
-            return float(rng.random() < rate)
+            return float(right[item, column])
 
         return score
 
-    print("Four prompts, each answer right or wrong by chance. Which one is right most often?\n")
-    result = identify(
-        {name: option(rate) for name, rate in PROMPTS.items()}, bounds=(0, 1), rng=1, max_samples=20_000
-    )
-    print(result.sentence, end="\n\n")
-    print_table(*result.table())
+    print(f"Four prompts, and {ITEMS} test cases that each answers right or wrong. Which is best on them?\n")
+    arms = {name: prompt(column) for column, name in enumerate(SKILL)}
+    folder.mkdir(parents=True, exist_ok=True)
+    page = folder / "choice.html"
+    with TemporaryDirectory() as place:
+        store = f"sqlite:///{place}/demo.db"
+        result = identify(arms, items=ITEMS, bounds=(0, 1), rng=1, store=store, name="four prompts")
+        with Experiment.open(store, "four prompts") as experiment:
+            experiment.report(page)
+    print(result)
+    print(f"\nScoring everything would take {ITEMS * len(SKILL)} calls.")
+    print(f"A page for whoever must decide is in {page}")
     print(
-        "\nWith your own commands: "
-        "bestarm identify --arm old='./evaluate old' --arm new='./evaluate new' --bounds 0,1\n"
+        "With your own: bestarm identify --items tests.jsonl --bounds 0,1 --arm old='./score old' "
+        "--arm new='./score new'\n"
     )
 
 
@@ -61,6 +77,7 @@ def _study() -> None:
 
     mu = np.array(MEANS)
     solution = optimal_weights(mu)
+    print("For researchers, the mathematics behind it and the strategies of the paper.")
     print(f"Five options with means {', '.join(map(str, MEANS))}, each sample with noise of variance 1.")
     print("Which is the best? How should samples be shared out, and how many does it take?\n")
 

@@ -109,11 +109,17 @@ def _sureness(status: Status) -> list[str]:
     if status.decision is None and status.at_most:
         left = percent_left(status)
         found.append(f"What is said above of the leader holds with probability at least {left}.")
+    assumed = (
+        "the samples of an option are independent of each other, that its mean does not change meanwhile"
+    )
+    if status.rounds is not None:
+        assumed = (
+            "all options of a round were measured on the same item, in the order in which items were drawn"
+        )
     return [
         *found,
-        "This holds however often somebody looks at the results. It needs what is assumed to be true: that "
-        "the samples of an option are independent of each other, that its mean does not change meanwhile, "
-        "and that no result was left out because of its value.",
+        f"This holds however often somebody looks at the results. It needs what is assumed to be true: that "
+        f"{assumed}, and that no result was left out because of its value.",
     ]
 
 
@@ -255,7 +261,7 @@ def _notes(status: Status) -> str:
 
 def _setup(settings: Settings) -> str:
     rows: list[Sequence[str | Cell]] = [
-        ["values", settings.model.words],
+        ["values", settings.model.words if settings.design is None else settings.model.demand],
         ["looking for", "the smallest mean" if settings.minimize else "the largest mean"],
         ["accepted chance of a wrong answer", percent(settings.delta)],
         ["tolerance", f"{settings.tolerance:g}"],
