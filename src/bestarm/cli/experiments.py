@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._records import plain
 from .._text import harmless
 from ..errors import BestarmError, InvalidInputError
 from . import say
 from ._experiment import Listing, Name, StoreUrl, opened, store_url, without_compiling
 from ._listing import ARM, arm_rows, show
 from ._numbers import to_whole
-from ._output import Format, ListingFormat, number, print_csv, print_json, print_table
+from ._output import (
+    Format,
+    ListingFormat,
+    number,
+    print_csv,
+    print_csv_lines,
+    print_json,
+    print_table,
+)
 
 if TYPE_CHECKING:
-    from ..experiment.events import Event
     from ..experiment.status import Status
     from ..experiment.verification import Verification
 
 FORMAT = typer.Option("--format", help="Output format.")
-EVENT = ["seq", "time", "kind", "pull", "arm", "value", "data"]
 
 
 class ExportFormat(StrEnum):
@@ -156,12 +159,10 @@ def history(
     """
     line = to_whole(after, "after")
     with opened(store, name) as experiment:
+        from ..experiment.exports import EVENT, event_record
+
         events = experiment.history(line)
-    show([_event(event) for event in events], EVENT, format)
-
-
-def _event(event: Event) -> dict[str, Any]:
-    return {key: getattr(event, key) for key in EVENT}
+    show([event_record(event) for event in events], EVENT, format)
 
 
 def list_experiments(store: StoreUrl = None, format: Listing = ListingFormat.table) -> None:
@@ -227,26 +228,15 @@ def export(
     Example: bestarm export prompts --store sqlite:///runs.db > prompts.jsonl
     """
     with opened(store, name) as experiment:
-        events = map(_event, experiment.events())  # as they are read: a log may be longer than the memory
-        if format is ExportFormat.csv:
-            print_csv(({"experiment": name, **event} for event in events), ["experiment", *EVENT])
-        elif format is ExportFormat.table:
-            show(list(events), EVENT, ListingFormat.table)
-        elif format is ExportFormat.json:
-            _print_document(name, experiment.settings.to_record(), events)
+        from ..experiment.exports import EVENT, event_record, exported
+
+        if format is ExportFormat.table:
+            show([event_record(event) for event in experiment.events()], EVENT, ListingFormat.table)
+        elif format is ExportFormat.csv:
+            print_csv_lines(exported(experiment, format))
         else:
-            for event in events:
-                print(json.dumps(plain({"experiment": name, **event}), allow_nan=False))
-
-
-def _print_document(name: str, settings: dict[str, Any], events: Iterator[dict[str, Any]]) -> None:
-    """One JSON document, written piece by piece."""
-    head = json.dumps(plain({"name": name, "settings": settings}), indent=2, allow_nan=False)
-    print(head.removesuffix("\n}") + ',\n  "events": [', end="")
-    for i, event in enumerate(events):
-        text = json.dumps(plain(event), indent=2, allow_nan=False).replace("\n", "\n    ")
-        print(("," if i else "") + "\n    " + text, end="")
-    print("\n  ]\n}")
+            for line in exported(experiment, format):
+                print(line)
 
 
 def verify(name: Name, store: StoreUrl = None, format: Annotated[Format, FORMAT] = Format.table) -> int:

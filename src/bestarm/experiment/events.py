@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -68,3 +68,9 @@ class Event:
     arm: str | None
     value: float | None
     data: dict[str, Any] | None
+
+
+def event_of(line: Entry, arms: Sequence[str]) -> Event:
+    """A line of the log with its arm by name."""
+    arm = None if line.arm is None else arms[line.arm]
+    return Event(line.seq, line.time, line.kind, line.pull, arm, line.value, line.data)

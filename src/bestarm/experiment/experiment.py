@@ -38,6 +38,7 @@ Answer = TypeVar("Answer")
 
 MOST_PULLS = 100_000  # in one call of ask
 AT_ONCE = 0.05  # seconds of choosing after which what is chosen is committed, so that others get their turn
+_HOW_MANY = "it is how many pulls to issue at once"
 
 
 class Experiment(Tending):
@@ -160,7 +161,7 @@ class Experiment(Tending):
 
         Returns  the pulls, and whether the budget is spent: every pull is settled, and there is no decision
         """
-        count = _door.whole("n", n, 1, MOST_PULLS, "it is how many pulls to issue at once")
+        count = _door.whole("n", n, 1, MOST_PULLS, _HOW_MANY)
         most = 2**53
         if max_samples is not None:
             most = _door.whole("max_samples", max_samples, 0, 2**53, "it is how many pulls to issue in total")
@@ -168,12 +169,39 @@ class Experiment(Tending):
         more, spent, reason = True, False, ""
         while more and len(issued) < count:
             wanted = count - len(issued)
-            work = partial(self._ask, count=wanted, most=most)
+            work = partial(self._ask, count=wanted, most=most, worker=self.worker)
             new, more, spent = self._journal.transact(work, wanted)
             issued, reason = issued + new, new.reason
         return Pulls(issued, reason), spent
 
-    def _ask(self, turn: Turn, count: int, most: int) -> tuple[Pulls, bool, bool]:
+    def ask_for(self, wanted: Iterable[tuple[str, int]]) -> list[Pulls]:
+        """`ask` on behalf of several workers, in one commit if it is quick.
+
+        wanted   pairs of a worker's name and how many pulls it wants
+        Returns  the pulls of each pair, in the order of the pairs
+        Raises   as `ask`
+        """
+        pairs = [(worker_name(name), _door.whole("n", n, 1, MOST_PULLS, _HOW_MANY)) for name, n in wanted]
+        found, left = [Pulls() for _ in pairs], list(range(len(pairs)))
+
+        def work(turn: Turn) -> dict[int, tuple[Pulls, bool, bool]]:
+            begun = time.monotonic()
+            done: dict[int, tuple[Pulls, bool, bool]] = {}
+            for i in left:
+                if done and time.monotonic() - begun > AT_ONCE:
+                    break
+                done[i] = self._ask(turn, pairs[i][1] - len(found[i]), 2**53, pairs[i][0])
+            return done
+
+        while left:
+            size = sum(pairs[i][1] - len(found[i]) for i in left)
+            for i, (new, more, _) in self._journal.transact(work, size).items():
+                found[i] = Pulls([*found[i], *new], new.reason)
+                if not more or len(found[i]) == pairs[i][1]:
+                    left.remove(i)
+        return found
+
+    def _ask(self, turn: Turn, count: int, most: int, worker: str) -> tuple[Pulls, bool, bool]:
         """Some of the pulls, whether there may be more of them, and whether there will never be."""
         state = turn.state
         turn.decide()  # a strategy that stops by itself may hear of results from a client without it
@@ -182,7 +210,7 @@ class Experiment(Tending):
         if state.suspended:
             raise SuspendedError(f"experiment {self.name!r} is suspended: {suspension(state)}.")
         deadline = None if self.lease is None else turn.now + self.lease
-        held = {"deadline": deadline, "worker": self.worker}
+        held = {"deadline": deadline, "worker": worker}
         for pull in expired(state.open, turn.now, self.settings.lease, turn.renewed):
             turn.record(Entry(events.LAPSED, pull, state.open[pull].arm))
         issued = []

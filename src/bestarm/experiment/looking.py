@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import _door
-from .events import Event
+from .course import Course
+from .events import Event, event_of
 from .forecast import Forecast, forecast, uniform_samples
 from .journal import Journal
 from .leases import Hold, worker_name
@@ -79,10 +80,12 @@ class Looking:
     def events(self, after: int = 0) -> Iterator[Event]:
         """`history` one event at a time, for a log that is too long to hold in memory."""
         line = _door.whole("after", after, 0, 2**53, "it is the seq of an event")
-        arms = self.settings.arms
-        for e in self._journal.lines(line):
-            arm = None if e.arm is None else arms[e.arm]
-            yield Event(e.seq, e.time, e.kind, e.pull, arm, e.value, e.data)
+        for entry in self._journal.lines(line):
+            yield event_of(entry, self.settings.arms)
+
+    def course(self) -> Course:
+        """How it got where it is, for charts: follows the log from its first line, see `Course`."""
+        return Course(self._store, self.name, self.settings)
 
     def verify(self) -> Verification:
         """Read the whole log, check every line against its hash, and check whether the decision follows."""
