@@ -30,7 +30,8 @@ DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
     "paper": ("simulation",),
     "plots": ("paper",),
     "running": ("experiment", "plots"),
-    "cli": ("running",),
+    "server": ("running",),
+    "cli": ("running", "server"),
     "__init__": ("simulation", "running"),
     "__main__": ("cli",),
 }

@@ -54,6 +54,7 @@ COMMANDS = {
     "list": Command("experiments", "list_experiments", LOOK),
     "export": Command("experiments", "export", LOOK),
     "verify": Command("experiments", "verify", LOOK),
+    "serve": Command("serve", "serve", LOOK),
     "solve": Command("solve", "solve", STUDY, NUMBERS),
     "simulate": Command("simulate", "simulate", STUDY),
     "reproduce": Command("reproduce", "reproduce", STUDY),

@@ -51,10 +51,10 @@ def page(
     course = _course(events, log_lines)
     parts = [
         f"<header><p class='faint'>{_text(status.name)}</p><h1>{_text(headline(status))}</h1>",
-        f"<p class='lead'>{_text(_answer(status))}</p></header>",
+        f"<p class='lead'>{_text(answer(status))}</p></header>",
         _tiles(status, course, uniform),
         "<h2>How sure is that?</h2>",
-        *(f"<p>{_text(sentence)}</p>" for sentence in _sureness(status)),
+        *(f"<p>{_text(sentence)}</p>" for sentence in sureness(status)),
         "<h2>The options</h2>",
         _leads(status),
         _samples(status),
@@ -89,7 +89,7 @@ def headline(status: Status) -> str:
     return f"Not decided yet: {leader} leads" if leader else "There is no result yet"
 
 
-def _answer(status: Status) -> str:
+def answer(status: Status) -> str:
     after = f"after {plural(status.samples, 'sample')}"
     if status.decision is not None:
         return f"Decided {after}; {status.assumes}."
@@ -100,7 +100,7 @@ def _answer(status: Status) -> str:
     return f"No option is proven to be the best {after}.{near}{why}"
 
 
-def _sureness(status: Status) -> list[str]:
+def sureness(status: Status) -> list[str]:
     if status.promise is None:
         return [f"There is {status.assumes}."]
     found = [f"The answer is {status.assumes}."]

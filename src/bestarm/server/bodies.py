@@ -1,0 +1,131 @@
+"""What requests contain; OpenAPI shows it. What the values may be, `Experiment` checks and says."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Name = Annotated[str, Field(description="The experiment's name.", examples=["prompts"])]
+Reason = Annotated[str, Field(description="What happened; it is kept in the log.")]
+Format = Literal["jsonl", "json", "csv"]
+
+
+class Body(BaseModel):
+    """Of a request: every field as it is declared, and no other."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    experiment: Name
+
+
+class Create(Body):
+    """Settings of a new experiment, or of an existing one; others than these are handed on, too."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+
+    arms: list[str]
+    delta: float | None = None
+    sigma: float | dict[str, float] | None = None
+    bounds: list[float] | None = Field(None, examples=[[0, 1]])
+    model: dict[str, Any] | None = None
+    strategy: str | dict[str, Any] | None = None
+    stopping: str | dict[str, Any] | None = None
+    tolerance: float | None = None
+    minimize: bool | None = None
+    order: str | None = None
+    seed: int | None = None
+    lease: float | None = 3600.0
+    about: dict[str, str] | None = None
+
+
+class Ask(Body):
+    """Who asks for how many pulls."""
+
+    n: int = Field(1, description="How many at most.")
+    worker: str = Field(description="The name of the worker that will evaluate them.", examples=["gpu-1"])
+
+
+class Told(BaseModel):
+    """The value of a pull."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    pull: int
+    value: float
+
+
+class Tell(Body):
+    """Values of pulls."""
+
+    results: list[Told]
+
+
+class Observe(Body):
+    """Values that existed before, of one arm or of several."""
+
+    values: dict[str, list[float]] = Field(description="Arm -> its values.")
+
+
+class Fail(Body):
+    """A pull that gave no value."""
+
+    pull: int
+    reason: Reason
+
+
+class Renew(Body):
+    """Pulls that are still being evaluated."""
+
+    pulls: list[int]
+
+
+class Retract(Body):
+    """A pull whose value was wrong, and the right one, if there is one."""
+
+    pull: int
+    reason: Reason
+    value: float | None = None
+
+
+class Reclaim(Body):
+    """Whose pulls are taken back."""
+
+    worker: str | None = Field(None, description="Only those of this worker; default: all.")
+
+
+class Stop(Body):
+    """An experiment that ends."""
+
+    reason: Reason = "no reason given"
+
+
+class Pull(BaseModel):
+    """A sample to take; rounds on common items have more fields."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: int
+    arm: str
+    seed: int
+    deadline: float | None
+
+
+class Asked(BaseModel):
+    """Pulls, or why there are none: "decided", "stopped", or "wait" for earlier pulls."""
+
+    pulls: list[Pull]
+    reason: str
+
+
+class Outcome(BaseModel):
+    """What became of a value: "told", "repeated", or "late" if another one was there before."""
+
+    pull: int
+    outcome: str
+
+
+class Outcomes(BaseModel):
+    """In the order in which they were told."""
+
+    outcomes: list[Outcome]

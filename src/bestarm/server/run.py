@@ -1,0 +1,108 @@
+"""Listen, say where, and end cleanly: what is being done is finished, and those who watch are let go."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import threading
+from collections.abc import Callable, Collection, Iterator
+
+import uvicorn
+
+from ..errors import InvalidInputError
+from ..experiment.store import open_store
+from .app import RATE, make_app
+from .desks import Desks
+from .tokens import Tokens
+
+MOST_CONNECTIONS = 2_000
+PATIENCE = 5  # seconds for what is being done when the end comes
+
+
+class Server(uvicorn.Server):
+    """Ends when it is told to, and says by which signal, instead of raising it again."""
+
+    def __init__(self, config: uvicorn.Config, desks: Desks) -> None:
+        super().__init__(config)
+        self._desks = desks
+        self.ended_by: int | None = None
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle signals as long as it runs, if this is the main thread."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {one: signal.signal(one, self.handle_exit) for one in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
+
+    def handle_exit(self, sig: int, frame: object) -> None:  # noqa: ARG002
+        """A second signal does not wait for what is being done."""
+        self.force_exit = self.should_exit
+        self.should_exit, self.ended_by = True, sig
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """First let those go who watch: their connections would never end."""
+        self._desks.end()
+        await super().shutdown(sockets)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket to listen on; port 0 for any.
+
+    Raises  InvalidInputError if the address or the port cannot be had
+    """
+    try:
+        kind, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address, family=kind, backlog=512)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise InvalidInputError(
+            f"cannot listen on {host!r:.100}, port {port} ({error}); give another --port, or --host."
+        ) from error
+
+
+def make_server(
+    store: str, tokens: Tokens, listening: socket.socket, hosts: Collection[str] = (), rate: float = RATE
+) -> Server:
+    """A server for experiments of a store; `run(sockets=[listening])` serves until a signal ends it."""
+    app, desks = make_app(open_store(store), tokens, hosts, listening.getsockname()[1], rate)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        http="h11",  # which limits the length of headers
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=PATIENCE,
+        limit_concurrency=MOST_CONNECTIONS,
+    )
+    return Server(config, desks)
+
+
+def serve(
+    store: str,
+    tokens: Tokens,
+    ready: Callable[[str], None],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    hosts: Collection[str] = (),
+    rate: float = RATE,
+) -> int | None:
+    """Serve until a signal ends it; returns the signal.
+
+    ready  called with the server's URL as soon as it listens
+    """
+    with listen(host, port) as listening:
+        server = make_server(store, tokens, listening, {host, *hosts}, rate)
+        shown = f"[{host}]" if ":" in host else host
+        ready(f"http://{shown}:{listening.getsockname()[1]}")
+        server.run(sockets=[listening])
+    return server.ended_by

@@ -1,0 +1,167 @@
+"""What the page shows of an experiment: its status, sentences, points for charts, who works on it.
+
+Numbers are those of `Status` and `Forecast`; sentences are those of the report. What is counted here are
+lines of the log: who has which pull, and how many results came in the last minutes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .._records import plain
+from ..experiment.events import Event
+from ..experiment.forecast import Forecast
+from ..experiment.status import Status
+from ..running.arms import chosen
+from ..running.report import answer, headline, sureness
+
+MOST_DRAWN = 8  # arms in a chart: as many colours can be told apart
+MOST_PENDING = 200  # pulls that are listed
+RECENT = 500  # results from which the pace follows
+SHOWN_LINES = 200
+
+
+class Roster:
+    """Who works on an experiment, from its log.
+
+    pending  pull -> arm, worker, since when and until when
+    """
+
+    def __init__(self) -> None:
+        self.pending: dict[int, dict[str, Any]] = {}
+        self.lines: deque[Event] = deque(maxlen=SHOWN_LINES)
+        self._workers: dict[str, dict[str, Any]] = {}
+        self._whose: dict[int, str] = {}  # who has, or had last, a pull that is not settled
+        self._results: deque[float] = deque(maxlen=RECENT)  # when
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Take in lines of the log."""
+        for event in events:
+            self.lines.append(event)
+            data = event.data or {}
+            if event.pull is None:
+                continue
+            if event.kind == "asked" and not data.get("observed"):
+                self._asked(event, data.get("worker"), data.get("deadline"))
+            elif event.kind in ("told", "failed", "lapsed", "violated", "retracted"):
+                self.pending.pop(event.pull, None)
+            if event.kind == "told":
+                self._results.append(event.time)
+                worker = self._workers.get(self._whose.pop(event.pull, ""))
+                if worker is not None:
+                    worker["results"] += 1
+                    worker["last"] = event.time
+
+    def _asked(self, event: Event, worker: str | None, deadline: float | None) -> None:
+        assert event.pull is not None
+        name = worker or "not named"
+        known = self._workers.setdefault(name, {"worker": name, "results": 0, "last": event.time})
+        known["last"] = max(known["last"], event.time)
+        self._whose[event.pull] = name
+        self.pending[event.pull] = {
+            "pull": event.pull,
+            "arm": event.arm,
+            "worker": name,
+            "since": event.time,
+            "until": deadline,
+        }
+
+    def workers(self) -> list[dict[str, Any]]:
+        """Who asked for pulls: how many are out, how many came back, and when the last line was."""
+        out: dict[str, int] = {}
+        for item in self.pending.values():
+            out[item["worker"]] = out.get(item["worker"], 0) + 1
+        found = [{**worker, "pending": out.get(worker["worker"], 0)} for worker in self._workers.values()]
+        return sorted(found, key=lambda worker: (-worker["pending"], -worker["last"]))
+
+    def pace(self) -> float | None:
+        """Results a second, lately; None if that cannot be said."""
+        if len(self._results) < 2 or self._results[-1] <= self._results[0]:
+            return None
+        return (len(self._results) - 1) / (self._results[-1] - self._results[0])
+
+
+def state_of(status: Status) -> str:
+    """How the page looks: "decided", "stopped", "suspended", "empty" or "undecided"."""
+    if status.decision is not None:
+        return "decided"
+    if status.stopped is not None:
+        return "stopped"
+    if status.suspended:
+        return "suspended"
+    return "empty" if status.leader is None and not status.waiting else "undecided"
+
+
+def summary(status: Status) -> dict[str, Any]:
+    """One line of the list."""
+    return {
+        "name": status.name,
+        "state": state_of(status),
+        "arms": len(status.arms),
+        "samples": status.samples,
+        "decision": status.decision,
+        "leader": status.leader,
+        "promise": status.promise,
+        "delta": status.delta,
+        "headline": headline(status),
+    }
+
+
+def view(status: Status, forecast: Forecast, totals: Iterable[int], roster: Roster) -> dict[str, Any]:
+    """Everything but the charts and the log.
+
+    totals  how many samples the decision will take, as was forecast lately
+    """
+    pending = list(roster.pending.values())[:MOST_PENDING]
+    more = [max(0, total - status.samples) for total in totals]
+    found = {
+        "state": state_of(status),
+        "status": status.to_dict(),
+        "headline": headline(status),
+        "answer": answer(status),
+        "sureness": sureness(status),
+        "hold": status.hold,
+        "behind": [arm for arm in status.arms if status.is_behind(arm)],
+        "out": {arm: status.at_least(arm) for arm in status.ruled_out},
+        "forecast": {
+            **forecast.to_dict(),
+            "least": min(more, default=None),
+            "most": max(more, default=None),
+        },
+        "pace": roster.pace(),
+        "workers": roster.workers(),
+        "pending": pending,
+        "num_pending": len(roster.pending),
+    }
+    return dict(plain(found))
+
+
+def drawn_arms(status: Status) -> list[str]:
+    """The arms that charts show: all, or the leader and its rivals."""
+    return chosen(status, MOST_DRAWN)[0]
+
+
+def points(course: Sequence[Status], arms: Sequence[str]) -> dict[str, list[Any]]:
+    """Points for charts: samples, the leader, and per drawn arm its mean, interval and samples."""
+    return {
+        "samples": [one.samples for one in course],
+        "leader": [one.leader for one in course],
+        "means": [[_short(one.means[arm]) for one in course] for arm in arms],
+        "low": [[_short(one.intervals.get(arm, (None, None))[0]) for one in course] for arm in arms],
+        "high": [[_short(one.intervals.get(arm, (None, None))[1]) for one in course] for arm in arms],
+        "pulls": [[one.pulls[arm] for one in course] for arm in arms],
+    }
+
+
+def line(event: Event) -> dict[str, Any]:
+    """A line of the log."""
+    keys = ("seq", "time", "kind", "pull", "arm", "value", "data")
+    return dict(plain({key: getattr(event, key) for key in keys}))
+
+
+def _short(number: float | None) -> float | None:
+    """To six digits: more cannot be seen."""
+    return None if number is None or not math.isfinite(number) else float(f"{number:.6g}")

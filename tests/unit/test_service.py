@@ -1,0 +1,352 @@
+"""The service: what the commands do, over HTTP."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from bestarm import Experiment
+from bestarm.server import gathered
+from support.service import READ_TOKEN, TOKEN, Answer, Service, serving
+
+NAMES = [
+    "prompts",
+    "a/b",
+    "..",
+    "../../etc/passwd",
+    "<script>alert(1)</script>",
+    "größer als 50% & mehr?",
+    ".",
+]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return f"sqlite:///{tmp_path_factory.mktemp('service')}/runs.db"
+
+
+@pytest.fixture(scope="module")
+def service(url: str) -> Iterator[Service]:
+    with serving(url) as found:
+        yield found
+
+
+def create(service: Service, name: str, **settings: Any) -> Answer:
+    body = {"experiment": name, "arms": ["a", "b"], "bounds": [0, 1], "seed": 7, **settings}
+    return service.post("/v1/create", body)
+
+
+def problem(answer: Answer, status: int, code: str, *words: str) -> None:
+    """An error as it must be: problem+json, with a sentence of at least two clauses."""
+    assert answer.status == status, answer.body
+    assert answer.headers["content-type"] == "application/problem+json"
+    found = answer.json
+    assert (found["status"], found["code"]) == (status, code)
+    assert all(word in found["detail"] for word in words), found["detail"]
+    assert ";" in found["detail"]
+    assert "Traceback" not in found["detail"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_experiment_from_creation_to_decision(service: Service, url: str, name: str) -> None:
+    """Whatever its name: the log is that of an experiment in this process, but for times and workers."""
+    assert create(service, name).status == 200
+    own = Experiment.create("memory:", name, ["a", "b"], bounds=(0, 1), seed=7)
+    here, reason = f"experiment={quote(name, safe='')}", ""
+    while not reason:
+        asked = service.post("/v1/ask", {"experiment": name, "n": 20, "worker": "w"}).json
+        results = [{"pull": pull["id"], "value": float(pull["arm"] == "b")} for pull in asked["pulls"]]
+        told = service.post("/v1/tell", {"experiment": name, "results": results}).json
+        assert [one["outcome"] for one in told["outcomes"]] == ["told"] * len(results)
+        own.tell([(pull, float(pull.arm == "b")) for pull in own.ask(20)])
+        reason = asked["reason"]
+    assert reason == "decided"
+    found = service.get(f"/v1/status?{here}").json
+    assert found["decision"] == "b"
+    expected = own.status().to_dict()
+    assert {key: found[key] for key in expected} == json.loads(json.dumps(expected))
+    log = service.get(f"/v1/history?{here}").json["events"]
+    kept = [(event.kind, event.pull, event.arm, event.value) for event in own.history()]
+    assert [(e["kind"], e["pull"], e["arm"], e["value"]) for e in log] == kept
+    assert Experiment.open(url, name).verify().sound
+    assert service.get(f"/v1/verify?{here}").json["sound"]
+    assert service.get(f"/v1/forecast?{here}").json["samples"] == 0
+    assert name in [one["name"] for one in service.get("/v1/experiments").json["experiments"]]
+
+
+def test_a_repeated_tell_does_no_harm(service: Service) -> None:
+    """Idempotent by pull: told, then repeated; another value is late and not counted."""
+    create(service, "twice")
+    service.post("/v1/ask", {"experiment": "twice", "n": 2, "worker": "w"})
+    body = {"experiment": "twice", "results": [{"pull": 1, "value": 1.0}]}
+    outcomes = [service.post("/v1/tell", body).json["outcomes"][0]["outcome"] for _ in range(3)]
+    assert outcomes == ["told", "repeated", "repeated"]
+    other = {"experiment": "twice", "results": [{"pull": 1, "value": 0.0}]}
+    assert service.post("/v1/tell", other).json["outcomes"] == [{"pull": 1, "outcome": "late"}]
+    assert service.get("/v1/status?experiment=twice").json["means"]["a"] == 1.0
+    assert create(service, "twice").status == 200  # as is creating it again
+
+
+def test_the_other_verbs(service: Service) -> None:
+    """observe, fail, renew, retract, reclaim and stop do what the methods do."""
+    create(service, "verbs", about={"a": "the old one", "b": "the new one"})
+
+    def post(verb: str, **body: Any) -> Any:
+        answer = service.post(f"/v1/{verb}", {"experiment": "verbs", **body})
+        assert answer.status == 200, answer.body
+        return answer.json
+
+    assert post("observe", values={"a": [0, 1], "b": [1]}) == {"observed": {"a": 2, "b": 1}}
+    ids = [pull["id"] for pull in post("ask", n=4, worker="w")["pulls"]]
+    assert post("fail", pull=ids[0], reason="no answer") == {"pull": ids[0], "outcome": "failed"}
+    assert post("renew", pulls=ids) == {"renewed": 3}
+    assert post("reclaim", worker="w") == {"reclaimed": 3}
+    assert [pull["id"] for pull in post("ask", n=4, worker="x")["pulls"]] == ids
+    post("tell", results=[{"pull": ids[1], "value": 1}])
+    assert post("retract", pull=ids[1], reason="a slip", value=0.5)["outcome"] == "retracted"
+    assert post("stop", reason="enough")["stopped"] == "enough"
+    assert post("ask", n=1, worker="w") == {"pulls": [], "reason": "stopped"}
+    settings = service.get("/v1/settings?experiment=verbs").json["settings"]
+    assert settings["about"] == ["the old one", "the new one"]
+    kinds = [event["kind"] for event in service.get("/v1/history?experiment=verbs&after=7").json["events"]]
+    assert kinds[-1] == "stopped"
+    assert {"failed", "lapsed", "retracted"} <= set(kinds)
+
+
+def test_settings_with_parameters(service: Service) -> None:
+    """Models, strategies and rules as the log has them; what is not bestarm's own is refused."""
+    student = {"class": "Student", "parameters": {}}
+    made = create(service, "student", bounds=None, model=student).json
+    assert made["settings"]["model"] == student
+    racing = {"class": "Racing", "parameters": {}}
+    assert create(service, "racing", strategy=racing).json["settings"]["strategy"]["class"] == "Racing"
+    kept = made["settings"]["stopping"]
+    assert create(service, "rule", bounds=None, model=student, stopping=kept).status == 200
+    for wrong in ({"model": {"class": "os.system", "parameters": {}}}, {"strategy": {"custom": "mine"}}):
+        problem(create(service, "wrong", **{"bounds": None, **wrong}), 400, "invalid", "must be a name")
+    problem(create(service, "wrong", no_such_setting=1), 400, "invalid", "no_such_setting")
+
+
+def test_errors_are_problems_with_the_same_sentences(service: Service) -> None:
+    """As the library says them, with a code for programs."""
+    create(service, "errors")
+    problem(service.get("/v1/status?experiment=nobody"), 404, "missing", "there is no experiment 'nobody'")
+    problem(service.get("/v1/live?experiment=nobody"), 404, "missing", "there is no experiment 'nobody'")
+    problem(service.get("/v1/status"), 400, "invalid", "experiment", "field required")
+    problem(service.get("/v1/nothing"), 404, "no-such-page", "/docs")
+    problem(service.get("/v1/ask"), 405, "wrong-method", "does not take GET")
+    problem(service.get("/v1/history?experiment=errors&limit=0"), 400, "invalid", "limit", "after=SEQ")
+    problem(service.get("/v1/history?experiment=errors&after=-1"), 400, "invalid", "after", "-1")
+    problem(service.post("/v1/ask", b"{not json"), 400, "invalid", "must be JSON")
+    problem(service.post("/v1/ask", b"\xff\xfe"), 400, "invalid")
+    asked = {"experiment": "errors", "worker": "w"}
+    problem(service.post("/v1/ask", {**asked, "n": 0}), 400, "invalid", "n must be", "got 0")
+    problem(service.post("/v1/ask", {**asked, "n": "3"}), 400, "invalid", "n is not as it must be", "got '3'")
+    problem(service.post("/v1/ask", {**asked, "m": 3}), 400, "invalid", "m is not as it must be")
+    problem(service.post("/v1/ask", asked, Content_Type="text/plain"), 400, "invalid", "application/json")
+    told = {"experiment": "errors", "results": [{"pull": 99, "value": 0.5}]}
+    problem(service.post("/v1/tell", told), 400, "invalid", "there is no pull 99")
+    nan = b'{"experiment": "errors", "results": [{"pull": 1, "value": NaN}]}'
+    service.post("/v1/ask", {**asked, "n": 1})
+    problem(service.post("/v1/tell", nan), 400, "invalid", "a value must be a finite number")
+    problem(create(service, "errors", delta=0.2), 400, "invalid", "exists with delta 0.05")
+    problem(create(service, ""), 400, "invalid", "the name of an experiment")
+    told = {"experiment": "errors", "results": [{"pull": 1, "value": 7.0}]}
+    problem(service.post("/v1/tell", told), 409, "suspended", "outside the bounds", "is recorded")
+    problem(service.post("/v1/ask", {**asked, "n": 1}), 409, "suspended")
+
+
+def test_what_others_do_is_seen_and_a_deleted_experiment_is_missing(service: Service, url: str) -> None:
+    """The store is the truth: the server keeps nothing that it does not compare with it."""
+    create(service, "shared")
+    other = Experiment.open(url, "shared")
+    other.observe("a", [1.0, 1.0])
+    assert service.get("/v1/status?experiment=shared").json["samples"] == 2
+    other.delete()
+    problem(service.get("/v1/status?experiment=shared"), 404, "missing")
+    Experiment.create(url, "shared", ["x", "y", "z"], bounds=(0, 1))
+    assert service.get("/v1/status?experiment=shared").json["arms"] == ["x", "y", "z"]
+
+
+def test_exports_and_the_report(service: Service) -> None:
+    """Files under harmless names."""
+    create(service, "ex/../port")
+    service.post("/v1/observe", {"experiment": "ex/../port", "values": {"a": [0, 1], "b": [1]}})
+    here = f"experiment={quote('ex/../port', safe='')}"
+    for format, kind in (
+        ("csv", "text/csv"),
+        ("json", "application/json"),
+        ("jsonl", "application/x-ndjson"),
+    ):
+        answer = service.get(f"/v1/export?{here}&format={format}")
+        assert answer.headers["content-type"].startswith(kind)
+        said = answer.headers["content-disposition"]
+        assert said.startswith(f'attachment; filename="ex_port.{format}"')
+        assert "/" not in said
+        assert answer.body.count(b"told") == 3
+    assert json.loads(service.get(f"/v1/export?{here}&format=json").body)["name"] == "ex/../port"
+    report = service.get(f"/v1/report?{here}")
+    assert report.headers["content-disposition"].startswith("attachment")
+    assert b"<!doctype html>" in report.body
+    problem(service.get(f"/v1/export?{here}&format=exe"), 400, "invalid", "format")
+
+
+def test_the_list_is_searched(service: Service) -> None:
+    """By a part of the name, in small or capital letters."""
+    create(service, "Find-Me-1")
+    create(service, "find-me-2")
+    found = service.get("/v1/experiments?search=FIND-ME").json
+    assert [one["name"] for one in found["experiments"]] == ["Find-Me-1", "find-me-2"]
+    assert found["total"] == 2
+    assert [one["state"] for one in found["experiments"]] == ["empty", "empty"]
+    assert len(service.get("/v1/experiments?search=find-me&limit=1").json["experiments"]) == 1
+
+
+def test_many_clients_at_once_lose_nothing(service: Service, url: str) -> None:
+    """Calls that wait are made as one: every client gets its own pulls, every value is told once."""
+    create(service, "many", delta=1e-9)
+    failures: list[object] = []
+
+    def client(number: int) -> None:
+        for _ in range(5):
+            asked = service.post("/v1/ask", {"experiment": "many", "n": 3, "worker": f"w{number}"})
+            results = [{"pull": pull["id"], "value": 0.5} for pull in asked.json["pulls"]]
+            told = service.post("/v1/tell", {"experiment": "many", "results": results})
+            if told.status != 200 or [o["outcome"] for o in told.json["outcomes"]] != ["told"] * 3:
+                failures.append((asked.body, told.body))
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    log = Experiment.open(url, "many").history()
+    assert sorted(e.pull or 0 for e in log if e.kind == "told") == list(range(1, 241))
+    asked = [e for e in log if e.kind == "asked"]
+    assert len(asked) == 240
+    assert {(e.data or {})["worker"] for e in asked} == {f"w{n}" for n in range(16)}
+
+
+def test_the_mistake_of_one_is_not_that_of_others() -> None:
+    """If calls that were gathered are refused together, each is made alone."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    calls: list[list[int]] = []
+
+    def answers(items: Sequence[int]) -> list[int]:
+        calls.append(list(items))
+        if 0 in items:
+            from bestarm import InvalidInputError
+
+            raise InvalidInputError("0 is not allowed, got 0; give another.")
+        time.sleep(0.05)
+        return [10 * item for item in items]
+
+    async def main() -> list[Any]:
+        with ThreadPoolExecutor(1) as pool:
+            call: gathered.Gathered[int, int] = gathered.Gathered(answers, pool)
+            return await asyncio.gather(*(call(item) for item in (5, 1, 0, 2)), return_exceptions=True)
+
+    found = asyncio.run(main())
+    assert [found[0], found[1], found[3]] == [50, 10, 20]
+    assert str(found[2]).startswith("0 is not allowed")
+    assert calls in ([[5], [1, 0, 2], [1], [0], [2]], [[5, 1, 0, 2], [5], [1], [0], [2]])
+
+
+def watch(service: Service, name: str) -> tuple[http.client.HTTPConnection, Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+    headers = {"Authorization": f"Bearer {READ_TOKEN}"}
+    connection.request("GET", f"/v1/live?experiment={quote(name, safe='')}", headers=headers)
+    return connection, connection.getresponse()
+
+
+def message(stream: Any) -> tuple[str, Any]:
+    """The next event: its kind and its data."""
+    kind, data = "", []
+    while True:
+        line = stream.readline().decode().rstrip("\n")
+        if line.startswith("event: "):
+            kind = line.removeprefix("event: ")
+        elif line.startswith("data: "):
+            data.append(line.removeprefix("data: "))
+        elif not line and kind:
+            return kind, json.loads("\n".join(data))
+
+
+def test_an_event_is_seen_within_a_second(service: Service, url: str) -> None:
+    """By all who watch, whether it comes through the server or from another process."""
+    create(service, "watched")
+    watchers = [watch(service, "watched") for _ in range(5)]
+    for _, stream in watchers:
+        kind, first = message(stream)
+        assert kind == "whole"
+        assert first["view"]["state"] == "empty"
+        assert [line["kind"] for line in first["lines"]] == ["created"]
+    other = Experiment.open(url, "watched", worker="elsewhere")
+    for change in (
+        lambda: service.post("/v1/ask", {"experiment": "watched", "n": 1, "worker": "w"}),
+        lambda: other.tell(other.ask(1)[0], 1.0),
+        lambda: other.tell(1, 0.0),
+    ):
+        begun = time.monotonic()
+        change()
+        done = time.monotonic() - begun
+        last = 0
+        for _, stream in watchers:
+            _, news = message(stream)
+            while news["seq"] != Experiment.open(url, "watched").history()[-1].seq:
+                _, news = message(stream)
+            last = news["seq"]
+        assert time.monotonic() - begun - done < 2.0, "a second, on a machine that has nothing else to do"
+        assert last
+    assert news["view"]["status"]["samples"] == 2
+    assert [worker["worker"] for worker in news["view"]["workers"]] == ["w", "elsewhere"]
+    assert news["points"]["samples"] == [2]
+    for connection, _ in watchers:
+        connection.close()
+
+
+def test_a_damaged_log_is_a_state_of_its_own(tmp_path: Path) -> None:
+    """The list says so, status says which line, and whoever watches is told."""
+    import sqlite3
+
+    url = f"sqlite:///{tmp_path}/damaged.db"
+    Experiment.create(url, "bad", ["a", "b"], bounds=(0, 1)).observe("a", [0.5, 0.25])
+    Experiment.create(url, "good", ["a", "b"], bounds=(0, 1))
+    with sqlite3.connect(tmp_path / "damaged.db") as raw:
+        raw.execute("UPDATE events SET value = 0.75 WHERE value = 0.25")
+    raw.close()
+    with serving(url) as service:
+        problem(
+            service.get("/v1/status?experiment=bad"), 500, "damaged", "line 5 of the log", "bestarm verify"
+        )
+        listed = service.get("/v1/experiments").json["experiments"]
+        assert {one["name"]: one["state"] for one in listed} == {"bad": "broken", "good": "empty"}
+        connection, stream = watch(service, "bad")
+        kind, said = message(stream)
+        assert kind == "broken"
+        assert "line 5 of the log" in said["problem"]
+        connection.close()
+
+
+def test_openapi_describes_every_verb(service: Service) -> None:
+    """For programs, and as a page without a script."""
+    found = service.get("/openapi.json").json
+    verbs = {"create", "ask", "tell", "observe", "fail", "renew", "retract", "reclaim", "stop"}
+    looks = {"experiments", "status", "settings", "forecast", "history", "export", "report", "verify", "live"}
+    assert {f"/v1/{word}" for word in verbs | looks | {"session"}} == set(found["paths"])
+    page = service.get("/docs").body.decode()
+    assert all(f"/v1/{word}" in page for word in verbs | looks)
+    assert "<script" not in page
+    assert "style=" not in page
+    assert TOKEN not in page
