@@ -169,7 +169,7 @@ class Experiment(Tending):
         more, spent, reason = True, False, ""
         while more and len(issued) < count:
             wanted = count - len(issued)
-            work = partial(self._ask, count=wanted, most=most, worker=self.worker)
+            work = partial(self._ask, count=wanted, most=most)
             new, more, spent = self._journal.transact(work, wanted)
             issued, reason = issued + new, new.reason
         return Pulls(issued, reason), spent
@@ -201,7 +201,7 @@ class Experiment(Tending):
                     left.remove(i)
         return found
 
-    def _ask(self, turn: Turn, count: int, most: int, worker: str) -> tuple[Pulls, bool, bool]:
+    def _ask(self, turn: Turn, count: int, most: int, worker: str | None = None) -> tuple[Pulls, bool, bool]:
         """Some of the pulls, whether there may be more of them, and whether there will never be."""
         state = turn.state
         turn.decide()  # a strategy that stops by itself may hear of results from a client without it
@@ -210,7 +210,7 @@ class Experiment(Tending):
         if state.suspended:
             raise SuspendedError(f"experiment {self.name!r} is suspended: {suspension(state)}.")
         deadline = None if self.lease is None else turn.now + self.lease
-        held = {"deadline": deadline, "worker": worker}
+        held = {"deadline": deadline, "worker": worker or self.worker}
         for pull in expired(state.open, turn.now, self.settings.lease, turn.renewed):
             turn.record(Entry(events.LAPSED, pull, state.open[pull].arm))
         issued = []

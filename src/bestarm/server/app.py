@@ -26,8 +26,8 @@ RATE = 1000.0  # requests a second per address
 ABOUT = (
     "Everything that the commands of bestarm do, as JSON over HTTP. Every request needs a token, as "
     "Authorization: Bearer TOKEN; what changes an experiment needs the one that permits everything. "
-    "Errors are application/problem+json, with a sentence in `detail` and a code for programs: invalid (400), "
-    "missing (404), suspended (409), store (503: nothing is lost, send it again)."
+    "Errors are application/problem+json, with a sentence in `detail` and a code for programs: invalid "
+    "(400), missing (404), suspended (409), store (503: nothing is lost, send it again)."
 )
 
 

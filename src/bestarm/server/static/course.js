@@ -1,0 +1,83 @@
+// The charts of an experiment, and the points that they show.
+
+import { el, words } from "./dom.js";
+import { linesChart, mark, rivalChart } from "./charts.js";
+import { number, percent } from "./words.js";
+
+const KEYS = ["means", "low", "high", "pulls"];
+
+export class Course {
+  constructor(arms) {
+    this.arms = arms;
+    this.samples = [];
+    this.points = Object.fromEntries(KEYS.map((key) => [key, arms.map(() => [])]));
+    this.rivals = el("div", { class: "charts rivals" });
+    this.frames = [];
+    this.pairs = arms.map((arm) => {
+      const box = el("div", { class: "chart", role: "img" });
+      const figure = el("figure", {}, el("figcaption", {}, words(arm)), box);
+      this.rivals.append(figure);
+      return Object.assign(rivalChart(box), { figure, title: `the leader against ${arm}` });
+    });
+    const wide = (title, ...how) => {
+      const box = el("div", { class: "chart", role: "img", "aria-label": `${title} of each option over time; the table of the options has the numbers` });
+      return Object.assign(linesChart(box, arms, ...how), { box, title });
+    };
+    this.means = wide("Means", (n) => number(n, 4));
+    this.shares = wide("Share of the samples", percent, [0, 1]);
+    this.redraw = () => {
+      this.all().forEach((chart) => chart.redraw());
+      this.frames.forEach((frame) => frame.querySelectorAll(".mark").forEach((old, i) => old.replaceWith(mark(i))));
+    };
+    document.addEventListener("themechange", this.redraw);
+  }
+
+  all() {
+    return [...this.pairs, this.means, this.shares];
+  }
+
+  // A chart with what its lines mean; drawn again when the theme changes, as the colours do.
+  wide(chart) {
+    const legend = el("ul", { class: "legend" }, ...this.arms.map((arm, i) => el("li", {}, mark(i), words(arm))));
+    this.frames.push(el("div", { class: "charts" }, legend, chart.box));
+    return this.frames.at(-1);
+  }
+
+  add(points) {
+    this.samples.push(...points.samples);
+    for (const key of KEYS) this.points[key].forEach((list, i) => list.push(...points[key][i]));
+  }
+
+  // The points, and where it stands now.
+  draw({ status: now, behind }) {
+    const fresh = now.samples > (this.samples.at(-1) ?? 0);
+    const x = fresh ? [...this.samples, now.samples] : this.samples;
+    const withNow = (list, value) => (fresh ? [...list, value] : list);
+    const { means, low: lows, high: highs, pulls } = this.points;
+    this.arms.forEach((arm, i) => {
+      const ends = now.intervals[arm] ?? [null, null], chart = this.pairs[i];
+      const low = withNow(lows[i], ends[0]), high = withNow(highs[i], ends[1]);
+      const shown = arm !== now.leader && high.some((value) => value !== null);
+      chart.figure.hidden = !shown;
+      chart.box.setAttribute("aria-label", shown && ends[0] !== null
+        ? `${now.leader} is better than ${arm} by ${number(ends[0], 3)} to ${number(ends[1], 3)}`
+        : `nothing is known of ${arm} yet`);
+      if (chart.sure !== behind.includes(arm)) {
+        chart.sure = behind.includes(arm);
+        chart.redraw();
+      }
+      if (shown) chart.draw([x, low, high]);
+    });
+    this.rivals.classList.toggle("nothing", this.pairs.every((chart) => chart.figure.hidden));
+    this.frames.forEach((frame) => frame.classList.toggle("nothing", !x.length));
+    if (!x.length) return;
+    this.means.draw([x, ...this.arms.map((arm, i) => withNow(means[i], now.means[arm]))]);
+    const share = (counts, samples) => counts.map((n, at) => n / samples[at]);
+    this.shares.draw([x, ...this.arms.map((arm, i) => share(withNow(pulls[i], now.pulls[arm]), x))]);
+  }
+
+  destroy() {
+    document.removeEventListener("themechange", this.redraw);
+    this.all().forEach((chart) => chart.destroy());
+  }
+}
