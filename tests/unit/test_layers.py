@@ -30,9 +30,10 @@ DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
     "paper": ("simulation",),
     "plots": ("paper",),
     "running": ("experiment", "plots"),
+    "remote": ("running",),
     "server": ("running",),
     "cli": ("running", "server"),
-    "__init__": ("simulation", "running"),
+    "__init__": ("simulation", "running", "remote"),
     "__main__": ("cli",),
 }
 OF_TUPLES = {"_asdict", "_fields", "_make", "_replace"}  # every NamedTuple has them; they are not private

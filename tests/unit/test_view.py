@@ -115,7 +115,7 @@ class Fake:
 
 
 def view(experiment: Fake, progress: bool | None = None, max_samples: int | None = None) -> View:
-    return View(experiment, progress, max_samples)  # type: ignore[arg-type]
+    return View(experiment, progress, max_samples)
 
 
 class Screen(io.StringIO):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
@@ -130,6 +131,23 @@ class Status:
                 arm: [x if math.isfinite(x) else None for x in ends] for arm, ends in out[name].items()
             }
         return out
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Status:
+        """The inverse, also of what JSON makes of it; keys that it does not know are left out."""
+        given = {each.name: record[each.name] for each in fields(cls) if each.name in record}
+        given["arms"] = tuple(given["arms"])
+        if given["in_the_race"] is not None:
+            given["in_the_race"] = tuple(given["in_the_race"])
+        given["ruled_out"] = {arm: RuledOut(**one) for arm, one in given["ruled_out"].items()}
+        if given["waits_for"] is not None:
+            given["waits_for"] = Hold(**given["waits_for"])
+        given["caveats"] = tuple(Caveat(one["code"], one["sentence"]) for one in given["caveats"])
+        given["intervals"] = {
+            arm: (-math.inf if low is None else low, math.inf if high is None else high)
+            for arm, (low, high) in given["intervals"].items()
+        }
+        return cls(**given)
 
     def notes(self, beside_promise: bool) -> list[str]:
         """The caveats in words; beside `assumes`, without those that it already gives as its reasons."""

@@ -1,22 +1,48 @@
-"""`Experiment` as `import bestarm` offers it: also with its live view, its picture and its report."""
+"""`Experiment` as `import bestarm` offers it: also with its live view, its picture and its report.
+
+`Shown` has these three for whatever can be read like an experiment; one behind a server can, too.
+"""
 
 from __future__ import annotations
 
 import os
 import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 from .. import _door
 from .._files import write_whole
 from ..experiment import experiment as core
 from ..experiment.checks import seconds
+from ..experiment.events import Event
+from ..experiment.forecast import Forecast
+from ..experiment.settings import Settings
 from ..experiment.status import Status
 from .report import page
 from .view import View
 
 
-class Experiment(core.Experiment):
-    """A running identification. Create one with `create`, or resume one with `open`."""
+class Shown(ABC):
+    """What people see of an experiment."""
+
+    settings: Settings
+
+    @abstractmethod
+    def status(self) -> Status:
+        """Where the experiment stands."""
+
+    @abstractmethod
+    def forecast(self) -> Forecast:
+        """How many more samples, and of which arms, if the estimated means are the true ones."""
+
+    @abstractmethod
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """The log, one event at a time."""
+
+    @abstractmethod
+    def uniform_samples(self) -> int | None:
+        """How many samples uniform sampling would take in total, if the estimated means are the true ones."""
 
     def watch(self, every: float = 1.0, timeout: float | None = None) -> Status:
         """Show the live view until the experiment is decided or stopped, whoever works on it.
@@ -55,3 +81,7 @@ class Experiment(core.Experiment):
         if output is not None:
             write_whole(output, text)
         return text
+
+
+class Experiment(core.Experiment, Shown):
+    """A running identification. Create one with `create`, or resume one with `open`."""

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from .._text import clean
 from ..errors import InvalidInputError, StoreError
@@ -21,12 +21,23 @@ from .frame import Frame
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..experiment.experiment import Experiment
+    from ..experiment.forecast import Forecast
+    from ..experiment.status import Status
 
 Progress = bool | Literal["lines"] | None
 EVERY = 0.2  # seconds between frames
 EVERY_LINE = 10.0  # seconds between lines in a log
 LONG = 60.0  # seconds after which the view says who has the pull that the decision waits for
+
+
+class Watched(Protocol):
+    """What can be shown."""
+
+    def status(self) -> Status:
+        """Where it stands."""
+
+    def forecast(self) -> Forecast:
+        """How long it will take."""
 
 
 class View:
@@ -40,7 +51,7 @@ class View:
     max_samples  the budget, if there is one
     """
 
-    def __init__(self, experiment: Experiment, progress: Progress, max_samples: int | None) -> None:
+    def __init__(self, experiment: Watched, progress: Progress, max_samples: int | None) -> None:
         check_progress(progress)
         self.experiment, self.max_samples = experiment, max_samples
         self._lines = progress == "lines"

@@ -67,8 +67,13 @@ class Looks:
         return as_json({"experiment": experiment, "settings": record})
 
     async def forecast(self, experiment: Name) -> Response:
-        """How many more samples are needed, and of which arms, if the estimated means are true."""
-        return as_json((await self._desks.use(experiment, Experiment.forecast)).to_dict())
+        """How many more samples are needed, and of which arms, if the estimated means are true.
+
+        `uniform_samples` is how many uniform sampling would take in total.
+        """
+        found = await self._desks.use(experiment, Experiment.forecast)
+        uniform = await self._desks.use(experiment, Experiment.uniform_samples)
+        return as_json({**found.to_dict(), "uniform_samples": uniform})
 
     async def history(self, experiment: Name, after: int = 0, limit: int = MOST_EVENTS) -> Response:
         """What happened, line by line, after line number `after`; at most 10,000 lines at once."""

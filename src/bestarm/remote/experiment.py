@@ -1,0 +1,175 @@
+"""An experiment behind a server, with the interface of `Experiment`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any, Self, overload
+
+import numpy as np
+
+from .. import _door
+from ..experiment.events import Event
+from ..experiment.forecast import Forecast
+from ..experiment.leases import worker_name
+from ..experiment.pulls import Pull, Pulls
+from ..experiment.settings import Settings
+from ..experiment.status import Status
+from ..experiment.values import check_reason, check_value, listed_pairs, listed_values
+from ..experiment.verification import Verification
+from ..running.stored import Shown
+from .wire import Wire
+
+PAGE = 10_000  # lines of the log that are fetched at once
+
+
+class RemoteExperiment(Shown):
+    """What `connect(...).create` and `open` give: the methods of `Experiment`, done by the server."""
+
+    def __init__(self, wire: Wire, name: str, settings: Settings, worker: str | None = None) -> None:
+        self.name, self.settings = name, settings
+        self._wire = wire
+        self._worker = None if worker is None else worker_name(worker)
+        self._over = ""  # what the last answer said: "decided", "stopped" or ""
+
+    @property
+    def worker(self) -> str:
+        """The name of this worker, which is kept with its pulls."""
+        return worker_name(self._worker)
+
+    @property
+    def decided(self) -> bool:
+        """Whether this process knows of a decision; `status` asks the server."""
+        return self._over == "decided"
+
+    @property
+    def stopped(self) -> bool:
+        """Whether this process knows that somebody stopped it; `status` asks the server."""
+        return self._over == "stopped"
+
+    # -- ask and tell ----------------------------------------------------------------------------------
+
+    def ask(self, n: int = 1) -> Pulls:
+        """The next pulls, or none and the `reason`."""
+        answer = self._post("ask", n=n, worker=self.worker)
+        self._note(answer["reason"])
+        return Pulls([_made(Pull, one) for one in answer["pulls"]], answer["reason"])
+
+    @overload
+    def tell(self, pull: int | Pull, value: float) -> str: ...
+    @overload
+    def tell(self, pull: Iterable[tuple[int | Pull, float]]) -> list[str]: ...
+    def tell(self, pull: Any, value: Any = None) -> str | list[str]:
+        """Record the value of a pull; or a list of (pull, value), in one commit."""
+        single = value is not None or isinstance(pull, int | np.integer | Pull)
+        pairs = [(pull, value)] if single else listed_pairs(pull)
+        results = [{"pull": _id(p), "value": check_value(v, self.settings)} for p, v in pairs]
+        told = self._post("tell", harmless=True, results=results)["outcomes"]
+        kinds = [str(one["outcome"]) for one in told]
+        return kinds[0] if single else kinds
+
+    def observe(self, arm: Any, value: Any = None) -> None:
+        """Add values of an arm that existed before, or arm -> values, in one commit."""
+        given = arm if isinstance(arm, Mapping) else {arm: value}
+        values = {
+            name: [check_value(v, self.settings) for v in listed_values(some)] for name, some in given.items()
+        }
+        self._post("observe", values=values)
+
+    def fail(self, pull: int | Pull, reason: str) -> str:
+        """Report that a pull gave no value; it will be issued again first."""
+        return str(self._post("fail", pull=_id(pull), reason=check_reason(reason))["outcome"])
+
+    def retract(self, pull: int | Pull, reason: str, value: float | None = None) -> None:
+        """Take a pull's value back, or put the right one in its place, for a clerical error."""
+        right = None if value is None else check_value(value, self.settings)
+        self._post("retract", pull=_id(pull), reason=check_reason(reason), value=right)
+
+    def renew(self, pull: int | Pull | Iterable[int | Pull]) -> int:
+        """Say that a pull, or each of several, is still being evaluated: its lease begins anew."""
+        pulls = pull if isinstance(pull, Iterable) else [pull]
+        return int(self._post("renew", harmless=True, pulls=[_id(one) for one in pulls])["renewed"])
+
+    def reclaim(self, worker: str | None = None) -> int:
+        """Let pending pulls lapse now, so that they are issued again first; returns how many."""
+        return int(self._post("reclaim", worker=worker)["reclaimed"])
+
+    def stop(self, reason: str = "no reason given") -> Status:
+        """End the experiment undecided, for good."""
+        return self._status(self._post("stop", harmless=True, reason=check_reason(reason)))
+
+    # -- look ------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """Where the experiment stands."""
+        return self._status(self._get("status"))
+
+    def forecast(self) -> Forecast:
+        """How many more samples, and of which arms, if the estimated means are the true ones."""
+        found: Forecast = _made(Forecast, self._get("forecast"))
+        return found
+
+    def uniform_samples(self) -> int | None:
+        """How many samples uniform sampling would take in total, if the estimated means are the true ones."""
+        found: int | None = self._get("forecast")["uniform_samples"]
+        return found
+
+    def history(self, after: int = 0) -> list[Event]:
+        """The log, from its first line or from the one after line `after`."""
+        return list(self.events(after))
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """`history` one event at a time, for a log that is too long to hold in memory."""
+        line = _door.whole("after", after, 0, 2**53, "it is the seq of an event")
+        while True:
+            some = self._get("history", after=line, limit=PAGE)["events"]
+            yield from (_made(Event, one) for one in some)
+            if len(some) < PAGE:
+                return
+            line = some[-1]["seq"]
+
+    def verify(self) -> Verification:
+        """Read the whole log, check every line against its hash, and check whether the decision follows."""
+        found: Verification = _made(Verification, self._get("verify"))
+        return found
+
+    def close(self) -> None:
+        """Close the connections to the server."""
+        self._wire.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"RemoteExperiment({self._wire.url!r}, {self.name!r}, {len(self.settings.arms)} arms)"
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _get(self, what: str, **query: Any) -> Any:
+        return self._wire.get(f"/v1/{what}", experiment=self.name, **query)
+
+    def _post(self, verb: str, *, harmless: bool = False, **body: Any) -> Any:
+        return self._wire.post(f"/v1/{verb}", {"experiment": self.name, **body}, harmless=harmless)
+
+    def _status(self, record: Mapping[str, Any]) -> Status:
+        now = Status.from_dict(record)
+        over = "decided" if now.decision is not None else "stopped" if now.stopped is not None else ""
+        self._note(over)
+        return now
+
+    def _note(self, reason: str) -> None:
+        self._over = reason if reason in ("decided", "stopped") else ""
+
+
+def _made(kind: Any, record: Mapping[str, Any]) -> Any:
+    """A dataclass from its fields; what a newer server has besides is left out."""
+    return kind(**{each.name: record[each.name] for each in fields(kind) if each.name in record})
+
+
+def _id(pull: int | Pull) -> int:
+    if isinstance(pull, Pull):
+        return pull.id
+    return _door.whole("a pull", pull, 1, 2**53, "give the id of a pull that ask issued")
