@@ -29,9 +29,10 @@ def test_the_course_is_what_status_said(tmp_path: Path) -> None:
         said[now.samples] = now
         lines += len(followed.advance())
     assert followed.advance() == []
+    assert followed.last == followed.seq
     assert lines == followed.seq == experiment.history()[-1].seq
-    assert [point.samples for point in followed.points] == list(range(1, 61))
-    assert all(point == said[point.samples] for point in followed.points)
+    assert [point.samples for point in followed.points.all] == list(range(1, 61))
+    assert all(point == said[point.samples] for point in followed.points.all)
 
 
 def test_there_are_never_too_many_points(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,11 +43,22 @@ def test_there_are_never_too_many_points(monkeypatch: pytest.MonkeyPatch) -> Non
     for _ in range(50):
         work(experiment, 1, rng)
         followed.advance()
-    assert [point.samples for point in followed.points] == [8, 16, 24, 32, 40, 48]
-    assert followed.edition == 3
+    assert [point.samples for point in followed.points.all] == [8, 16, 24, 32, 40, 48]
+    assert followed.points.edition == 3
     late = experiment.course()
     late.advance()
-    assert late.points == followed.points
+    assert [point.samples for point in late.points.all] == [8, 16, 24, 32, 40, 48]
+    assert late.points.all == followed.points.all
+
+
+def test_few_points_are_taken_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes milliseconds: whoever is far behind catches up with a few of them."""
+    monkeypatch.setattr(course, "MOST_AT_ONCE", 5)
+    experiment = Experiment.create("memory:", "e", ["a", "b"], bounds=(0, 1), delta=1e-6, seed=1)
+    work(experiment, 52, np.random.default_rng(2))
+    followed = experiment.course()
+    assert len(followed.advance()) == 105
+    assert [point.samples for point in followed.points.all] == [10, 20, 30, 40, 50, 52]
 
 
 def test_results_that_wait_are_no_points_and_a_retraction_takes_some_away() -> None:
@@ -56,16 +68,16 @@ def test_results_that_wait_are_no_points_and_a_retraction_takes_some_away() -> N
     first, *others = experiment.ask(6)
     experiment.tell([(pull, 1.0) for pull in others])
     followed.advance()
-    assert followed.points == []
+    assert followed.points.all == []
     experiment.tell(first, 0.0)
     followed.advance()
-    assert [point.samples for point in followed.points] == [6]
+    assert [point.samples for point in followed.points.all] == [6]
     for pull in others[:3]:
         experiment.retract(pull, "a slip of the pen")
     work(experiment, 1, np.random.default_rng(3))
     followed.advance()
-    assert [point.samples for point in followed.points] == [4]
-    assert followed.edition == 1
+    assert [point.samples for point in followed.points.all] == [4]
+    assert followed.points.edition == 1
 
 
 def test_another_log_of_the_same_name_is_refused(tmp_path: Path) -> None:

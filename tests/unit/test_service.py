@@ -316,6 +316,31 @@ def test_an_event_is_seen_within_a_second(service: Service, url: str) -> None:
         connection.close()
 
 
+def test_the_end_of_a_long_log_is_shown_first(
+    service: Service, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And soon the charts of all of it, with everybody who worked on it."""
+    monkeypatch.setattr("bestarm.experiment.course.CHUNK", 20)
+    experiment = Experiment.create(url, "long", ["a", "b"], bounds=(0, 1), seed=1, worker="early")
+    experiment.tell([(pull, 0.5) for pull in experiment.ask(100)])
+    other = Experiment.open(url, "long", worker="late")
+    other.tell([(pull, 0.5) for pull in other.ask(150)])
+    connection, stream = watch(service, "long")
+    kind, first = message(stream)
+    assert kind == "whole"
+    assert (first["seq"], first["view"]["status"]["samples"]) == (501, 250)
+    assert [line["seq"] for line in first["lines"]] == list(range(302, 502))
+    assert first["points"]["samples"] == [250]
+    other.tell(other.ask(1)[0], 0.25)
+    while kind != "whole" or len(first["points"]["samples"]) < 5:
+        kind, first = message(stream)
+    assert first["points"]["samples"][-1] == 251
+    workers = {one["worker"]: one["results"] for one in first["view"]["workers"]}
+    assert workers == {"early": 100, "late": 151}
+    assert first["lines"][-1]["value"] == 0.25
+    connection.close()
+
+
 def test_a_damaged_log_is_a_state_of_its_own(tmp_path: Path) -> None:
     """The list says so, status says which line, and whoever watches is told."""
     import sqlite3

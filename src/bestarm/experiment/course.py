@@ -1,8 +1,9 @@
-"""How an experiment got where it is: its status after more and more results, from a replay of its log.
+"""How an experiment got where it is: its status after more and more results, for charts.
 
-For charts. The log is read once, from its first line, and then followed; every point is what `status` said,
-or would have said, when the experiment had as many results. There are a few hundred points at most: when they
-become too many, every second one is dropped, and from then on every second one is left out.
+`Course` reads a log once, from its first line: every point is what `status` said, or would have said, when
+the experiment had as many results. Who follows the experiment from there on adds what `status` says then. A
+point takes milliseconds, so there are a few hundred at most: when they become too many, every second one is
+dropped, and from then on they are twice as far apart.
 """
 
 from __future__ import annotations
@@ -16,23 +17,47 @@ from .status import Status, status_of
 from .store._base import Store
 
 MOST_POINTS = 400
+MOST_AT_ONCE = 40  # points of one step
 CHUNK = 5_000  # lines that are taken in at once
 
 
-class Course:
-    """Follows a log, for one thread.
+class Points:
+    """Statuses after numbers of results that grow from point to point.
 
-    points   the status after some numbers of results, which grow from point to point
-    edition  counts how often points that were there before have changed or gone
-    seq      the last line of the log that was taken in
+    edition  counts how often points that were there before have gone
+    spacing  by how many results they are apart at least
+    """
+
+    def __init__(self) -> None:
+        self.all: list[Status] = []
+        self.edition, self.spacing = 0, 1
+
+    def add(self, now: Status) -> None:
+        """Add a point if it is far enough from the last; if results were taken back, drop what is beyond."""
+        before = len(self.all)
+        while self.all and self.all[-1].samples > now.samples:
+            self.all.pop()
+        self.edition += len(self.all) < before
+        if now.samples >= (self.all[-1].samples if self.all else 0) + self.spacing:
+            self.all.append(now)
+        if len(self.all) > MOST_POINTS:
+            self.all = self.all[1::2]
+            self.spacing *= 2
+            self.edition += 1
+
+
+class Course:
+    """Reads a log, for one thread.
+
+    points  what there is to draw so far
+    seq     the last line of the log that was taken in
+    last    the last line that the log had then
     """
 
     def __init__(self, store: Store, name: str, settings: Settings) -> None:
         self._store, self._name = store, name
         self._state = State(settings, steers=False, recall=self._recall)
-        self._stride, self._results = 1, 0  # results between two points, and since the last
-        self.points: list[Status] = []
-        self.edition = 0
+        self.points, self.last = Points(), 0
 
     @property
     def seq(self) -> int:
@@ -46,7 +71,7 @@ class Course:
         """
         state = self._state
         with self._store.reading(self._name) as log:
-            lines = log.entries(max(0, state.seq - 1), most=CHUNK)
+            lines, self.last = log.entries(max(0, state.seq - 1), most=CHUNK), log.last
         if state.seq:
             known = state.seq, state.mark, state.head
             if not lines or (lines[0].seq, lines[0].time, lines[0].chain) != known:
@@ -54,33 +79,26 @@ class Course:
                     f"experiment {self._name!r} was replaced by another one of that name; open it again."
                 )
             lines = lines[1:]
-        part: list[Entry] = []
-        for line in lines:
-            part.append(line)
-            self._results += line.kind == TOLD
-            if self._results >= self._stride:
-                state.replay(part)
-                self._mark()
-                part = []
-        state.replay(part)
+        while self.last - state.seq > 4 * MOST_POINTS * self.points.spacing:  # two lines or so for a result
+            self.points.spacing *= 2
+        self._replay(lines)
         return [event_of(line, state.settings.arms) for line in lines]
 
-    def _mark(self) -> None:
-        """Add a point if more results count than at the last; if fewer do, drop what is beyond."""
-        self._results = 0
-        now = status_of(self._name, self._state)
-        before = len(self.points)
-        while self.points and self.points[-1].samples > now.samples:
-            self.points.pop()
-        self.edition += len(self.points) < before
-        if now.samples > (self.points[-1].samples if self.points else 0):
-            self.points.append(now)
-        if len(self.points) > MOST_POINTS:
-            last = self.points[-1]
-            self.points = self.points[1::2]
-            self._results = 0 if self.points[-1] is last else self._stride
-            self._stride *= 2
-            self.edition += 1
+    def _replay(self, lines: list[Entry]) -> None:
+        """Take in lines, and add points on the way."""
+        spacing = max(self.points.spacing, sum(line.kind == TOLD for line in lines) // MOST_AT_ONCE)
+        part: list[Entry] = []
+        results = 0
+        for line in lines:
+            part.append(line)
+            results += line.kind == TOLD
+            if results >= spacing:
+                self._state.replay(part)
+                self.points.add(status_of(self._name, self._state))
+                part, results = [], 0
+        self._state.replay(part)
+        if results:
+            self.points.add(status_of(self._name, self._state))
 
     def _recall(self, until: int) -> list[Entry]:
         return list(stored_lines(self._store, self._name, 0, until))

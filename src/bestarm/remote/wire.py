@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import http.client
 import json
-import select
+import selectors
 import threading
 import time
 from collections.abc import Mapping
@@ -129,7 +129,11 @@ class Wire:
 
 def _is_closed(connection: http.client.HTTPConnection) -> bool:
     """Whether the server has closed an idle connection: then there is something to read, its end."""
-    return connection.sock is None or bool(select.select([connection.sock], [], [], 0.0)[0])
+    if connection.sock is None:
+        return True
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(connection.sock, selectors.EVENT_READ)
+        return bool(waiting.select(0.0))
 
 
 def _error(status: int, answer: Any) -> BestarmError:

@@ -1,7 +1,8 @@
 """Follows an experiment once, for all who watch it.
 
 Whoever begins to watch gets the whole (`event: whole`), and then what is new (`event: more`), at most a few
-times a second. All get the same text, which is made once. Who does not keep up gets the whole again.
+times a second. All get the same text, which is made once. Who does not keep up gets the whole again. Of a
+long log the end is followed at once, while its beginning, for the charts, is read beside it.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from collections import deque
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from fastapi.sse import ServerSentEvent
 
 from .._text import harmless
-from ..errors import BestarmError
-from ..experiment.course import Course
+from ..errors import BestarmError, StoreError
+from ..experiment.course import Course, Points
 from ..experiment.events import Event
 from ..experiment.forecast import Forecast
 from ..experiment.status import Status
@@ -27,8 +29,10 @@ from ..running.stored import Experiment
 from . import views
 
 EVERY = 0.3  # seconds between two looks at the store, and between two messages
-FORECAST_EVERY = 1.0  # seconds, and longer if it takes long
+FORECAST_EVERY, FORECAST_SHARE = 1.0, 0.03  # seconds at least, and the share of the time that it may take
 MOST_VIEWERS = 500
+PART = 1.0  # seconds for which the past of a long log is read at once
+MOST_LINES = 20_000  # that are read at once
 BEHIND = 8  # messages that a viewer may be behind
 ESTIMATES = 12  # forecasts of which the range is shown
 
@@ -50,6 +54,38 @@ class Viewer:
         self.news.set()
 
 
+class Past:
+    """Reads the beginning of a log, a part at a time."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+        self.roster = views.Roster()
+        self.behind = True
+
+    @property
+    def points(self) -> Points:
+        """What there is to draw."""
+        return self._course.points
+
+    @property
+    def last(self) -> int:
+        """The last line that the log had."""
+        return self._course.last
+
+    def read(self) -> list[Event]:
+        """The next part."""
+        new = self._course.advance()
+        self.roster.take(new)
+        self.behind = self._course.seq < self._course.last
+        return new
+
+    def read_on(self, seconds: float) -> None:
+        """As many parts as take about so long."""
+        end = time.monotonic() + seconds
+        while self.behind and time.monotonic() < end:
+            self.read()
+
+
 class Live:
     """What is shown of one experiment, kept up to date as long as somebody watches."""
 
@@ -58,11 +94,14 @@ class Live:
         self.viewers: set[Viewer] = set()
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
+        self._reading: asyncio.Future[None] | None = None
         self._ended = False
         self._forget()
 
     def _forget(self) -> None:
-        self._course: Course | None = None
+        self._past: Past | None = None  # what reads the beginning of a long log
+        self._points = Points()
+        self._last: Event | None = None  # the last line that was read
         self._roster = views.Roster()
         self._view: dict[str, Any] = {}
         self._arms: list[str] = []
@@ -111,6 +150,7 @@ class Live:
                 self._changed.clear()
                 wanted = any(viewer.whole for viewer in self.viewers)
                 try:
+                    self._read_past()
                     more, whole, again = await loop.run_in_executor(self._pool, self._look, wanted)
                 except Exception as error:
                     self._break(error)
@@ -119,6 +159,17 @@ class Live:
                 await self._pause(EVERY - (loop.time() - begun))
         finally:
             self._task = None
+
+    def _read_past(self) -> None:
+        """Go on reading the beginning of a long log, in a thread."""
+        if self._reading is not None:
+            if not self._reading.done():
+                return
+            self._reading.result()
+            self._reading = None
+        if self._past is not None and self._past.behind:
+            loop = asyncio.get_running_loop()
+            self._reading = loop.run_in_executor(self._pool, self._past.read_on, PART)
 
     async def _pause(self, seconds: float) -> None:
         """A little in any case; then until something changes, or the next look is due."""
@@ -133,29 +184,54 @@ class Live:
         Returns  what is new, None if nothing is; the whole, None if nobody needs it; and whether all need it,
                  since points have changed that they have
         """
-        course = self._course = self._course or self._experiment.course()
-        new: list[Event] = []
-        while some := course.advance():
-            self._roster.take(some)
-            new = [*new, *some][-views.SHOWN_LINES :]
+        new = self._read()
+        self._roster.take(new)
         if new or not self._view:
             self._update()
-        again = self._edition != course.edition
+        points = self._points
+        again = self._edition != points.edition
         more, whole = None, None
         if new and not again:
-            more = self._text(course.points[self._sent :], new)
+            more = self._text(points.all[self._sent :], new[-views.NEW_LINES :])
         if wanted or again:
-            whole = self._text(course.points, list(self._roster.lines))
-        self._sent, self._edition = len(course.points), course.edition
+            whole = self._text(points.all, list(self._roster.lines))
+        self._sent, self._edition = len(points.all), points.edition
         return more, whole, again
+
+    def _read(self) -> list[Event]:
+        """The new lines of the log; of one that is opened, all or the last."""
+        if self._last is None:
+            past = Past(self._experiment.course())
+            new = past.read()
+            if past.behind:
+                self._past = past
+                new = list(islice(self._experiment.events(max(0, past.last - views.SHOWN_LINES)), MOST_LINES))
+            else:
+                self._points = past.points
+        else:
+            lines = list(islice(self._experiment.events(self._last.seq - 1), MOST_LINES))
+            if lines[:1] != [self._last]:
+                raise StoreError(f"the log of {self._experiment.name!r} was replaced; it is opened anew.")
+            new = lines[1:]
+        self._last = new[-1] if new else self._last
+        if self._past is not None and not self._past.behind:
+            self._adopt(self._past)
+        return new
+
+    def _adopt(self, past: Past) -> None:
+        """The beginning of the log was read, too: show it."""
+        past.roster.take(islice(self._experiment.events(past.roster.seq), MOST_LINES))
+        self._points, self._roster = past.points, past.roster
+        self._past, self._view, self._edition = None, {}, -1  # all is shown anew
 
     def _update(self) -> None:
         status = self._experiment.status()
+        self._points.add(status)
         begun = time.monotonic()
         if begun >= self._forecast_due or status.decision is not None:
             self._forecast = self._experiment.forecast()
             taken = time.monotonic() - begun
-            self._forecast_due = begun + max(FORECAST_EVERY, 10.0 * taken)
+            self._forecast_due = begun + max(FORECAST_EVERY, taken / FORECAST_SHARE)
             if self._forecast.samples is not None:
                 self._totals.append(status.samples + self._forecast.samples)
         self._view = views.view(status, self._forecast, self._totals, self._roster)
@@ -164,10 +240,9 @@ class Live:
             self._arms, self._edition = arms, -1
 
     def _text(self, points: list[Status], lines: list[Event]) -> str:
-        assert self._course is not None
         message = {
             "view": self._view,
-            "seq": self._course.seq,
+            "seq": self._last.seq if self._last is not None else 0,
             "arms": self._arms,
             "points": views.points(points, self._arms),
             "lines": [views.line(event) for event in lines],

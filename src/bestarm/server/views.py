@@ -19,18 +19,23 @@ from ..running.arms import chosen
 from ..running.report import answer, headline, sureness
 
 MOST_DRAWN = 8  # arms in a chart: as many colours can be told apart
-MOST_PENDING = 200  # pulls that are listed
+MOST_PENDING = 50  # pulls that are listed
+MOST_WORKERS = 100  # that are listed
 RECENT = 500  # results from which the pace follows
-SHOWN_LINES = 200
+SHOWN_LINES = 200  # of the log
+NEW_LINES = 50  # of one message
 
 
 class Roster:
     """Who works on an experiment, from its log.
 
+    seq      the last line that was taken in
     pending  pull -> arm, worker, since when and until when
+    lines    the last ones
     """
 
     def __init__(self) -> None:
+        self.seq = 0
         self.pending: dict[int, dict[str, Any]] = {}
         self.lines: deque[Event] = deque(maxlen=SHOWN_LINES)
         self._workers: dict[str, dict[str, Any]] = {}
@@ -38,8 +43,11 @@ class Roster:
         self._results: deque[float] = deque(maxlen=RECENT)  # when
 
     def take(self, events: Iterable[Event]) -> None:
-        """Take in lines of the log."""
+        """Take in lines of the log; those that it has are left out."""
         for event in events:
+            if event.seq <= self.seq:
+                continue
+            self.seq = event.seq
             self.lines.append(event)
             data = event.data or {}
             if event.pull is None:
@@ -75,7 +83,7 @@ class Roster:
         for item in self.pending.values():
             out[item["worker"]] = out.get(item["worker"], 0) + 1
         found = [{**worker, "pending": out.get(worker["worker"], 0)} for worker in self._workers.values()]
-        return sorted(found, key=lambda worker: (-worker["pending"], -worker["last"]))
+        return sorted(found, key=lambda worker: (-worker["pending"], -worker["last"]))[:MOST_WORKERS]
 
     def pace(self) -> float | None:
         """Results a second, lately; None if that cannot be said."""
