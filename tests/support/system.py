@@ -15,6 +15,8 @@ import pytest
 PROGRAMS = {
     "bash": ("bash",),
     "chromium": ("chromium",),
+    "curl": ("curl",),
+    "jq": ("jq",),
     "nodejs": ("node",),
     "postgresql": ("initdb", "postgres"),
 }  # Debian package -> programs

@@ -1,0 +1,68 @@
+"""The workers of the guide to the service, in bash, for Node and in Python, end decided."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bestarm import Experiment
+from support.service import TOKEN, serving
+from support.system import require
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "serve.md").read_text()
+EVALUATE = """#!/bin/sh
+case $1 in long) echo 1 ;; *) echo 0 ;; esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "needs", "program"),
+    [("bash", ("bash", "curl", "jq"), "bash"), ("js", ("nodejs",), "node"), ("py", (), "")],
+)
+def test_the_workers_of_the_guide_end_decided(
+    tmp_path: Path, language: str, needs: tuple[str, ...], program: str
+) -> None:
+    """They create the experiment, answer every pull, and print that "long" is the best."""
+    programs = {name: path for package in needs for name, path in require(package).items()}
+    (block,) = re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
+    (tmp_path / "evaluate").write_text(EVALUATE)
+    (tmp_path / "evaluate").chmod(0o755)
+    script = tmp_path / f"worker.{language}"
+    script.write_text(block)
+    url = f"sqlite:///{tmp_path}/runs.db"
+    with serving(url) as service:
+        done = subprocess.run(
+            [programs.get(program, sys.executable), str(script)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            cwd=tmp_path,
+            env={**os.environ, "URL": service.url, "TOKEN": TOKEN},
+        )
+    assert done.returncode == 0, done.stderr
+    assert "long is " in done.stdout
+    assert "best" in done.stdout
+    experiment = Experiment.open(url, "prompts")
+    assert experiment.status().decision == "long"
+    assert not any(event.kind in ("failed", "lapsed", "late") for event in experiment.events())
+
+
+def test_the_guide_names_every_address() -> None:
+    """What `/openapi.json` has, and what the command takes."""
+    from bestarm.experiment.store import open_store
+    from bestarm.server.desks import Desks
+    from bestarm.server.looks import Looks
+    from bestarm.server.verbs import Verbs
+
+    desks = Desks(open_store("memory:"))
+    routes = [*Verbs(desks).router().routes, *Looks(desks).router().routes]
+    names = [str(getattr(route, "path", "")).removeprefix("/v1/") for route in routes]
+    desks.close()
+    assert len(names) == 18
+    assert all(f"`{name}`" in GUIDE or f"/v1/{name}" in GUIDE for name in names)
+    assert all(word in GUIDE for word in ("--host", "--allow-host", "--token", "--read-token", "--rate"))
