@@ -7,6 +7,7 @@ No package is needed for it, only Debian's chromium.
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import select
@@ -145,9 +146,9 @@ def browser(folder: Path) -> Iterator[Tab]:
     from_browser, to_us = os.pipe()
 
     def connect() -> None:
-        a, b = os.dup(to_browser), os.dup(to_us)
-        os.dup2(a, 3)
-        os.dup2(b, 4)
+        high = [fcntl.fcntl(one, fcntl.F_DUPFD, 10) for one in (to_browser, to_us)]  # not 3 or 4 themselves
+        os.dup2(high[0], 3)
+        os.dup2(high[1], 4)
 
     flags = [*FLAGS, "--remote-debugging-pipe", f"--user-data-dir={folder / 'profile'}"]
     flags = [flag for flag in flags if not flag.startswith("--host-resolver-rules")]

@@ -53,7 +53,7 @@ def test_there_are_never_too_many_points(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_few_points_are_taken_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each takes milliseconds: whoever is far behind catches up with a few of them."""
-    monkeypatch.setattr(course, "MOST_AT_ONCE", 5)
+    monkeypatch.setattr(course, "AT_ONCE", 10)
     experiment = Experiment.create("memory:", "e", ["a", "b"], bounds=(0, 1), delta=1e-6, seed=1)
     work(experiment, 52, np.random.default_rng(2))
     followed = experiment.course()

@@ -210,6 +210,36 @@ def test_the_list_is_searched(service: Service) -> None:
     assert len(service.get("/v1/experiments?search=find-me&limit=1").json["experiments"]) == 1
 
 
+def test_the_list_follows_the_store(service: Service, url: str) -> None:
+    """What it remembers of an experiment it forgets when the log grows."""
+    create(service, "grows")
+
+    def listed() -> int:
+        (one,) = service.get("/v1/experiments?search=grows").json["experiments"]
+        return int(one["samples"])
+
+    assert [listed(), listed()] == [0, 0]
+    Experiment.open(url, "grows").observe("a", [0.5])
+    assert listed() == 1
+
+
+def test_it_serves_a_postgresql_store(postgres_url: str) -> None:
+    """Create, ask, tell, list and watch, as with a file; no password is ever said."""
+    with serving(postgres_url) as service:
+        create(service, "prompts")
+        connection, stream = watch(service, "prompts")
+        assert message(stream)[1]["view"]["state"] == "empty"
+        asked = service.post("/v1/ask", {"experiment": "prompts", "n": 2, "worker": "w"}).json["pulls"]
+        results = [{"pull": pull["id"], "value": 1.0} for pull in asked]
+        assert service.post("/v1/tell", {"experiment": "prompts", "results": results}).status == 200
+        while (news := message(stream)[1])["view"]["status"]["samples"] < 2:
+            pass
+        assert news["points"]["samples"][-1] == 2
+        connection.close()
+        assert service.get("/v1/experiments").json["experiments"][0]["samples"] == 2
+        problem(service.get("/v1/status?experiment=nobody"), 404, "missing", "there is no experiment")
+
+
 def test_many_clients_at_once_lose_nothing(service: Service, url: str) -> None:
     """Calls that wait are made as one: every client gets its own pulls, every value is told once."""
     create(service, "many", delta=1e-9)

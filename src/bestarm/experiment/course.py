@@ -17,7 +17,7 @@ from .status import Status, status_of
 from .store._base import Store
 
 MOST_POINTS = 400
-MOST_AT_ONCE = 40  # points of one step
+AT_ONCE, LEAST_AT_ONCE = 500, 4  # points of one step: the former over K, as a point costs about K
 CHUNK = 5_000  # lines that are taken in at once
 
 
@@ -86,7 +86,8 @@ class Course:
 
     def _replay(self, lines: list[Entry]) -> None:
         """Take in lines, and add points on the way."""
-        spacing = max(self.points.spacing, sum(line.kind == TOLD for line in lines) // MOST_AT_ONCE)
+        most = max(LEAST_AT_ONCE, AT_ONCE // len(self._state.settings.arms))
+        spacing = max(self.points.spacing, sum(line.kind == TOLD for line in lines) // most)
         part: list[Entry] = []
         results = 0
         for line in lines:

@@ -62,7 +62,8 @@ class Looking:
     def forecast(self) -> Forecast:
         """How many more samples, and of which arms, if the estimated means are the true ones."""
         with self._journal.reading() as state:
-            return forecast(state)
+            now = state.copy()  # it may take seconds, and nobody is to wait for it
+        return forecast(now)
 
     def uniform_samples(self) -> int | None:
         """How many samples uniform sampling would take in total, if the estimated means are the true ones.
@@ -71,7 +72,8 @@ class Looking:
         every strategy is uniform.
         """
         with self._journal.reading() as state:
-            return uniform_samples(state) if len(state.settings.arms) > 2 else None
+            now = state.copy()
+        return uniform_samples(now) if len(now.settings.arms) > 2 else None
 
     def history(self, after: int = 0) -> list[Event]:
         """The log, from its first line or from the one after line `after`."""

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..errors import BestarmError, InvalidInputError, StoreError
 from ..experiment.names import check_name
@@ -21,22 +21,39 @@ from ..running.stored import Experiment
 from .gathered import Gathered
 from .live import Live
 from .problems import ProblemError
+from .views import summary
 
 Answer = TypeVar("Answer")
 Pairs = list[tuple[int, float]]
 
-THREADS = 8
+THREADS, WATCHERS = 8, 4
 MOST_DESKS = 500
 
 
 class Desk:
-    """One experiment."""
+    """One experiment.
 
-    def __init__(self, experiment: Experiment, pool: ThreadPoolExecutor) -> None:
+    pool      the threads in which it is read and changed
+    watchers  those in which it is followed, which may take longer
+    """
+
+    def __init__(
+        self, store: Store, experiment: Experiment, pool: ThreadPoolExecutor, watchers: ThreadPoolExecutor
+    ) -> None:
         self.experiment = experiment
-        self.live = Live(experiment, pool)
+        self.live = Live(experiment, watchers)
+        self._store = store
+        self._summary: tuple[tuple[int, str], dict[str, Any]] | None = None  # of a log that ends so
         self.ask: Gathered[tuple[str, int], Pulls] = Gathered(self._ask, pool)
         self.tell: Gathered[Pairs, list[str]] = Gathered(self._tell, pool)
+
+    def summary(self) -> dict[str, Any]:
+        """A line for the list, made anew if the log has grown."""
+        with self._store.reading(self.experiment.name) as log:
+            end = log.last, log.head
+        if self._summary is None or self._summary[0] != end:
+            self._summary = end, summary(self.experiment.status())
+        return self._summary[1]
 
     def _ask(self, wanted: Sequence[tuple[str, int]]) -> list[Pulls]:
         return self.experiment.ask_for(wanted)
@@ -52,6 +69,7 @@ class Desks:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._pool = ThreadPoolExecutor(THREADS, "bestarm")
+        self._watchers = ThreadPoolExecutor(WATCHERS, "bestarm-live")
         self._desks: OrderedDict[str, Desk] = OrderedDict()
         self.ended = False
 
@@ -76,7 +94,8 @@ class Desks:
 
     def keep(self, experiment: Experiment) -> None:
         """Make a desk for an experiment, unless there is one; put one away that nobody has used for long."""
-        self._desks.setdefault(experiment.name, Desk(experiment, self._pool))
+        if experiment.name not in self._desks:
+            self._desks[experiment.name] = Desk(self.store, experiment, self._pool, self._watchers)
         if len(self._desks) > MOST_DESKS:
             idle = next((name for name, desk in self._desks.items() if not desk.live.viewers), None)
             if idle is not None and idle != experiment.name:
@@ -84,9 +103,13 @@ class Desks:
 
     async def use(self, name: str, function: Callable[[Experiment], Answer]) -> Answer:
         """Do something with an experiment, in a thread; what fails is opened anew the next time."""
+        return await self.use_desk(name, lambda desk: function(desk.experiment))
+
+    async def use_desk(self, name: str, function: Callable[[Desk], Answer]) -> Answer:
+        """The same with the desk of an experiment."""
         desk = await self.at(name)
         try:
-            return await self.call(lambda: function(desk.experiment))
+            return await self.call(lambda: function(desk))
         except BestarmError as error:
             await self.failed(name, error)
             raise
@@ -110,5 +133,6 @@ class Desks:
 
     def close(self) -> None:
         """Wait for what is being done, and close the store."""
+        self._watchers.shutdown()
         self._pool.shutdown()
         self.store.close()

@@ -94,7 +94,7 @@ class Live:
         self.viewers: set[Viewer] = set()
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
-        self._reading: asyncio.Future[None] | None = None
+        self._beside: dict[str, asyncio.Future[None]] = {}
         self._ended = False
         self._forget()
 
@@ -107,6 +107,7 @@ class Live:
         self._arms: list[str] = []
         self._sent, self._edition = 0, 0  # points that all viewers have, and of which edition
         self._forecast, self._forecast_due = Forecast(None, {}), 0.0
+        self._predicted, self._fresh = -1, False  # after how many samples, and whether nobody has seen it yet
         self._totals: deque[int] = deque(maxlen=ESTIMATES)  # samples at the decision, as forecast lately
 
     def changed(self) -> None:
@@ -150,7 +151,7 @@ class Live:
                 self._changed.clear()
                 wanted = any(viewer.whole for viewer in self.viewers)
                 try:
-                    self._read_past()
+                    self._work_beside()
                     more, whole, again = await loop.run_in_executor(self._pool, self._look, wanted)
                 except Exception as error:
                     self._break(error)
@@ -160,16 +161,16 @@ class Live:
         finally:
             self._task = None
 
-    def _read_past(self) -> None:
-        """Go on reading the beginning of a long log, in a thread."""
-        if self._reading is not None:
-            if not self._reading.done():
-                return
-            self._reading.result()
-            self._reading = None
-        if self._past is not None and self._past.behind:
-            loop = asyncio.get_running_loop()
-            self._reading = loop.run_in_executor(self._pool, self._past.read_on, PART)
+    def _work_beside(self) -> None:
+        """Go on with what takes longer, in other threads: the beginning of a long log, and the forecast."""
+        loop = asyncio.get_running_loop()
+        for key in [key for key, task in self._beside.items() if task.done()]:
+            self._beside.pop(key).result()
+        if self._past is not None and self._past.behind and "past" not in self._beside:
+            self._beside["past"] = loop.run_in_executor(self._pool, self._past.read_on, PART)
+        due = self._view and time.monotonic() >= self._forecast_due
+        if due and self._view["status"]["samples"] != self._predicted and "forecast" not in self._beside:
+            self._beside["forecast"] = loop.run_in_executor(self._pool, self._predict)
 
     async def _pause(self, seconds: float) -> None:
         """A little in any case; then until something changes, or the next look is due."""
@@ -186,12 +187,13 @@ class Live:
         """
         new = self._read()
         self._roster.take(new)
-        if new or not self._view:
+        fresh, self._fresh = self._fresh, False
+        if new or fresh or not self._view:
             self._update()
         points = self._points
         again = self._edition != points.edition
         more, whole = None, None
-        if new and not again:
+        if (new or fresh) and not again:
             more = self._text(points.all[self._sent :], new[-views.NEW_LINES :])
         if wanted or again:
             whole = self._text(points.all, list(self._roster.lines))
@@ -227,17 +229,19 @@ class Live:
     def _update(self) -> None:
         status = self._experiment.status()
         self._points.add(status)
-        begun = time.monotonic()
-        if begun >= self._forecast_due or status.decision is not None:
-            self._forecast = self._experiment.forecast()
-            taken = time.monotonic() - begun
-            self._forecast_due = begun + max(FORECAST_EVERY, taken / FORECAST_SHARE)
-            if self._forecast.samples is not None:
-                self._totals.append(status.samples + self._forecast.samples)
         self._view = views.view(status, self._forecast, self._totals, self._roster)
         arms = views.drawn_arms(status)
         if arms != self._arms:
             self._arms, self._edition = arms, -1
+
+    def _predict(self) -> None:
+        """In a thread: how long it will take. That may take seconds itself, with many arms."""
+        begun, samples = time.monotonic(), self._experiment.status().samples
+        found = self._experiment.forecast()
+        if found.samples is not None:
+            self._totals.append(samples + found.samples)
+        self._predicted, self._forecast, self._fresh = samples, found, True
+        self._forecast_due = begun + max(FORECAST_EVERY, (time.monotonic() - begun) / FORECAST_SHARE)
 
     def _text(self, points: list[Status], lines: list[Event]) -> str:
         message = {

@@ -16,10 +16,9 @@ from ..running.report import headline
 from ..running.stored import Experiment
 from . import bodies
 from .answers import as_json, file_name
-from .desks import Desks
+from .desks import Desk, Desks
 from .live import MOST_VIEWERS
 from .problems import ProblemError
-from .views import summary
 
 Name = Annotated[str, Query(description="The experiment's name.")]
 MOST_LISTED = 500
@@ -109,7 +108,7 @@ class Looks:
 
     async def _summary(self, name: str) -> dict[str, Any]:
         try:
-            return summary(await self._desks.use(name, Experiment.status))
+            return await self._desks.use_desk(name, Desk.summary)
         except BestarmError as error:  # the others are still worth a look
             return {"name": name, "state": "broken", "headline": f"cannot be read: {error}"}
 

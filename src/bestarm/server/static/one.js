@@ -38,7 +38,7 @@ class Page {
       section("How sure is that?", part("sure")),
       section("Who is in the race", part("race")),
       section("The options", part("arms")),
-      section("The leader against each other option", el("p", { class: "faint", text: "By how much the leader was better: the band spans what the data allowed, the line across marks no difference. A rival whose band has left that line behind is ruled out, and its band is green." }), this.course.rivals),
+      section("The leader against each other option", el("p", { class: "faint", text: "By how much the leader was better: the band spans what the data allowed, the line across marks no difference. A green band is that of an option that is ruled out: another one is surely better." }), this.course.rivals),
       section("Means", this.course.wide(this.course.means)),
       section("Where the samples went", this.course.wide(this.course.shares)),
       section("Workers and pending pulls", part("workers")),

@@ -4,6 +4,8 @@ import { el, table, words } from "./dom.js";
 import { mark } from "./charts.js";
 import { duration, moment, number, percent, plural, range, rough } from "./words.js";
 
+const MOST_CHIPS = 20;
+
 export function tiles(view) {
   const now = view.status;
   const tile = (what, value, more) => el("div", {}, el("dt", { text: what }), el("dd", { text: value }), el("dd", { class: "faint", text: more }));
@@ -39,9 +41,10 @@ export function race(view) {
   const now = view.status, out = (arm) => arm in view.out || view.behind.includes(arm);
   const within = now.in_the_race ?? now.arms.filter((arm) => !out(arm));
   const without = now.arms.filter((arm) => !within.includes(arm));
-  const chips = (arms, kind) => el("ul", { class: `chips ${kind}` }, ...arms.slice(0, 60).map((arm) =>
+  const first = (arms) => [...arms].sort((a, b) => (b === now.leader) - (a === now.leader) || now.pulls[b] - now.pulls[a]).slice(0, MOST_CHIPS);
+  const chips = (arms, kind) => el("ul", { class: `chips ${kind}` }, ...first(arms).map((arm) =>
     el("li", {}, words(arm), view.out[arm] ? el("span", { class: "faint", text: ` · ${view.out[arm]}` }) : null)),
-    arms.length > 60 ? el("li", { text: `and ${arms.length - 60} more` }) : null);
+    arms.length > MOST_CHIPS ? el("li", { text: `and ${arms.length - MOST_CHIPS} more` }) : null);
   const title = view.state === "decided" && within.length === 1 ? "The best" : "May still be the best";
   return [
     el("h3", { text: `${title} (${within.length})` }), chips(within, "in"),
@@ -67,7 +70,7 @@ export function armsTable(view, drawn) {
   });
   return table("Every option: where it stands, its mean, and by how much the leader is better",
     ["Option", "Standing", now.minimize ? "Mean (small is good)" : "Mean", "SD", "Samples", "Pending", "Leader is better by", ""], rows,
-    ["", "", "number", "number", "number", "number", "number", "drawn"]);
+    ["", "short", "number", "number", "number", "number", "number", "drawn"]);
 }
 
 // An interval on the axis of all of them; the line marks no difference.
