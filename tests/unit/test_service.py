@@ -371,6 +371,21 @@ def test_the_end_of_a_long_log_is_shown_first(
     connection.close()
 
 
+def test_another_experiment_of_the_same_name_is_shown_anew(service: Service, url: str) -> None:
+    """Whoever watches is told that the old one is gone, and finds the new one."""
+    create(service, "replaced")
+    connection, stream = watch(service, "replaced")
+    assert message(stream)[1]["arms"] == ["a", "b"]
+    Experiment.open(url, "replaced").delete()
+    Experiment.create(url, "replaced", ["x", "y", "z"], bounds=(0, 1))
+    assert message(stream)[0] == "broken"
+    stream.read()  # to its end
+    connection.close()
+    connection, stream = watch(service, "replaced")
+    assert message(stream)[1]["arms"] == ["x", "y", "z"]
+    connection.close()
+
+
 def test_a_damaged_log_is_a_state_of_its_own(tmp_path: Path) -> None:
     """The list says so, status says which line, and whoever watches is told."""
     import sqlite3

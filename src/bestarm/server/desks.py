@@ -71,7 +71,6 @@ class Desks:
         self._pool = ThreadPoolExecutor(THREADS, "bestarm")
         self._watchers = ThreadPoolExecutor(WATCHERS, "bestarm-live")
         self._desks: OrderedDict[str, Desk] = OrderedDict()
-        self.ended = False
 
     async def call(self, function: Callable[[], Answer]) -> Answer:
         """Do something that takes a while, in a thread."""
@@ -125,9 +124,13 @@ class Desks:
             self._desks.pop(name, None)
             raise ProblemError(404, "missing", str(error)) from error
 
+    def forget(self, desk: Desk) -> None:
+        """Put a desk away, so that its experiment is opened anew."""
+        if self._desks.get(desk.experiment.name) is desk:
+            del self._desks[desk.experiment.name]
+
     def end(self) -> None:
         """Let everybody who watches go; no more is followed."""
-        self.ended = True
         for desk in self._desks.values():
             desk.live.end()
 

@@ -87,18 +87,22 @@ class Past:
 
 
 class Live:
-    """What is shown of one experiment, kept up to date as long as somebody watches."""
+    """What is shown of one experiment, kept up to date as long as somebody watches.
+
+    viewers  who watches
+    broken   whether it could not be read; then the experiment must be opened anew
+    """
 
     def __init__(self, experiment: Experiment, pool: ThreadPoolExecutor) -> None:
         self._experiment, self._pool = experiment, pool
         self.viewers: set[Viewer] = set()
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
-        self._beside: dict[str, asyncio.Future[None]] = {}
-        self._ended = False
+        self._ended, self.broken = False, False
         self._forget()
 
     def _forget(self) -> None:
+        self._beside: dict[str, asyncio.Future[None]] = {}  # what takes longer, in other threads
         self._past: Past | None = None  # what reads the beginning of a long log
         self._points = Points()
         self._last: Event | None = None  # the last line that was read
@@ -229,7 +233,7 @@ class Live:
     def _update(self) -> None:
         status = self._experiment.status()
         self._points.add(status)
-        self._view = views.view(status, self._forecast, self._totals, self._roster)
+        self._view = views.view(status, self._forecast, tuple(self._totals), self._roster)
         arms = views.drawn_arms(status)
         if arms != self._arms:
             self._arms, self._edition = arms, -1
@@ -270,6 +274,7 @@ class Live:
         known = isinstance(error, BestarmError)
         said = str(error) if known else f"an unexpected {type(error).__name__}; please report it"
         self._forget()
+        self.broken = True
         for viewer in self.viewers:
             viewer.send("broken", json.dumps({"problem": harmless(said)}))
             viewer.ended = True

@@ -103,8 +103,11 @@ class Looks:
 
     async def live(self, experiment: Name) -> AsyncIterator[ServerSentEvent]:
         """Server-sent events for the page: the whole, then what is new, within a second."""
-        async for message in (await self._desks.at(experiment)).live.watch():
+        desk = await self._desks.at(experiment)
+        async for message in desk.live.watch():
             yield message
+        if desk.live.broken:
+            self._desks.forget(desk)
 
     async def _summary(self, name: str) -> dict[str, Any]:
         try:

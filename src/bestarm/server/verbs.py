@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any, TypeVar
 
 from fastapi import APIRouter
@@ -12,6 +12,7 @@ from starlette.responses import Response
 from .._door import known_arguments
 from ..errors import BestarmError, InvalidInputError, StoreError
 from ..experiment.choices import recall_model, recall_rule, recall_strategy
+from ..experiment.pulls import Pull
 from ..experiment.settings import Given
 from ..running.stored import Experiment
 from . import bodies
@@ -54,7 +55,7 @@ class Verbs:
         If there are none, `reason` says why: "decided", "stopped", or "wait" for pulls that are pending.
         """
         pulls = await self._gathered(body.experiment, lambda desk: desk.ask((body.worker, body.n)))
-        return as_json({"pulls": [asdict(pull) for pull in pulls], "reason": pulls.reason})
+        return as_json({"pulls": [_record(pull) for pull in pulls], "reason": pulls.reason})
 
     async def tell(self, body: bodies.Tell) -> Response:
         """Tell the values of pulls, in one commit. To tell one again does no harm: it is "repeated"."""
@@ -107,6 +108,14 @@ class Verbs:
             raise
         desk.live.changed()
         return found
+
+
+def _record(pull: Pull) -> dict[str, Any]:
+    """A pull for JSON; `asdict` would copy every field, which takes ten times as long."""
+    return {name: getattr(pull, name) for name in _FIELDS}
+
+
+_FIELDS = [each.name for each in fields(Pull)]
 
 
 def settings_given(body: bodies.Create) -> dict[str, Any]:
