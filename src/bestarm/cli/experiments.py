@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._records import plain
 from .._text import harmless
 from ..errors import BestarmError, InvalidInputError
 from . import say

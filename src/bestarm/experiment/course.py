@@ -9,10 +9,10 @@ dropped, and from then on they are twice as far apart.
 from __future__ import annotations
 
 from ..errors import StoreError
+from .designs import new_state
 from .events import TOLD, Entry, Event, event_of
 from .journal import stored_lines
 from .settings import Settings
-from .state import State
 from .status import Status, status_of
 from .store._base import Store
 
@@ -56,7 +56,7 @@ class Course:
 
     def __init__(self, store: Store, name: str, settings: Settings) -> None:
         self._store, self._name = store, name
-        self._state = State(settings, steers=False, recall=self._recall)
+        self._state = new_state(settings, steers=False, recall=self._recall)
         self.points, self.last = Points(), 0
 
     @property

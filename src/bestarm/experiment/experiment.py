@@ -175,11 +175,10 @@ class Experiment(Tending):
         return Pulls(issued, reason), spent
 
     def ask_for(self, wanted: Iterable[tuple[str, int]]) -> list[Pulls]:
-        """`ask` on behalf of several workers, in one commit if it is quick.
+        """`ask` on behalf of several workers, in one commit if it is quick; raises what `ask` does.
 
         wanted   pairs of a worker's name and how many pulls it wants
         Returns  the pulls of each pair, in the order of the pairs
-        Raises   as `ask`
         """
         pairs = [(worker_name(name), _door.whole("n", n, 1, MOST_PULLS, _HOW_MANY)) for name, n in wanted]
         found, left = [Pulls() for _ in pairs], list(range(len(pairs)))

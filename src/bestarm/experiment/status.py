@@ -136,17 +136,15 @@ class Status:
     def from_dict(cls, record: Mapping[str, Any]) -> Status:
         """The inverse, also of what JSON makes of it; keys that it does not know are left out."""
         given = {each.name: record[each.name] for each in fields(cls) if each.name in record}
-        given["arms"] = tuple(given["arms"])
-        if given["in_the_race"] is not None:
-            given["in_the_race"] = tuple(given["in_the_race"])
+        for name in ("arms", "tied", "in_the_race", "better_than_control"):
+            given[name] = None if given.get(name) is None else tuple(given[name])
+        for name in ("intervals", "against_control", "mean_intervals"):
+            given[name] = {arm: ends and _interval(*ends) for arm, ends in given.get(name, {}).items()}
+        given["wins"] = {arm: tuple(counts) for arm, counts in given.get("wins", {}).items()}
         given["ruled_out"] = {arm: RuledOut(**one) for arm, one in given["ruled_out"].items()}
         if given["waits_for"] is not None:
             given["waits_for"] = Hold(**given["waits_for"])
         given["caveats"] = tuple(Caveat(one["code"], one["sentence"]) for one in given["caveats"])
-        given["intervals"] = {
-            arm: (-math.inf if low is None else low, math.inf if high is None else high)
-            for arm, (low, high) in given["intervals"].items()
-        }
         return cls(**given)
 
     def notes(self, beside_promise: bool) -> list[str]:
@@ -279,6 +277,11 @@ class Status:
     @property
     def _side(self) -> str:
         return "above" if self.minimize else "below"
+
+
+def _interval(low: float | None, high: float | None) -> Interval:
+    """With infinity, which JSON does not have, for None."""
+    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 def rounded(number: float, rounding: str) -> str:

@@ -156,7 +156,7 @@ class RemoteExperiment(Shown):
 
     def _status(self, record: Mapping[str, Any]) -> Status:
         now = Status.from_dict(record)
-        over = "decided" if now.decision is not None else "stopped" if now.stopped is not None else ""
+        over = "decided" if now.decided else "stopped" if now.stopped is not None else ""
         self._note(over)
         return now
 

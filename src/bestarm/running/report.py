@@ -82,6 +82,8 @@ def headline(status: Status) -> str:
     if status.decision is not None:
         best = f"within {status.tolerance:g} of the best" if status.tolerance else "the best option"
         return f"{leader} is {best}"
+    if status.no_winner:
+        return "No option wins against all others"
     if status.stopped is not None:
         return f"Stopped undecided{f': {leader} leads' if leader else ''}"
     if status.suspended:

@@ -94,7 +94,7 @@ class Roster:
 
 def state_of(status: Status) -> str:
     """How the page looks: "decided", "stopped", "suspended", "empty" or "undecided"."""
-    if status.decision is not None:
+    if status.decided:
         return "decided"
     if status.stopped is not None:
         return "stopped"
