@@ -202,7 +202,7 @@ def test_a_function_that_raises_is_named() -> None:
         ({"timeout": 0}, "timeout must be positive"),
         ({"delta": 2.0}, "delta must lie strictly between 0 and 1"),
         ({"tolerance": -1.0}, "tolerance must be at least 0"),
-        ({"progress": "yes"}, "progress must be True or False"),
+        ({"progress": "yes"}, "progress must be True, False or"),
     ],
 )
 def test_what_a_race_refuses(options: dict[str, Any], part: str) -> None:

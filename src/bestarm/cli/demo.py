@@ -21,6 +21,7 @@ Output = Annotated[str, typer.Option(metavar="FOLDER", help="Where the page abou
 def demo(output: Output = "report") -> None:
     """Show with examples what bestarm does."""
     _live(Path(output))
+    print("For researchers, the mathematics behind it and the strategies of the paper.")
     _study()
 
 
@@ -77,7 +78,6 @@ def _study() -> None:
 
     mu = np.array(MEANS)
     solution = optimal_weights(mu)
-    print("For researchers, the mathematics behind it and the strategies of the paper.")
     print(f"Five options with means {', '.join(map(str, MEANS))}, each sample with noise of variance 1.")
     print("Which is the best? How should samples be shared out, and how many does it take?\n")
 
