@@ -13,7 +13,7 @@ from ..errors import BestarmError, InvalidInputError, StoreError
 from ..strategies import Strategy, find_strategy
 from ..theory.models import Bounded, Gaussian, Model, refuse_distant
 from ..theory.ordered import Ordered
-from ..theory.paired import LOSS, MOST_ARMS
+from ..theory.paired import LOSS
 from ..theory.stopping import RULES, StoppingRule, stopping_rule
 
 if TYPE_CHECKING:
@@ -277,11 +277,8 @@ def refuse_in_rounds(made: Settings, extra: str = "") -> None:
             f"failures must be 'repeat', 'worst', or a value {made.model.demand}, got {made.failures:g}; it "
             f"counts in the place of a value that an arm does not give."
         )
-    if len(made.arms) > MOST_ARMS:
-        raise InvalidInputError(
-            f"at most {MOST_ARMS} arms can share items, got {len(made.arms)}; every pair of arms is "
-            f"compared, so choose among parts of them first."
-        )
+    assert made.design is not None
+    made.design.parameters(len(made.arms), made.delta)  # refuses too many arms
 
 
 def _refuse_unbounded(made: Settings) -> None:
