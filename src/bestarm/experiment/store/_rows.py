@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -37,7 +38,7 @@ def link(previous: str, row: Sequence[Any]) -> str:
 def to_rows(entries: Iterable[Entry], last: int, chain: str, time: float) -> list[Row]:
     """The columns of lines that follow line number `last` with its `chain`, as plain numbers and text.
 
-    time  of those that have none yet; a line from another log keeps its own
+    time  of those that have none yet, as a number of seconds; a line from another log keeps its own
     Raises  InvalidInputError if a value is NaN, which SQLite would store as no value
     """
     rows: list[Row] = []
@@ -51,7 +52,7 @@ def to_rows(entries: Iterable[Entry], last: int, chain: str, time: float) -> lis
             None if value is None else float(value),
             None if data is None else _to_json(data),
             seq,
-            own or time,
+            own if 0.0 < own < math.inf else time,
         )
         chain = link(chain, columns)
         rows.append((*columns, chain))
