@@ -67,7 +67,7 @@ def main():
                     calls.append(done)
                     os.kill(os.getpid(), signal.SIGINT)
             found = run(["tas-d"], runs=100_000, cluster=client, progress=stop)
-            assert not found.complete and 0 < found.cells[0].runs < 100_000
+            assert not found.complete and found.cells[0].runs < 100_000  # perhaps 0: parts end in any order
             short = run(["tas-d"], runs=found.cells[0].runs)
             assert short.cells[0].samples.tolist() == found.cells[0].samples.tolist()
             identified(client)

@@ -68,7 +68,13 @@ class Paired:
 
         A wrong statement about who wins against all needs one of K fixed pairs, about the best of means one
         of K - 1.
+        Raises  InvalidInputError for too many arms
         """
+        if num_arms > MOST_ARMS:
+            raise InvalidInputError(
+                f"at most {MOST_ARMS} arms can share items, got {num_arms}; every pair of arms is compared, so "
+                f"choose among parts of them first."
+            )
         share = self.share(num_arms, tolerance)
         params = np.zeros(paired.PARAMS)
         params[paired.LEVEL] = -math.log(delta)
