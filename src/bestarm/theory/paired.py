@@ -72,8 +72,8 @@ class Paired:
         """
         if num_arms > MOST_ARMS:
             raise InvalidInputError(
-                f"at most {MOST_ARMS} arms can share items, got {num_arms}; every pair of arms is compared, so "
-                f"choose among parts of them first."
+                f"at most {MOST_ARMS} arms can share items, got {num_arms}; every pair of arms is compared, "
+                f"so choose among parts of them first."
             )
         share = self.share(num_arms, tolerance)
         params = np.zeros(paired.PARAMS)
