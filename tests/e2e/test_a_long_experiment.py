@@ -33,12 +33,17 @@ def samples(url: str) -> int:
         return experiment.status().samples
 
 
-def until(url: str, count: int) -> None:
-    """Wait until the experiment has so many samples."""
+def until(url: str, count: int, workers: int = 1) -> None:
+    """Wait until the experiment has so many samples, and so many workers have asked for pulls."""
     end = time.monotonic() + 60
-    while samples(url) < count:
+    while samples(url) < count or _workers(url) < workers:
         assert time.monotonic() < end
         time.sleep(0.1)
+
+
+def _workers(url: str) -> int:
+    with Experiment.open(url, "prompts") as experiment:
+        return len({event.data.get("worker") for event in experiment.events() if event.kind == "asked" and event.data})
 
 
 def test_two_workers_a_kill_and_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +59,7 @@ def test_two_workers_a_kill_and_a_restart(tmp_path: Path, monkeypatch: pytest.Mo
                 time.sleep(0.1)
             watching = start("watch", "prompts")
             processes = [*workers, watching]
-            until(url, 10)
+            until(url, 10, workers=2)
             workers[0].send_signal(signal.SIGKILL)
             workers[0].communicate()
             assert _run("reclaim", "prompts", "--worker", "one").returncode in (0, 2)  # 2: it had no pull
