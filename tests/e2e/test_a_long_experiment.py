@@ -43,7 +43,8 @@ def until(url: str, count: int, workers: int = 1) -> None:
 
 def _workers(url: str) -> int:
     with Experiment.open(url, "prompts") as experiment:
-        return len({event.data.get("worker") for event in experiment.events() if event.kind == "asked" and event.data})
+        asked = [event.data or {} for event in experiment.events() if event.kind == "asked"]
+    return len({data.get("worker") for data in asked})
 
 
 def test_two_workers_a_kill_and_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,7 +168,8 @@ class Bodies:
         """All results, as a strategy sees them: an arm that the rule has ruled out is out here, too."""
         seen = self.steering.copy()
         seen[OUT], seen[SETTLED] = self.evidence[OUT], self.evidence[SETTLED]
-        seen[MEANS, seen[OUT] > 0.0] = -np.inf
+        if self.left < seen.shape[1]:
+            seen[MEANS, seen[OUT] > 0.0] = -np.inf
         return seen
 
     def whole(self) -> Array:

@@ -77,7 +77,8 @@ class Chooser:
             )
         if self.chosen is None:
             rarest = least_pulled(self.asked)
-            if self.asked[rarest] == 0.0 or not bodies.told.all():
+            told = bodies.told
+            if self.asked[rarest] == 0.0 or told[least_pulled(told)] == 0.0:
                 self.chosen = rarest
         if self.chosen is None:
             alone = self.called and self.changed <= {self.last}

@@ -151,14 +151,13 @@ class Independent(State):
 
     def _advance(self) -> None:
         """Let the rule see what is settled without a hole before it, up to a decision or a refutation."""
-        left = 0
-        while left != self.bodies.left:  # an arm that was just ruled out may have left a hole
-            left = self.bodies.left
-            if self.over or self.crossed is not None or self.suspended:
-                return
+        left = self.bodies.left
+        while not (self.over or self.crossed is not None or self.suspended):
             self._advance_once()
-            if left != self.bodies.left:
-                self.chooser.all_changed()
+            before, left = left, self.bodies.left
+            if left == before:
+                return
+            self.chooser.all_changed()  # and the arm that was just ruled out may have left a hole
 
     def _advance_once(self) -> None:
         ready = self._ready()

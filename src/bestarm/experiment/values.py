@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 
+_NO_NUMBERS = (str, bytes, bytearray, memoryview, complex, np.complexfloating)  # though float() may take them
+
+
 def check_value(value: float, settings: Settings) -> float:
     """A value that could be told, or a refusal; True and False are 1 and 0. The bounds are not checked."""
-    number = math.nan
-    if not isinstance(value, str | bytes | bytearray | memoryview | complex | np.complexfloating):
+    number = value if type(value) is float else math.nan
+    if number is not value and not isinstance(value, _NO_NUMBERS):
         with suppress(Exception):  # what else can be converted says so itself
             number = float(value)
     if isinstance(settings.model, Ordered):

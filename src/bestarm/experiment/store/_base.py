@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from ...errors import InvalidInputError, StoreError
 from ..events import Entry
@@ -152,19 +152,16 @@ class NestingGuard(threading.local):
 
     held = False
 
-    @contextmanager
-    def hold(self) -> Iterator[None]:
-        """Hold the guard for a block, in this thread."""
+    def __enter__(self) -> None:
         if self.held:
             raise StoreError(
                 "this thread is already inside a writing block of this store and would wait for itself;"
                 " leave that block first"
             )
         self.held = True
-        try:
-            yield
-        finally:
-            self.held = False
+
+    def __exit__(self, *exception: object) -> None:
+        self.held = False
 
 
 def no_such_experiment(name: str, place: str, names: Sequence[str]) -> InvalidInputError:

@@ -275,7 +275,7 @@ class SqlStore(Store):
 
     def create(self, name: str, first: Entry) -> bool:
         check_name("the name of an experiment", name)
-        with self._guard.hold(), self._block(write=True) as session:
+        with self._guard, self._block(write=True) as session:
             if not session.run(CREATE, (name,)):
                 return False
             with self._log(session, name, write=True, new=True) as log:
@@ -290,7 +290,7 @@ class SqlStore(Store):
 
     def delete(self, name: str) -> None:
         self._check_exists(name)
-        with self._guard.hold(), self._block(write=True) as session:
+        with self._guard, self._block(write=True) as session:
             experiment = self._found(session, name, write=True).id
             for table, key in PARTS:
                 session.run(f"DELETE FROM {table} WHERE {key} = %s", (experiment,))
@@ -305,7 +305,7 @@ class SqlStore(Store):
     def writing(self, name: str, *, patience: float | None = None) -> Iterator[Log]:
         self._check_exists(name)
         with (
-            self._guard.hold(),
+            self._guard,
             self._block(write=True, patience=patience) as session,
             self._log(session, name, write=True) as log,
         ):

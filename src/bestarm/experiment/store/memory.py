@@ -108,7 +108,7 @@ class MemoryStore(Store):
     def create(self, name: str, first: Entry) -> bool:
         check_name("the name of an experiment", name)
         book = _Book(to_rows([first], 0, "", time.time())[0])
-        with self._guard.hold():
+        with self._guard:
             return self._books.setdefault(name, book) is book
 
     def names(self) -> list[str]:
@@ -128,15 +128,23 @@ class MemoryStore(Store):
 
     @contextmanager
     def writing(self, name: str, *, patience: float | None = None) -> Iterator[Log]:
-        book = self._book(name)
-        with self._guard.hold(), self._alone(book, name, self.patience if patience is None else patience):
-            log = _MemoryLog(book, write=True)
+        book, wait = self._book(name), self.patience if patience is None else patience
+        with self._guard:
+            if not book.writer.acquire(timeout=wait):
+                raise StoreError(
+                    f"another thread has been writing to {name!r} for {wait:g} s;"
+                    " let it end, then repeat the call"
+                )
             try:
-                yield log
-            except BaseException:
-                log.end(keep=False)
-                raise
-            log.end(keep=True)
+                log = _MemoryLog(book, write=True)
+                try:
+                    yield log
+                except BaseException:
+                    log.end(keep=False)
+                    raise
+                log.end(keep=True)
+            finally:
+                book.writer.release()
 
     def close(self) -> None:
         """Nothing to close; the logs stay as long as the store."""
@@ -147,15 +155,3 @@ class MemoryStore(Store):
         except (KeyError, TypeError):
             check_name("the name of an experiment", name)
             raise no_such_experiment(name, "this store in memory", self.names()) from None
-
-    @contextmanager
-    def _alone(self, book: _Book, name: str, patience: float) -> Iterator[None]:
-        if not book.writer.acquire(timeout=patience):
-            raise StoreError(
-                f"another thread has been writing to {name!r} for {patience:g} s;"
-                " let it end, then repeat the call"
-            )
-        try:
-            yield
-        finally:
-            book.writer.release()
