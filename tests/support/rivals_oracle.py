@@ -16,6 +16,7 @@ from scipy.optimize import linprog
 from .oracle import TIE, Values, first_largest, practical_threshold
 
 Draw = Callable[[int], float]
+SLACK = 1e-8  # by how much a linear program may miss the value of a game
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
@@ -168,19 +169,31 @@ def top_two(race: Race, parts: Parts) -> Race:
     return race
 
 
-def answer(s: float, b: int, near: dict[int, tuple[float, float, float]], K: int) -> Values:
-    """The weights that reach the level s of the game, with the least at the leader if there are several."""
+def answer(about: float, b: int, near: dict[int, tuple[float, float, float]], K: int) -> Values:
+    """The weights that reach the largest level s of the game, with the least at the leader if several do.
 
-    def weights(z_b: float) -> Values:
+    about  that level as the linear program found it; what it lacks of double precision is made up for
+    """
+
+    def weights(s: float, z_b: float) -> Values:
         z = [0.0] * K
         z[b] = z_b
         for a, (f, d_b, d_a) in near.items():
             z[a] = max(0.0, (s + f - z_b * d_b) / d_a)
         return z
 
-    kinks = [0.0, *sorted((s + f) / d_b for f, d_b, _ in near.values() if (s + f) / d_b <= 1.0)]
-    least = min(sum(weights(z_b)) for z_b in kinks)
-    z = weights(next(z_b for z_b in kinks if sum(weights(z_b)) <= least + TIE))
+    def kinks(s: float) -> Values:
+        return [0.0, *sorted((s + f) / d_b for f, d_b, _ in near.values() if (s + f) / d_b <= 1.0)]
+
+    def least(s: float) -> float:
+        return min(sum(weights(s, z_b)) for z_b in kinks(s))
+
+    low, high = about - SLACK, about + SLACK
+    assert least(low) <= 1.0 <= least(high)  # the level lies in between
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if least(middle) <= 1.0 else (low, middle)
+    z = weights(low, next(z_b for z_b in kinks(low) if sum(weights(low, z_b)) <= least(low) + TIE))
     return [one / sum(z) for one in z]
 
 
