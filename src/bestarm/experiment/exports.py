@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,19 +19,28 @@ def event_record(event: Event) -> dict[str, Any]:
     return {key: getattr(event, key) for key in EVENT}
 
 
+def json_record(event: Event) -> dict[str, Any]:
+    """The same for JSON, which has no infinite numbers: they are the texts "inf" and "-inf"."""
+    record = event_record(event)
+    if event.value is not None and math.isinf(event.value):
+        record["value"] = str(event.value)
+    return dict(plain(record))
+
+
 def exported(experiment: Looking, format: str) -> Iterator[str]:
     """The log line by line, without line ends, as it is read: it may be longer than the memory.
 
     format  "jsonl", "csv" or "json"
     """
-    name, events = experiment.name, map(event_record, experiment.events())
+    name, events = experiment.name, map(json_record, experiment.events())
     if format == "csv":
-        yield from csv_lines(({"experiment": name, **event} for event in events), ["experiment", *EVENT])
+        rows = ({"experiment": name, **event_record(event)} for event in experiment.events())
+        yield from csv_lines(rows, ["experiment", *EVENT])
     elif format == "json":
         yield from _document(name, experiment.settings.to_record(), events)
     else:
         for event in events:
-            yield json.dumps(plain({"experiment": name, **event}), allow_nan=False)
+            yield json.dumps({"experiment": name, **event}, allow_nan=False)
 
 
 def _document(name: str, settings: dict[str, Any], events: Iterator[dict[str, Any]]) -> Iterator[str]:
@@ -40,7 +50,7 @@ def _document(name: str, settings: dict[str, Any], events: Iterator[dict[str, An
     comma = ""  # after every event but the last
     for event in events:
         yield line + comma
-        line = "    " + json.dumps(plain(event), indent=2, allow_nan=False).replace("\n", "\n    ")
+        line = "    " + json.dumps(event, indent=2, allow_nan=False).replace("\n", "\n    ")
         comma = ","
     yield line
     yield "  ]\n}"

@@ -123,7 +123,7 @@ class RemoteExperiment(Shown):
         line = _door.whole("after", after, 0, 2**53, "it is the seq of an event")
         while True:
             some = self._get("history", after=line, limit=PAGE)["events"]
-            yield from (_made(Event, one) for one in some)
+            yield from (_event(one) for one in some)
             if len(some) < PAGE:
                 return
             line = some[-1]["seq"]
@@ -167,6 +167,13 @@ class RemoteExperiment(Shown):
 def _made(kind: Any, record: Mapping[str, Any]) -> Any:
     """A dataclass from its fields; what a newer server has besides is left out."""
     return kind(**{each.name: record[each.name] for each in fields(kind) if each.name in record})
+
+
+def _event(record: Mapping[str, Any]) -> Event:
+    """A line of the log; an infinite value comes as a text."""
+    value = record["value"]
+    event: Event = _made(Event, {**record, "value": None if value is None else float(value)})
+    return event
 
 
 def _id(pull: int | Pull) -> int:

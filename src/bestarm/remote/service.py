@@ -10,6 +10,7 @@ from .._signature import spelled_out
 from ..errors import InvalidInputError
 from ..experiment.checks import seconds
 from ..experiment.choices import choose_rule, choose_strategy, model_record, rule_record
+from ..experiment.items import check_items, items_record
 from ..experiment.settings import DECLARED, Given, read_settings
 from .experiment import RemoteExperiment
 from .wire import Wire
@@ -118,4 +119,6 @@ def _records(given: dict[str, Any]) -> dict[str, Any]:
         sent["stopping"] = rule_record(choose_rule(given["stopping"]))
     if given.get("bounds") is not None:
         sent["bounds"] = list(given["bounds"])
+    if given.get("items") is not None:  # the items stay here: the server knows them by their number
+        sent["items"] = items_record(check_items(given["items"]))
     return {key: value for key, value in sent.items() if value is not None or key == "lease"}

@@ -56,7 +56,7 @@ class Wire:
 
         harmless  whether it does no harm to send it twice
         """
-        return self._send("POST", path, json.dumps(body, allow_nan=False).encode(), harmless=harmless)
+        return self._send("POST", path, json.dumps(body).encode(), harmless=harmless)
 
     def close(self) -> None:
         """Close the connections; they are opened again when they are needed."""

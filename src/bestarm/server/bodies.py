@@ -34,6 +34,15 @@ class Create(Body):
     tolerance: float | None = None
     minimize: bool | None = None
     order: str | None = None
+    items: int | list[Any] | dict[str, Any] | None = Field(
+        None,
+        description="What all arms are compared on, in rounds: how many items there are, the items "
+        "themselves, or what the settings of an experiment have of them. No file of the server is read.",
+    )
+    failures: str | float | None = None
+    compare: str | None = Field(None, description='"means", or "wins" if only who was better counts.')
+    direct: bool | None = None
+    control: str | None = Field(None, description="The arm that the others are compared with.")
     seed: int | None = None
     lease: float | None = 3600.0
     about: dict[str, str] | None = None
@@ -47,7 +56,7 @@ class Ask(Body):
 
 
 class Told(BaseModel):
-    """The value of a pull."""
+    """The value of a pull; where values are only compared it may be infinite, written as 1e999."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 

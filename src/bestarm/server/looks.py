@@ -11,7 +11,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response, StreamingResponse
 
 from ..errors import BestarmError, InvalidInputError
-from ..experiment.exports import event_record, exported
+from ..experiment.exports import exported, json_record
 from ..running.report import headline
 from ..running.stored import Experiment
 from . import bodies
@@ -75,10 +75,13 @@ class Looks:
         return as_json({**found.to_dict(), "uniform_samples": uniform})
 
     async def history(self, experiment: Name, after: int = 0, limit: int = MOST_EVENTS) -> Response:
-        """What happened, line by line, after line number `after`; at most 10,000 lines at once."""
+        """What happened, line by line, after line number `after`; at most 10,000 lines at once.
+
+        An infinite value, which JSON does not have, is the text "inf" or "-inf".
+        """
         most = _whole_limit(limit)
         found = await self._desks.use(experiment, lambda one: list(islice(one.events(after), most)))
-        return as_json({"events": [event_record(event) for event in found]})
+        return as_json({"events": [json_record(event) for event in found]})
 
     async def export(self, experiment: Name, format: bodies.Format = "jsonl") -> Response:
         """The whole log with the settings, as a file."""

@@ -12,9 +12,11 @@ from starlette.responses import Response
 from .._door import known_arguments
 from ..errors import BestarmError, InvalidInputError, StoreError
 from ..experiment.choices import recall_model, recall_rule, recall_strategy
+from ..experiment.items import ItemSet, recall_items
 from ..experiment.pulls import Pull
 from ..experiment.settings import Given
 from ..running.stored import Experiment
+from ..theory.paired import MOST_ITEMS
 from . import bodies
 from .answers import as_json
 from .desks import Desk, Desks
@@ -129,6 +131,7 @@ def settings_given(body: bodies.Create) -> dict[str, Any]:
         "model": lambda record: recall_model(None, 1.0, record),
         "strategy": lambda record: recall_strategy(record).strategy,
         "stopping": recall_rule,
+        "items": _items,
     }
     for key, recall in read.items():
         if isinstance(given.get(key), dict):
@@ -137,9 +140,18 @@ def settings_given(body: bodies.Create) -> dict[str, Any]:
             except (LookupError, TypeError, StoreError):
                 found = None
             if found is None:
+                plainly = "a number, a list" if key == "items" else "a name"
                 raise InvalidInputError(
-                    f"{key} must be a name, or an object as the log of an experiment has it, got "
+                    f"{key} must be {plainly}, or an object as the log of an experiment has it, got "
                     f"{given[key]!r:.200}; what is not bestarm's own cannot be sent to a server."
                 )
             given[key] = found
     return given
+
+
+def _items(record: dict[str, Any]) -> ItemSet | None:
+    """What the settings have of items; None if that is nothing that they could have."""
+    found = recall_items({"digest": "", **record})
+    assert found is not None
+    size = type(found.size) is int and 1 <= found.size <= MOST_ITEMS
+    return found if (size or found.size is None) and isinstance(found.digest, str) else None
