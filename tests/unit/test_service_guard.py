@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import socket
+import time
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bestarm import Experiment, InvalidInputError
-from bestarm.server import guard
+from bestarm.server import connections, guard
 from bestarm.server.limits import MOST_ADDRESSES, Rate
 from bestarm.server.tokens import DAYS, Role, Tokens, new_token
 from support.service import READ_TOKEN, TOKEN, Answer, Service, serving
@@ -230,6 +231,81 @@ def test_a_body_that_is_too_long_is_refused(service: Service, monkeypatch: pytes
     assert answer.status == 413
     connection.close()
     assert service.post("/v1/tell", b"x" * 999).status == 400
+
+
+def sent(service: Service, text: str) -> bytes:
+    """What is answered to a request as it stands, until the server closes the connection."""
+    with socket.create_connection(("127.0.0.1", service.port), 30) as raw:
+        raw.sendall(text.encode())
+        return b"".join(iter(lambda: raw.recv(65536), b""))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Host: localhost", "Host: evil.example.org"),
+        ("Origin: http://localhost", "Origin: http://evil.example.org"),
+        ("Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: cross-site"),
+        (f"Authorization: Bearer {READ_TOKEN}", f"Authorization: Bearer {TOKEN}"),
+    ],
+)
+def test_a_header_that_is_said_twice_is_refused(service: Service, first: str, second: str) -> None:
+    """Or one check would see one of them, and what comes after it the other."""
+    head = "" if first.startswith("Host") else "Host: localhost\r\n"
+    token = "" if first.startswith("Auth") else f"Authorization: Bearer {TOKEN}\r\n"
+    for one in (f"{first}\r\n{second}", f"{second}\r\n{first}"):
+        text = f"GET /v1/experiments HTTP/1.1\r\n{head}{token}{one}\r\nConnection: close\r\n\r\n"
+        assert sent(service, text).startswith(b"HTTP/1.1 400 ")
+    text = f"GET /v1/experiments HTTP/1.1\r\n{head}{token}{first}\r\nConnection: close\r\n\r\n"
+    assert sent(service, text).startswith(b"HTTP/1.1 200 "), "once it is fine"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "GET / HTTP/1.1\r\nHost: local",
+        f"POST /v1/ask HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
+        "Content-Length: 99\r\n\r\n{",
+    ],
+)
+def test_a_request_that_does_not_come_is_not_waited_for(
+    service: Service, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing, half a head, half a body, at first or later: the connection is closed without an answer."""
+    monkeypatch.setattr(connections, "SLOWEST", 0.2)
+    assert sent(service, text) == b""
+    with socket.create_connection(("127.0.0.1", service.port), 30) as raw:
+        raw.sendall(b"HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert raw.recv(65536).startswith(b"HTTP/1.1 200 ")
+        raw.sendall(text.encode() or b"G")
+        assert raw.recv(65536) == b""
+
+
+def test_a_stream_outlives_the_time_for_a_request(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is slow is the answer then, not the request."""
+    monkeypatch.setattr(connections, "SLOWEST", 0.2)
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+    connection.request("GET", "/v1/live?experiment=e", headers={"Authorization": f"Bearer {READ_TOKEN}"})
+    stream = connection.getresponse()
+    assert stream.readline() == b"event: whole\n"
+    time.sleep(0.6)
+    assert service.post("/v1/ask", {"experiment": "e", "worker": "w"}).status == 200
+    while stream.readline() != b"event: more\n":
+        pass
+    connection.close()
+
+
+def test_no_file_of_the_server_is_read(service: Service, tmp_path: Path) -> None:
+    """Items are a path in Python; here one would tell what files there are, and what is in them."""
+    (tmp_path / "secret.txt").write_text("the same line\nthe same line\n")
+    path = str(tmp_path / "secret.txt")
+    for items in (path, {"size": path, "digest": "", "version": 1}, {"size": -1, "digest": "", "version": 1}):
+        body = {"experiment": "files", "arms": ["a", "b"], "bounds": [0, 1], "items": items}
+        answer = service.post("/v1/create", body)
+        assert code(answer) == (400, "invalid")
+        assert "same line" not in answer.json["detail"]
+        assert "items" in answer.json["detail"]
 
 
 def test_headers_that_are_too_long_are_refused(service: Service) -> None:

@@ -21,6 +21,7 @@ from .tokens import Role, Tokens
 
 LARGEST = 4 * 2**20  # bytes of a body
 READING = ("GET", "HEAD")
+SAID_ONCE = (b"host", b"origin", b"sec-fetch-site", b"authorization", b"cookie", b"content-length")
 SESSION = "/v1/session"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -80,9 +81,14 @@ class Guard:
             await problem.response()(scope, receive, send)
 
     def _check_origin(self, headers: Headers, scope: Scope) -> None:
-        """Refuse what is meant for another server, and what another page sends."""
+        """Refuse what is meant for another server, what another page sends, and what says both."""
+        names = [name for name, _ in scope["headers"]]
+        twice = [name.decode() for name in SAID_ONCE if names.count(name) > 1]
+        if twice:
+            words = f"the header {twice[0]} must be sent once at most, got it twice; leave one out."
+            raise ProblemError(400, "invalid", words)
         host = headers.get("host", "")
-        if len(headers.getlist("host")) != 1 or not self._is_ours(host):
+        if not self._is_ours(host):
             raise ProblemError(
                 421,
                 "wrong-host",

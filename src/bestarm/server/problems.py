@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -18,6 +19,7 @@ from starlette.responses import Response
 from .._text import harmless
 from ..errors import BestarmError, DamagedLogError, InvalidInputError, StoreError, SuspendedError
 
+_TYPE = re.compile(r"(int|float|str|bool|list\[.*|dict\[.*)$")  # of several, which was tried first
 MEDIA_TYPE = "application/problem+json"
 
 
@@ -73,7 +75,7 @@ def problem_of(error: Exception) -> ProblemError:
 def invalid_body(error: RequestValidationError) -> ProblemError:
     """The first thing that is wrong with a request: what was given, what is allowed, what to do."""
     first: dict[str, Any] = dict(error.errors()[0])
-    place = ".".join(str(part) for part in first["loc"][1:]) or "the body"
+    place = ".".join(str(part) for part in first["loc"][1:] if not _TYPE.match(str(part))) or "the body"
     if first["type"] == "json_invalid":
         return ProblemError(
             400,

@@ -13,6 +13,7 @@ import uvicorn
 from ..errors import InvalidInputError
 from ..experiment.store import open_store
 from .app import RATE, make_app
+from .connections import Connection
 from .desks import Desks
 from .tokens import Tokens
 
@@ -73,12 +74,12 @@ def make_server(
     app, desks = make_app(open_store(store), tokens, hosts, listening.getsockname()[1], rate)
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        log_level="error",  # what strangers send is no line of the log
         access_log=False,
         server_header=False,
         proxy_headers=False,
         ws="none",
-        http="h11",  # which limits the length of headers
+        http=Connection,  # of h11, which limits the length of headers
         timeout_keep_alive=75,
         timeout_graceful_shutdown=PATIENCE,
         limit_concurrency=MOST_CONNECTIONS,
