@@ -176,7 +176,7 @@ class Status:
     def sentence(self) -> str:
         """Where the experiment stands, in one sentence."""
         if self.no_winner:
-            return f"there is no winner: {self._circle()}; {self.assumes}; {self.spent}"
+            return f"there is no winner: {self.losses}; {self.assumes}; {self.spent}"
         if self.decision is not None:
             return f"{self.decision} {self.verdict}; {self.assumes}; {self.spent}"
         if self.suspended and self.stopped is None:
@@ -268,8 +268,9 @@ class Status:
             return f"is within {1.0 + self.tolerance:g} times the best in more than half of all {rounds}"
         return f"wins against {against} in more than half of all {rounds} that are not ties"
 
-    def _circle(self) -> str:
-        """Which arms are beaten by which, in words, as far as that was found one by one."""
+    @property
+    def losses(self) -> str:
+        """Which arms lose to which, in words, as far as that was found one by one."""
         shown = [f"{arm} loses to {by}" for arm, by in list(self.beaten.items())[:MOST_SHOWN]]
         more = f" and {len(self.beaten) - MOST_SHOWN} more" if len(self.beaten) > MOST_SHOWN else ""
         return (", ".join(shown) + more) or "each arm loses to another one"

@@ -23,9 +23,9 @@ from ..experiment.settings import Settings
 from ..experiment.status import Status, plural
 from .arms import axis_of, chosen, interval_words, mean_words, places_of, rest_words
 from .report_style import STYLE
+from .sentences import LONGEST_NAME, answer, headline, measured, sureness, versus_control, which_is_better
 
 MOST_ARMS = 50
-LONGEST_NAME = 80  # characters; the settings have them in full
 
 
 class Course(NamedTuple):
@@ -76,60 +76,6 @@ def page(
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
 
 
-def headline(status: Status) -> str:
-    """The answer in a few words."""
-    leader = "" if status.leader is None else shortened(status.leader, LONGEST_NAME)
-    if status.decision is not None:
-        best = f"within {status.tolerance:g} of the best" if status.tolerance else "the best option"
-        return f"{leader} is {best}"
-    if status.no_winner:
-        return "No option wins against all others"
-    if status.stopped is not None:
-        return f"Stopped undecided{f': {leader} leads' if leader else ''}"
-    if status.suspended:
-        return "Suspended: the values are not as assumed"
-    return f"Not decided yet: {leader} leads" if leader else "There is no result yet"
-
-
-def answer(status: Status) -> str:
-    after = f"after {plural(status.samples, 'sample')}"
-    if status.decision is not None:
-        return f"Decided {after}; {status.assumes}."
-    if status.suspended and status.stopped is None:
-        return f"{status.suspended}."
-    near = f" The leader is {status.at_most}." if status.at_most else ""
-    why = f" It was stopped by hand ({status.stopped})." if status.stopped is not None else ""
-    return f"No option is proven to be the best {after}.{near}{why}"
-
-
-def sureness(status: Status) -> list[str]:
-    if status.promise is None:
-        return [f"There is {status.assumes}."]
-    found = [f"The answer is {status.assumes}."]
-    if status.decision is None:
-        found = [f"An answer, once there is one, will be {status.assumes}."]
-    if status.decision is None and status.at_most:
-        left = percent_left(status)
-        found.append(f"What is said above of the leader holds with probability at least {left}.")
-    assumed = (
-        "the samples of an option are independent of each other, that its mean does not change meanwhile"
-    )
-    if status.rounds is not None:
-        assumed = (
-            "all options of a round were measured on the same item, in the order in which items were drawn"
-        )
-    return [
-        *found,
-        f"This holds however often somebody looks at the results. It needs what is assumed to be true: that "
-        f"{assumed}, and that no result was left out because of its value.",
-    ]
-
-
-def percent_left(status: Status) -> str:
-    """The probability that goes with a promise, as a percentage."""
-    return percent(round(1.0 - (status.promise or 0.0), 12))
-
-
 def _tiles(status: Status, course: Course, uniform: int | None) -> str:
     took = _duration(course.ended - course.begun)
     saved = f"of {len(status.arms)} options"
@@ -171,18 +117,17 @@ def _leads(status: Status) -> str:
         else:
             drawn = _line(status, arm, axis)
             said = interval_words(status, arm, places)
-            words = f"mean {mean}; behind by {said}" if mean and said else said or "no result yet"
+            by = "against it the leader" if status.compare == "wins" else "behind by"
+            words = f"mean {mean}; {by} {said}" if mean and said else said or "no result yet"
         rows.append(_row(arm, drawn, words))
     left, right = axis
     ends = f"<span>{left:.3g}</span><span>{right:.3g}</span>"
     scale = f"<div class='row'><div></div><div class='ends faint'>{ends}</div><div></div></div>"
     more = f"<p class='faint'>{escape(rest_words(rest))}</p>" if rest else ""
-    what = "smaller" if status.minimize else "larger"
     return (
-        "<figure><figcaption>By how much the leader is better than each other option: the line spans what "
-        "the data allow, the dot is the estimate, the bar across marks no difference. Green lines are on the "
-        f"safe side of it. All numbers are in the values' own units; a {what} mean is better."
-        f"</figcaption>{''.join(rows)}{scale}{more}</figure>"
+        f"<figure><figcaption>{escape(measured(status))}. The line spans what the data allow, the dot is the "
+        "estimate, the bar across marks no difference. Green lines are on the safe side of it. "
+        f"{escape(which_is_better(status))}</figcaption>{''.join(rows)}{scale}{more}</figure>"
     )
 
 
@@ -194,7 +139,7 @@ def _control(status: Status) -> str:
         [_cell(arm), "" if not all(map(math.isfinite, ends)) else f"{ends[0]:.3g} to {ends[1]:.3g}"]
         for arm, ends in list(status.against_control.items())[:MOST_ARMS]
     ]
-    said = f"<p>{_text(status.versus_control)}.</p>" if status.versus_control else ""
+    said = f"<p>{_text(versus_control(status))}</p>" if status.versus_control else ""
     title = f"Against the control, {_text(status.control)}"
     note = (
         "<p class='faint'>All lower ends hold at once with the probability above, for "
@@ -262,9 +207,12 @@ def _notes(status: Status) -> str:
 
 
 def _setup(settings: Settings) -> str:
+    side, wins = "smallest" if settings.minimize else "largest", settings.compare == "wins"
     rows: list[Sequence[str | Cell]] = [
         ["values", settings.model.words if settings.design is None else settings.model.demand],
-        ["looking for", "the smallest mean" if settings.minimize else "the largest mean"],
+        ["looking for", f"the {side} value in most rounds" if wins else f"the {side} mean"],
+        *([["compared on", str(settings.items)]] if settings.items else []),
+        *([["control", settings.control]] if settings.control else []),
         ["accepted chance of a wrong answer", percent(settings.delta)],
         ["tolerance", f"{settings.tolerance:g}"],
         ["sampling strategy", settings.strategy_name],

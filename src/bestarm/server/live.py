@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -23,6 +24,7 @@ from .._text import harmless
 from ..errors import BestarmError, StoreError
 from ..experiment.course import Course, Points
 from ..experiment.events import Event
+from ..experiment.exports import json_record
 from ..experiment.forecast import Forecast
 from ..experiment.status import Status
 from ..running.stored import Experiment
@@ -34,7 +36,6 @@ MOST_VIEWERS = 500
 PART = 1.0  # seconds for which the past of a long log is read at once
 MOST_LINES = 20_000  # that are read at once
 BEHIND = 8  # messages that a viewer may be behind
-ESTIMATES = 12  # forecasts of which the range is shown
 
 
 class Viewer:
@@ -112,7 +113,6 @@ class Live:
         self._sent, self._edition = 0, 0  # points that all viewers have, and of which edition
         self._forecast, self._forecast_due = Forecast(None, {}), 0.0
         self._predicted, self._fresh = -1, False  # after how many samples, and whether nobody has seen it yet
-        self._totals: deque[int] = deque(maxlen=ESTIMATES)  # samples at the decision, as forecast lately
 
     def changed(self) -> None:
         """Something was just appended through this server: no need to wait for the next look."""
@@ -233,17 +233,22 @@ class Live:
     def _update(self) -> None:
         status = self._experiment.status()
         self._points.add(status)
-        self._view = views.view(status, self._forecast, tuple(self._totals), self._roster)
+        self._view = views.view(status, self._left(status.samples), self._roster)
         arms = views.drawn_arms(status)
         if arms != self._arms:
             self._arms, self._edition = arms, -1
+
+    def _left(self, samples: int) -> Forecast:
+        """The last forecast, less the samples that came since."""
+        came = max(0, samples - max(0, self._predicted))
+        ends = self._forecast.samples, self._forecast.low, self._forecast.high
+        more, low, high = (None if end is None else max(0, end - came) for end in ends)
+        return replace(self._forecast, samples=more, low=low, high=high)
 
     def _predict(self) -> None:
         """In a thread: how long it will take. That may take seconds itself, with many arms."""
         begun, samples = time.monotonic(), self._experiment.status().samples
         found = self._experiment.forecast()
-        if found.samples is not None:
-            self._totals.append(samples + found.samples)
         self._predicted, self._forecast, self._fresh = samples, found, True
         self._forecast_due = begun + max(FORECAST_EVERY, (time.monotonic() - begun) / FORECAST_SHARE)
 
@@ -253,7 +258,7 @@ class Live:
             "seq": self._last.seq if self._last is not None else 0,
             "arms": self._arms,
             "points": views.points(points, self._arms),
-            "lines": [views.line(event) for event in lines],
+            "lines": [json_record(event) for event in lines],
         }
         return json.dumps(message, allow_nan=False)
 

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from ..errors import BestarmError, InvalidInputError
 from ..experiment.exports import exported, json_record
-from ..running.report import headline
+from ..running.sentences import headline
 from ..running.stored import Experiment
 from . import bodies
 from .answers import as_json, file_name

@@ -15,8 +15,8 @@ from .._records import plain
 from ..experiment.events import Event
 from ..experiment.forecast import Forecast
 from ..experiment.status import Status
+from ..running import sentences
 from ..running.arms import chosen
-from ..running.report import answer, headline, sureness
 
 MOST_DRAWN = 8  # arms in a chart: as many colours can be told apart
 MOST_PENDING = 50  # pulls that are listed
@@ -114,31 +114,27 @@ def summary(status: Status) -> dict[str, Any]:
         "leader": status.leader,
         "promise": status.promise,
         "delta": status.delta,
-        "headline": headline(status),
+        "headline": sentences.headline(status),
     }
 
 
-def view(status: Status, forecast: Forecast, totals: Iterable[int], roster: Roster) -> dict[str, Any]:
-    """Everything but the charts and the log.
-
-    totals  how many samples the decision will take, as was forecast lately
-    """
+def view(status: Status, forecast: Forecast, roster: Roster) -> dict[str, Any]:
+    """Everything but the charts and the log."""
     pending = list(roster.pending.values())[:MOST_PENDING]
-    more = [max(0, total - status.samples) for total in totals]
     found = {
         "state": state_of(status),
         "status": status.to_dict(),
-        "headline": headline(status),
-        "answer": answer(status),
-        "sureness": sureness(status),
-        "hold": status.hold,
+        "headline": sentences.headline(status),
+        "answer": sentences.answer(status),
+        "sureness": sentences.sureness(status),
+        "hold": sentences.hold(status),
+        "measured": sentences.measured(status),
+        "which": sentences.which_is_better(status),
+        "best_is_better": sentences.best_is_better(status),
+        "versus_control": sentences.versus_control(status),
         "behind": [arm for arm in status.arms if status.is_behind(arm)],
         "out": {arm: status.at_least(arm) for arm in status.ruled_out},
-        "forecast": {
-            **forecast.to_dict(),
-            "least": min(more, default=None),
-            "most": max(more, default=None),
-        },
+        "forecast": {**forecast.to_dict(), "words": forecast.words},
         "pace": roster.pace(),
         "workers": roster.workers(),
         "pending": pending,
@@ -162,12 +158,6 @@ def points(course: Sequence[Status], arms: Sequence[str]) -> dict[str, list[Any]
         "high": [[_short(one.intervals.get(arm, (None, None))[1]) for one in course] for arm in arms],
         "pulls": [[one.pulls[arm] for one in course] for arm in arms],
     }
-
-
-def line(event: Event) -> dict[str, Any]:
-    """A line of the log."""
-    keys = ("seq", "time", "kind", "pull", "arm", "value", "data")
-    return dict(plain({key: getattr(event, key) for key in keys}))
 
 
 def _short(number: float | None) -> float | None:

@@ -85,7 +85,9 @@ const themeButton = document.getElementById("theme");
 
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
-  themeButton.textContent = { auto: "◐ System", light: "○ Light", dark: "● Dark" }[theme];
+  const [sign, word] = { auto: ["◐", "System"], light: ["○", "Light"], dark: ["●", "Dark"] }[theme];
+  themeButton.replaceChildren(sign, el("span", { class: "word", text: ` ${word}` }));
+  themeButton.setAttribute("aria-label", `Theme: ${word}`);
   try { localStorage.setItem("theme", theme); } catch { /* then it is forgotten */ }
   document.dispatchEvent(new Event("themechange"));
 }

@@ -9,8 +9,9 @@ const COLOURS = {
   light: ["#0072b2", "#d55e00", "#009e73", "#b3568f", "#8a6d00", "#3a87b8", "#444444", "#7a4fd0"],
   dark: ["#56b4e9", "#f28e3c", "#2fc79a", "#e39ac4", "#f0e442", "#9ad0f5", "#cccccc", "#b79cff"],
 };
-const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [], [6, 6], [2, 6], [12, 4]];
+const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [14, 3, 2, 3, 2, 3], [6, 6], [2, 6], [12, 4]];
 const SMALL = 150, LARGE = 240;
+const WHOLE = Array.from({ length: 36 }, (_, i) => [1, 2, 5][i % 3] * 10 ** Math.floor(i / 3)); // samples are counted
 
 function look() {
   const css = getComputedStyle(document.documentElement);
@@ -30,7 +31,7 @@ export function mark(i) {
 function axes(theme, values) {
   const common = { stroke: theme.text, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line, width: 1 }, font: "12px system-ui" };
   return [
-    { ...common, size: 30, space: 70, values: (_, marks) => marks.map((n) => (n >= 1e4 ? `${Number((n / 1e3).toPrecision(4))}k` : String(n))) },
+    { ...common, size: 30, space: 70, incrs: WHOLE, values: (_, marks) => marks.map((n) => (n >= 1e4 ? `${Number((n / 1e3).toPrecision(4))}k` : String(n))) },
     { ...common, size: 56, space: 34, values: (_, marks) => marks.map(values) },
   ];
 }

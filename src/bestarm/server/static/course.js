@@ -2,6 +2,7 @@
 
 import { el, words } from "./dom.js";
 import { linesChart, mark, rivalChart } from "./charts.js";
+import { between, record } from "./parts.js";
 import { number, percent } from "./words.js";
 
 const KEYS = ["means", "low", "high", "pulls"];
@@ -15,9 +16,10 @@ export class Course {
     this.frames = [];
     this.pairs = arms.map((arm) => {
       const box = el("div", { class: "chart", role: "img" });
-      const figure = el("figure", {}, el("figcaption", {}, words(arm)), box);
+      const out = el("span", { class: "faint", text: " · ruled out", hidden: true });
+      const figure = el("figure", {}, el("figcaption", {}, words(arm), out), box);
       this.rivals.append(figure);
-      return Object.assign(rivalChart(box), { figure, title: `the leader against ${arm}` });
+      return Object.assign(rivalChart(box), { figure, out, title: `the leader against ${arm}` });
     });
     const wide = (title, ...how) => {
       const box = el("div", { class: "chart", role: "img", "aria-label": `${title} of each option over time; the table of the options has the numbers` });
@@ -39,7 +41,8 @@ export class Course {
   // A chart with what its lines mean; drawn again when the theme changes, as the colours do.
   wide(chart) {
     const legend = el("ul", { class: "legend" }, ...this.arms.map((arm, i) => el("li", {}, mark(i), words(arm))));
-    this.frames.push(el("div", { class: "charts" }, legend, chart.box));
+    const what = el("p", { class: "faint", text: `${chart.title} of each option, after as many samples as the axis below says.` });
+    this.frames.push(el("div", { class: "charts" }, what, legend, chart.box));
     return this.frames.at(-1);
   }
 
@@ -60,10 +63,11 @@ export class Course {
       const shown = arm !== now.leader && high.some((value) => value !== null);
       chart.figure.hidden = !shown;
       chart.box.setAttribute("aria-label", shown && ends[0] !== null
-        ? `${now.leader} is better than ${arm} by ${number(ends[0], 3)} to ${number(ends[1], 3)}`
+        ? (now.compare === "wins" ? `${now.leader} against ${arm}, wins – losses: ${record(now, arm)}` : `${now.leader} is better than ${arm} by ${between(...ends)}`)
         : `nothing is known of ${arm} yet`);
       if (chart.sure !== behind.includes(arm)) {
         chart.sure = behind.includes(arm);
+        chart.out.hidden = !chart.sure;
         chart.redraw();
       }
       if (shown) chart.draw([x, low, high]);

@@ -5,7 +5,7 @@ import { BADGES } from "./list.js";
 import { Stream } from "./service.js";
 import { downloads } from "./downloads.js";
 import { Course } from "./course.js";
-import { armsTable, caveats, logTable, race, sure, tiles, workers } from "./parts.js";
+import { armsTable, caveats, control, logTable, race, sure, tiles, workers } from "./parts.js";
 
 const MOST_LINES = 200;
 
@@ -38,7 +38,8 @@ class Page {
       section("How sure is that?", part("sure")),
       section("Who is in the race", part("race")),
       section("The options", part("arms")),
-      section("The leader against each other option", el("p", { class: "faint", text: "By how much the leader was better: the band spans what the data allowed, the line across marks no difference. A green band is that of an option that is ruled out: another one is surely better." }), this.course.rivals),
+      part("control", "section"),
+      section("The leader against each other option", part("measured", "p", { class: "faint" }), this.course.rivals),
       section("Means", this.course.wide(this.course.means)),
       section("Where the samples went", this.course.wide(this.course.shares)),
       section("Workers and pending pulls", part("workers")),
@@ -66,11 +67,13 @@ class Page {
     parts.verdict.className = `verdict ${view.state}`;
     fill(parts.verdict, el("p", { class: "badge", text: BADGES[view.state] }),
       el("h1", {}, words(view.headline)), el("p", { class: "lead" }, words(view.answer)),
-      view.hold ? el("p", {}, words(`${view.hold}.`)) : null);
+      view.hold ? el("p", {}, words(view.hold)) : null);
     fill(parts.tiles, ...tiles(view));
     fill(parts.sure, ...sure(view));
     fill(parts.race, ...race(view));
-    fill(parts.arms, armsTable(view, this.course.arms));
+    fill(parts.arms, ...armsTable(view, this.course.arms));
+    fill(parts.control, ...control(view));
+    fill(parts.measured, `${view.measured}. The band spans what the data allowed after as many samples, the line across marks no difference. The band of an option that is ruled out is green: another one is surely better.`);
     fill(parts.workers, ...workers(view, parts.workers));
     fill(parts.caveats, ...caveats(view));
     fill(parts.log, ...logTable(this.lines, parts.log));

@@ -8,25 +8,34 @@ const MOST_CHIPS = 20;
 
 export function tiles(view) {
   const now = view.status;
-  const tile = (what, value, more) => el("div", {}, el("dt", { text: what }), el("dd", { text: value }), el("dd", { class: "faint", text: more }));
-  const pace = view.pace ? `${number(view.pace, 2)} a second lately` : `of ${plural(now.arms.length, "option")}`;
+  const tile = (what, value, ...more) => el("div", {}, el("dt", { text: what }), el("dd", { text: value }),
+    ...more.filter(Boolean).map((text) => el("dd", { class: "faint", text })));
   return [
     tile("Chance of a wrong answer", now.promise === null ? "not proven" : `at most ${percent(now.promise)}`,
       now.promise === null ? "see below why" : `asked for: ${percent(now.delta)}`),
     tile("How much longer", ...longer(view)),
-    tile("Samples so far", number(now.samples), now.waiting && view.state !== "decided" ? `${number(now.waiting)} more wait for an earlier pull` : pace),
+    tile("Samples so far", number(now.samples), [rounds(now), view.pace ? `${number(view.pace, 2)} a second lately` : ""].filter(Boolean).join(" · ")
+      || `of ${plural(now.arms.length, "option")}`, now.waiting && view.state !== "decided" ? `${number(now.waiting)} more wait for an earlier pull` : ""),
   ];
 }
 
+function rounds(now) {
+  if (now.rounds === null) return "";
+  if (now.items === null) return `in ${plural(now.rounds, "round")}`;
+  return `on ${number(now.rounds)} of ${plural(now.items, "item")}`;
+}
+
+// A range, and what its ends are.
 function longer(view) {
-  const { samples, least, most, reason } = view.forecast;
+  const { samples, low, high, reason, words: said } = view.forecast;
   if (view.state === "decided") return ["nothing", "it is decided"];
   if (view.state === "stopped") return ["nothing", "it was stopped by hand"];
   if (view.state === "suspended") return ["unknown", "nothing is asked until that is settled"];
-  if (samples === null || least === null) return ["unknown", reason.replace(/^no forecast:? ?/, "") || "no forecast yet"];
+  if (samples === null) return ["unknown", reason.replace(/^no forecast:? ?/, "") || "no forecast yet"];
   if (reason) return ["one pull", reason];
-  const time = view.pace ? `${range(least / view.pace, most / view.pace, duration)} at this pace, ` : "";
-  return [`${range(least, most, rough)} samples`, `${time}if the means are as estimated`];
+  if (low === null || high === null) return ["too early to say", "the lead over the closest rival is within one standard error, the usual size of chance"];
+  const time = view.pace ? `${range(low / view.pace, high / view.pace, duration)} at this pace` : "";
+  return [said, time, "if the lead over the closest rival is one standard error (the usual size of chance) larger, or smaller, than it looks"];
 }
 
 export function sure(view) {
@@ -43,34 +52,76 @@ export function race(view) {
   const without = now.arms.filter((arm) => !within.includes(arm));
   const first = (arms) => [...arms].sort((a, b) => (b === now.leader) - (a === now.leader) || now.pulls[b] - now.pulls[a]).slice(0, MOST_CHIPS);
   const chips = (arms, kind) => el("ul", { class: `chips ${kind}` }, ...first(arms).map((arm) =>
-    el("li", {}, words(arm), view.out[arm] ? el("span", { class: "faint", text: ` · ${view.out[arm]}` }) : null)),
+    el("li", {}, words(arm), now.beaten[arm] ? el("span", { class: "faint" }, " · loses to ", words(now.beaten[arm])) : view.out[arm] ? el("span", { class: "faint", text: ` · ${view.out[arm]}` }) : null)),
     arms.length > MOST_CHIPS ? el("li", { text: `and ${arms.length - MOST_CHIPS} more` }) : null);
-  const title = view.state === "decided" && within.length === 1 ? "The best" : "May still be the best";
+  const over = view.state === "decided", best = now.tied.length || within.length === 1;
+  const none = (text) => el("p", { class: "faint", text });
   return [
-    el("h3", { text: `${title} (${within.length})` }), chips(within, "in"),
+    el("h3", { text: `${over && best ? "The best" : over ? "May be the best" : "May still be the best"} (${within.length})` }),
+    within.length ? chips(within, "in") : none("None: each option loses to another one."),
     el("h3", { text: `Ruled out (${without.length})` }),
-    without.length ? chips(without, "out") : el("p", { class: "faint", text: "None yet." }),
+    without.length ? chips(without, "out") : none(over ? "None." : "None yet."),
   ];
 }
 
 export function armsTable(view, drawn) {
   const now = view.status, total = Math.max(1, now.samples);
   const span = Object.values(now.intervals).flat().filter((x) => x !== null);
-  const ends = [Math.min(0, ...span), Math.max(0, ...span)];
+  const ends = [Math.min(0, ...span), Math.max(0, ...span)], wins = now.compare === "wins";
   const order = [...now.arms].sort((a, b) => (b === now.leader) - (a === now.leader) || now.pulls[b] - now.pulls[a]);
   const rows = order.map((arm) => {
     const [low, high] = now.intervals[arm] ?? [null, null];
-    const at = drawn.indexOf(arm), standing = arm === now.decision ? "best" : arm === now.leader ? "leads" : view.behind.includes(arm) ? "ruled out" : "in the race";
+    const at = drawn.indexOf(arm), known = low !== null && high !== null;
+    const none = arm === now.leader || view.state === "decided" ? "–" : "not known yet";
     return [
-      el("span", { class: "arm" }, at < 0 ? null : mark(at), words(arm)), standing, number(now.means[arm]),
+      el("span", { class: "arm" }, at < 0 ? null : mark(at), words(arm)), standing(view, arm), number(now.means[arm]),
       number(now.deviations[arm], 3), `${number(now.pulls[arm])} (${percent(Number((now.pulls[arm] / total).toFixed(3)))})`,
-      number(now.pending[arm]), low === null || high === null ? (arm === now.leader ? "–" : "not known yet") : `${number(low, 3)} to ${number(high, 3)}`,
-      low === null || high === null ? el("span") : bar(low, high, ends, view.behind.includes(arm)),
+      number(now.pending[arm]), known ? (wins ? record(now, arm) : between(low, high)) : none,
+      known ? bar(low, high, ends, view.behind.includes(arm)) : el("span"),
     ];
   });
-  return table("Every option: where it stands, its mean, and by how much the leader is better",
-    ["Option", "Standing", now.minimize ? "Mean (small is good)" : "Mean", "SD", "Samples", "Pending", "Leader is better by", ""], rows,
-    ["", "short", "number", "number", "number", "number", "number", "drawn"]);
+  return [
+    el("p", { class: "faint", text: view.which }),
+    table(`Every option: where it stands, its mean, and ${wins ? "how often the leader wins and loses against it" : "by how much the leader is better"}`,
+      ["Option", "Standing", "Mean", "SD", "Samples", "Pending", wins ? "Leader wins – loses" : "Leader is better by", ""], rows,
+      ["", "short", "number", "number", "number", "number", "number", "drawn"]),
+  ];
+}
+
+function standing(view, arm) {
+  const now = view.status, decided = view.state === "decided";
+  const where = arm === now.decision ? (now.tied.length ? "best, tied" : "best") : now.tied.includes(arm) ? "best, tied"
+    : arm === now.leader ? "leads" : view.behind.includes(arm) || now.beaten[arm] ? "ruled out" : decided ? "not ruled out" : "in the race";
+  return arm === now.control ? `${where} (control)` : where;
+}
+
+// An interval in words; what is next to nothing is 0.
+export function between(low, high) {
+  return `${number(low > 0 && low < 1e-3 * (high - low) ? 0 : low, 3)} to ${number(high, 3)}`;
+}
+
+export function record(now, arm) {
+  const [won, lost] = now.wins[arm] ?? [0, 0];
+  return `${number(won)} – ${number(lost)}`;
+}
+
+export function control(view) {
+  const now = view.status, found = Object.entries(now.against_control);
+  if (!now.control) return [];
+  const span = found.flatMap(([, ends]) => ends).filter((x) => x !== null);
+  const ends = [Math.min(0, ...span), Math.max(0, ...span)];
+  const rows = found.map(([arm, [low, high]]) => {
+    const sure = now.better_than_control?.includes(arm) || (arm === now.decision && view.best_is_better), known = low !== null && high !== null;
+    return [el("span", { class: "arm" }, words(arm)), sure ? "better" : "not proven to be better",
+      known ? between(low, high) : "not known yet", known ? bar(low, high, ends, sure) : el("span")];
+  });
+  const unit = now.compare === "wins" ? "likelier to win a round against the control than to lose it" : "better than the control";
+  return [
+    el("h2", {}, "Against the control, ", words(now.control)),
+    view.versus_control ? el("p", {}, words(view.versus_control)) : null,
+    el("p", { class: "faint", text: `By how much each other option is ${unit}. All lower ends hold at once with the probability above.` }),
+    table("Every other option against the control", ["Option", "Standing", "Better by", ""], rows, ["", "short", "number", "drawn"]),
+  ];
 }
 
 // An interval on the axis of all of them; the line marks no difference.
