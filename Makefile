@@ -36,7 +36,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/.installed: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots,serve]'
 	@touch $@
 
 .venv/.installed-dev: pyproject.toml | .venv/bin/python

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+import bestarm
 from bestarm import Experiment
+from bestarm.remote.service import Service
 from support.service import TOKEN, serving
 from support.system import require
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "serve.md").read_text()
+ROOT = Path(__file__).parents[2]
+GUIDE, README = (ROOT / "docs" / "guides" / "serve.md").read_text(), (ROOT / "README.md").read_text()
 EVALUATE = """#!/bin/sh
 case $1 in long) echo 1 ;; *) echo 0 ;; esac
 """
@@ -50,6 +55,42 @@ def test_the_workers_of_the_guide_end_decided(
     experiment = Experiment.open(url, "prompts")
     assert experiment.status().decision == "long"
     assert not any(event.kind in ("failed", "lapsed", "late") for event in experiment.events())
+
+
+def test_the_three_commands_of_the_readme_end_decided(tmp_path: Path) -> None:
+    """Two workers and the page, as they stand there but for the pauses and the port; the token is printed."""
+    (block,) = re.findall(r"((?:    bestarm identify .* &\n){2}    bestarm serve .*\n)", README)
+    commands = re.sub(r"^ +bestarm", f"{sys.executable} -m bestarm", block, flags=re.MULTILINE)
+    commands = commands.replace("sleep .5;", "").rstrip() + " --port 0"
+    process = subprocess.Popen(
+        ["bash", "-c", commands],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        start_new_session=True,
+        env={**os.environ, "BESTARM_JIT": "0"},
+    )
+    try:
+        assert process.stderr is not None
+        url = re.search(r"the page is at (http://\S+);", process.stderr.readline())
+        token = re.search(r"shown only now: (\S+)", process.stderr.readline())
+        assert url, "nothing but the server speaks"
+        assert token
+        with bestarm.connect(url.group(1), token=token.group(1)) as service:
+            (name,) = _waited_for(service)
+            experiment = service.open(name)
+            assert experiment.watch(every=0.2, timeout=120).decision == "new"
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.communicate(timeout=30)
+
+
+def _waited_for(service: Service) -> list[str]:
+    end = time.monotonic() + 60
+    while not (names := service.names()) and time.monotonic() < end:
+        time.sleep(0.1)
+    return names
 
 
 def test_the_guide_names_every_address() -> None:
