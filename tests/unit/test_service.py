@@ -420,3 +420,43 @@ def test_openapi_describes_every_verb(service: Service) -> None:
     assert "<script" not in page
     assert "style=" not in page
     assert TOKEN not in page
+
+
+def test_the_short_way_says_the_same(service: Service) -> None:
+    """Asks and tells that are not plainly right take the usual way, whatever is wrong with them."""
+    create(service, "short")
+    asked = {"experiment": "short", "worker": "w", "n": 1}
+    plain = service.post("/v1/ask", asked).json
+    usual = service.post("/v1/ask", asked, Content_Type="application/json; charset=utf-8").json
+    assert plain.keys() == usual.keys() == {"pulls", "reason"}
+    assert [pull["id"] for pull in plain["pulls"] + usual["pulls"]] == [1, 2]
+    for body in ({**asked, "n": "1"}, {**asked, "more": 1}, {"experiment": "short"}, [], None):
+        text = json.dumps(body).encode()
+        ways = [
+            service.post("/v1/ask", text, Content_Type=kind)
+            for kind in ("application/json", "application/json; charset=utf-8")
+        ]
+        assert ways[0].status == 400
+        assert ways[0].body == ways[1].body
+    problem(service.post("/v1/tell", {"experiment": "nobody", "results": []}), 404, "missing", "nobody")
+    chunks = iter([b'{"experiment": "short", ', b'"results": [{"pull": 1, "value": 0.5}]}'])
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+    connection.request("POST", "/v1/tell", chunks, headers, encode_chunked=True)
+    assert json.loads(connection.getresponse().read()) == {"outcomes": [{"pull": 1, "outcome": "told"}]}
+    connection.close()
+
+
+def test_an_unexpected_error_is_a_problem_on_the_short_way(
+    service: Service, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With nothing of its text in the answer, and a traceback in the log of the server."""
+    create(service, "unexpected")
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr(Experiment, "ask_for", fails)
+    answer = service.post("/v1/ask", {"experiment": "unexpected", "worker": "w"})
+    problem(answer, 500, "unexpected", "RuntimeError")
+    assert b"secret" not in answer.body

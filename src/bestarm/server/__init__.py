@@ -2,7 +2,8 @@
 
     run       listens, prints where and with which token, ends cleanly
     app       which addresses there are: `verbs` change an experiment, `looks` read it, `pages` are for people
-    connections  do not wait for ever for a request
+    quick     the shortest way for the two calls that come most often
+    connections  are closed if a request does not come
     guard     who may: Host, Origin, tokens (`tokens`), sizes and rates (`limits`), and the headers of answers
     desks     the experiments that are in use, one object each; calls that wait for each other are made as one
     live      follows an experiment once for all who watch it

@@ -14,11 +14,13 @@ from starlette.types import ASGIApp
 from .. import __version__
 from ..errors import BestarmError
 from ..experiment.store import Store
+from . import bodies
 from .desks import Desks
 from .guard import SESSION, Guard
 from .looks import Looks
 from .pages import add_pages, static_files
 from .problems import ProblemError, answer, answer_invalid, no_such_page
+from .quick import Quick
 from .tokens import DAYS, Tokens
 from .verbs import Verbs
 
@@ -67,9 +69,11 @@ def make_app(
     static = static_files()
     add_pages(app, static)
     _add_session(app, tokens, cookie)
-    app.include_router(Verbs(desks).router())
+    verbs = Verbs(desks)
+    app.include_router(verbs.router())
     app.include_router(Looks(desks).router())
-    return Guard(app, tokens, static.keys(), hosts, cookie, rate), desks
+    quick = Quick(app, {"/v1/ask": (bodies.Ask, verbs.ask), "/v1/tell": (bodies.Tell, verbs.tell)})
+    return Guard(quick, tokens, static.keys(), hosts, cookie, rate), desks
 
 
 def _add_session(app: FastAPI, tokens: Tokens, cookie: str) -> None:

@@ -13,30 +13,33 @@ SLOWEST = 60.0  # seconds from the first byte of a request, or from the opening 
 class Connection(H11Protocol):
     """One of uvicorn's, which is closed if a request has not come as a whole in time."""
 
-    _late: asyncio.TimerHandle | None = None
+    _timer: asyncio.TimerHandle  # one for all requests: to begin and cancel one for each takes longer
+    _begun: float | None  # when a request began that is not there yet, or the waiting for the first one
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request."""
         super().connection_made(transport)
-        self._wait()
+        self._begun = self.loop.time()
+        self._look()
 
     def data_received(self, data: bytes) -> None:
         """Wait for the rest of a request, unless it is there."""
-        self._wait()
+        if self._begun is None:
+            self._begun = self.loop.time()
         super().data_received(data)
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
-            self._stop_waiting()
+            self._begun = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing more."""
-        self._stop_waiting()
+        self._timer.cancel()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
-        if self._late is None:
-            self._late = self.loop.call_later(SLOWEST, self.transport.close)
-
-    def _stop_waiting(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
+    def _look(self) -> None:
+        """Close the connection if the time for a request is over, or look again when it would be."""
+        now = self.loop.time()
+        end = (now if self._begun is None else self._begun) + SLOWEST
+        if end <= now:
+            self.transport.close()
+        else:
+            self._timer = self.loop.call_at(end, self._look)

@@ -81,8 +81,8 @@ class Desks:
 
         Raises  ProblemError if there is no such experiment, StoreError
         """
-        check_name("the name of an experiment", name)
         if name not in self._desks:
+            check_name("the name of an experiment", name)
             try:
                 experiment = await self.call(lambda: Experiment.open(self.store, name))
             except InvalidInputError as error:

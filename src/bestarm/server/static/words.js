@@ -27,6 +27,7 @@ export function duration(seconds) {
 }
 
 export function range(least, most, show) {
+  if (least <= 0) return `up to ${show(most)}`;
   const [from, to] = [show(least), show(most)];
   return from === to ? `about ${to}` : `${from} to ${to}`;
 }
