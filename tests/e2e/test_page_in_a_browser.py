@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 
-from bestarm import Experiment, SuspendedError
+from bestarm import Experiment, Pull, SuspendedError
 from support.devtools import Tab, browser
 from support.service import TOKEN, Service, serving
 from support.system import require
@@ -179,6 +180,68 @@ def test_every_state_is_shown(tab: Tab, url: str, tmp_path: Path, width: int, da
             assert state(tab) == name
             assert tab.run("document.documentElement.scrollWidth") <= width
         assert "line 5 of the log" in tab.text()
+        fine(tab, service)
+
+
+def judged(url: str, name: str, most: int, value: Callable[[Pull], float], **settings: Any) -> None:
+    """An experiment with so many results at most."""
+    experiment = Experiment.create(url, name, ["a", "b", "c"], seed=1, **settings)
+    for _ in range(most):
+        if not (pulls := experiment.ask()):
+            break
+        experiment.tell(pulls[0], value(pulls[0]))
+
+
+def test_rounds_wins_and_controls_have_words_of_their_own(tab: Tab, url: str) -> None:
+    """A test set, one that ends in a tie, a control, wins, and a circle of preferences."""
+    by_arm = {"a": 0.3, "b": 0.9, "c": 0.1}
+
+    def best_is_b(pull: Pull) -> float:
+        return by_arm[pull.arm]
+
+    def circle(pull: Pull) -> float:
+        return float(("abc".index(pull.arm) + (pull.round or 0)) % 3)
+
+    judged(url, "test set", 30, best_is_b, items=500, bounds=(0, 1), control="a")
+    judged(url, "tied", 99, lambda pull: float((pull.item or 0) % 2), items=5, bounds=(0, 1))
+    judged(url, "wins", 30, best_is_b, compare="wins", control="a")
+    judged(url, "circle", 10**4, circle, compare="wins", direct=True)
+    shown = {
+        "test set": ["on 10 of 500 items", "Against the control, a", "A larger mean is better."],
+        "tied": ["a, b, c are equally good", "The best (3)", "best, tied", "0 to 0"],
+        "wins": [
+            "Leader wins – loses",
+            "10 – 0",
+            "in 10 rounds",
+            "likelier to win a round against the control",
+        ],
+        "circle": [
+            "No option wins against all others",
+            "None: each option loses to another one.",
+            "loses to",
+        ],
+    }
+    with serving(url) as service:
+        sign_in(tab, service)
+        tab.until("document.querySelectorAll('.item').length === 4")
+        for name, words in shown.items():
+            show(tab, name)
+            tab.until("document.querySelectorAll('canvas').length >= 4")
+            assert [one for one in words if one not in tab.text()] == [], tab.text()
+            assert "null" not in tab.text()
+        fine(tab, service)
+
+
+def test_how_much_longer_is_a_range(tab: Tab, url: str) -> None:
+    """That of `forecast`, with what its ends mean."""
+    forecast = work(url, "later", 40).forecast()
+    assert forecast.low is not None
+    with serving(url) as service:
+        sign_in(tab, service)
+        tab.until("document.querySelectorAll('.item').length === 1")
+        show(tab, "later")
+        tab.until(f"document.querySelector('.tiles').innerText.includes({json.dumps(forecast.words)})")
+        assert "one standard error (the usual size of chance) larger, or smaller" in tab.text()
         fine(tab, service)
 
 

@@ -430,7 +430,8 @@ def test_the_short_way_says_the_same(service: Service) -> None:
     usual = service.post("/v1/ask", asked, Content_Type="application/json; charset=utf-8").json
     assert plain.keys() == usual.keys() == {"pulls", "reason"}
     assert [pull["id"] for pull in plain["pulls"] + usual["pulls"]] == [1, 2]
-    for body in ({**asked, "n": "1"}, {**asked, "more": 1}, {"experiment": "short"}, [], None):
+    bodies: list[Any] = [{**asked, "n": "1"}, {**asked, "more": 1}, {"experiment": "short"}, [], None]
+    for body in bodies:
         text = json.dumps(body).encode()
         ways = [
             service.post("/v1/ask", text, Content_Type=kind)

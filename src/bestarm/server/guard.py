@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection
 from http.cookies import CookieError, SimpleCookie
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .limits import Rate
@@ -36,6 +36,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+_RAW_HEADERS = tuple((name.lower().encode(), value.encode()) for name, value in HEADERS.items())
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 
 
@@ -208,14 +209,14 @@ def _too_large() -> ProblemError:
 
 
 def _with_headers(send: Send, path: str) -> Send:
-    """Add what every answer says."""
+    """Add what every answer says, unless it says otherwise itself."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
-            headers.setdefault("Cache-Control", "no-cache" if path.startswith("/static/") else "no-store")
+            said = {name for name, _ in message["headers"]}
+            kept = b"no-cache" if path.startswith("/static/") else b"no-store"
+            every = (*_RAW_HEADERS, (b"cache-control", kept))
+            message["headers"] = [*message["headers"], *(one for one in every if one[0] not in said)]
         await send(message)
 
     return sent
