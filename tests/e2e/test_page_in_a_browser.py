@@ -204,15 +204,15 @@ def test_rounds_wins_and_controls_have_words_of_their_own(tab: Tab, url: str) ->
 
     judged(url, "test set", 30, best_is_b, items=500, bounds=(0, 1), control="a")
     judged(url, "tied", 99, lambda pull: float((pull.item or 0) % 2), items=5, bounds=(0, 1))
-    judged(url, "wins", 30, best_is_b, compare="wins", control="a")
+    judged(url, "wins", 15, best_is_b, compare="wins", control="a")
     judged(url, "circle", 10**4, circle, compare="wins", direct=True)
     shown = {
         "test set": ["on 10 of 500 items", "Against the control, a", "A larger mean is better."],
         "tied": ["a, b, c are equally good", "The best (3)", "best, tied", "0 to 0"],
         "wins": [
             "Leader wins – loses",
-            "10 – 0",
-            "in 10 rounds",
+            "5 – 0",
+            "in 5 rounds",
             "likelier to win a round against the control",
         ],
         "circle": [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
-from typing import Any, Self, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -18,17 +18,17 @@ from ..experiment.status import Status
 from ..experiment.values import check_reason, check_value, listed_pairs, listed_values
 from ..experiment.verification import Verification
 from ..running.stored import Shown
-from .wire import Wire
+from .wire import Wire, Wired
 
 PAGE = 10_000  # lines of the log that are fetched at once
 
 
-class RemoteExperiment(Shown):
+class RemoteExperiment(Wired, Shown):
     """What `connect(...).create` and `open` give: the methods of `Experiment`, done by the server."""
 
     def __init__(self, wire: Wire, name: str, settings: Settings, worker: str | None = None) -> None:
+        super().__init__(wire)
         self.name, self.settings = name, settings
-        self._wire = wire
         self._worker = None if worker is None else worker_name(worker)
         self._over = ""  # what the last answer said: "decided", "stopped" or ""
 
@@ -132,16 +132,6 @@ class RemoteExperiment(Shown):
         """Read the whole log, check every line against its hash, and check whether the decision follows."""
         found: Verification = _made(Verification, self._get("verify"))
         return found
-
-    def close(self) -> None:
-        """Close the connections to the server."""
-        self._wire.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"RemoteExperiment({self._wire.url!r}, {self.name!r}, {len(self.settings.arms)} arms)"

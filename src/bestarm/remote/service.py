@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self, Unpack
+from typing import Any, Unpack
 from urllib.parse import urlsplit
 
 from .._signature import spelled_out
@@ -13,14 +13,11 @@ from ..experiment.choices import choose_rule, choose_strategy, model_record, rul
 from ..experiment.items import check_items, items_record
 from ..experiment.settings import DECLARED, Given, read_settings
 from .experiment import RemoteExperiment
-from .wire import Wire
+from .wire import Wire, Wired
 
 
-class Service:
+class Service(Wired):
     """The experiments of one server."""
-
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
 
     def names(self, search: str = "") -> list[str]:
         """The names of the first 500 experiments, of those that contain a text."""
@@ -56,16 +53,6 @@ class Service:
         """
         found = self._wire.get("/v1/settings", experiment=name)
         return RemoteExperiment(self._wire, name, read_settings(found["settings"]), worker)
-
-    def close(self) -> None:
-        """Close the connections; they are opened again when they are needed."""
-        self._wire.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"Service({self._wire.url!r})"

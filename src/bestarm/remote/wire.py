@@ -13,7 +13,7 @@ import selectors
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
 from ..errors import BestarmError, InvalidInputError, StoreError, SuspendedError
@@ -125,6 +125,23 @@ class Wire:
                 "of this worker if it was asking for some"
             )
         return StoreError(f"the server at {self.url} does not answer ({why}); {words}.")
+
+
+class Wired:
+    """What is reached through a wire, and closes it."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+
+    def close(self) -> None:
+        """Close the connections; they are opened again when they are needed."""
+        self._wire.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _is_closed(connection: http.client.HTTPConnection) -> bool:
