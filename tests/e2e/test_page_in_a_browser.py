@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 import time
@@ -146,6 +147,38 @@ def test_watch_an_experiment_decide(tab: Tab, url: str, tmp_path: Path) -> None:
         tab.click("#leave")
         tab.until("document.querySelector('#token')")
         assert "prompts" not in tab.text()
+
+
+def test_it_can_be_used_by_keyboard_and_ear(tab: Tab, url: str) -> None:
+    """The focus follows, the skip link does not lead away, and only a new answer is read out."""
+    experiment = work(url, "prompts", 20)
+    said = "document.querySelector('main [role=status]')"
+    with serving(url) as service:
+        sign_in(tab, service)
+        tab.until("document.querySelector('.item')")
+        tab.press("/")
+        tab.press("ArrowDown")
+        tab.run("document.activeElement.click()")
+        tab.until("document.querySelector('.verdict.undecided')")
+        assert tab.run("document.activeElement.id") == "main"
+        tab.run("document.activeElement.blur()")
+        tab.click(".skip")
+        assert tab.run("document.activeElement.id") == "main"
+        assert state(tab) == "undecided"
+        tab.run(f"window.news = 0; new MutationObserver(() => news++).observe({said}, {{childList: true}})")
+        before = tab.run("document.querySelector('.lead').textContent")
+        work(url, "prompts", 25)
+        tab.until(f"document.querySelector('.lead').textContent !== {json.dumps(before)}")
+        assert tab.run("window.news") == 0
+        experiment.stop("enough")
+        tab.until("document.querySelector('.verdict.stopped')")
+        assert tab.run("window.news") == 1
+        assert tab.run(f"{said}.textContent").startswith("Stopped undecided")
+        headings = tab.run("[...document.querySelectorAll('h1, h2, h3')].map(e => Number(e.tagName[1]))")
+        assert all(after <= before + 1 for before, after in itertools.pairwise(headings))
+        tables = "[...document.querySelectorAll('table')].every(e => e.caption && e.tHead)"
+        assert tab.run(tables)
+        fine(tab, service)
 
 
 def test_a_wrong_token_shows_nothing(tab: Tab, url: str) -> None:

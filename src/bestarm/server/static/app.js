@@ -119,5 +119,12 @@ document.addEventListener("keydown", (event) => {
     }
   }
 });
-addEventListener("hashchange", show);
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address says which experiment is shown
+  main.focus();
+});
+addEventListener("hashchange", () => {
+  show();
+  if (!main.contains(document.activeElement)) main.focus({ preventScroll: true }); // what had the focus is gone
+});
 show();

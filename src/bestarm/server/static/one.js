@@ -5,7 +5,7 @@ import { BADGES } from "./list.js";
 import { Stream } from "./service.js";
 import { downloads } from "./downloads.js";
 import { Course } from "./course.js";
-import { armsTable, caveats, control, logTable, race, sure, tiles, workers } from "./parts.js";
+import { armsTable, caveats, control, logTable, outlook, race, sure, tiles, workers } from "./parts.js";
 
 const MOST_LINES = 200;
 
@@ -33,8 +33,10 @@ class Page {
     this.course = new Course(arms);
     this.main.replaceChildren(
       el("nav", { "aria-label": "Where you are", class: "where" }, el("a", { href: "#/", text: "Experiments" }), " / ", words(this.name)),
-      part("verdict", "section", { "aria-live": "polite" }),
+      part("said", "p", { class: "unseen", role: "status" }), // for screen readers: when the answer changes, not every number
+      part("verdict", "section"),
       part("tiles", "dl", { class: "tiles" }),
+      part("outlook", "p", { class: "faint" }),
       section("How sure is that?", part("sure")),
       section("Who is in the race", part("race")),
       section("The options", part("arms")),
@@ -68,7 +70,9 @@ class Page {
     fill(parts.verdict, el("p", { class: "badge", text: BADGES[view.state] }),
       el("h1", {}, words(view.headline)), el("p", { class: "lead" }, words(view.answer)),
       view.hold ? el("p", {}, words(view.hold)) : null);
+    fill(parts.said, view.headline);
     fill(parts.tiles, ...tiles(view));
+    fill(parts.outlook, ...outlook(view));
     fill(parts.sure, ...sure(view));
     fill(parts.race, ...race(view));
     fill(parts.arms, ...armsTable(view, this.course.arms));

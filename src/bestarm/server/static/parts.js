@@ -35,7 +35,14 @@ function longer(view) {
   if (reason) return ["one pull", reason];
   if (low === null || high === null) return ["too early to say", "the lead over the closest rival is within one standard error, the usual size of chance"];
   const time = view.pace ? `${range(low / view.pace, high / view.pace, duration)} at this pace` : "";
-  return [said, time, "since the lead over the closest rival may be one standard error (the usual size of chance) larger, or smaller, than it looks"];
+  return [said, time || "a rough guess"];
+}
+
+// What the ends of that range are.
+export function outlook(view) {
+  const { samples, low, reason } = view.forecast;
+  if (!["undecided", "empty"].includes(view.state) || samples === null || reason || low === null) return [];
+  return ["How much longer: the ends are what it takes if the lead over the closest rival is one standard error (the usual size of chance) larger, or smaller, than it looks."];
 }
 
 export function sure(view) {
