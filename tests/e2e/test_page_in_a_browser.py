@@ -290,7 +290,7 @@ def damage(file: Path) -> None:
 def test_names_do_no_harm(tab: Tab, url: str) -> None:
     """Experiments, arms, workers and reasons that look like HTML, scripts or paths are shown as they are."""
     for name in HOSTILE:
-        experiment = Experiment.create(url, name, HOSTILE, bounds=(0, 1), seed=1, worker=name)
+        experiment = Experiment.create(url, name, HOSTILE, bounds=(0, 1), seed=1, worker=name, control=name)
         pulls = experiment.ask(12)
         experiment.tell([(pull, 0.5) for pull in pulls[:10]])
         experiment.fail(pulls[10], name)

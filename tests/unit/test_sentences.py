@@ -134,6 +134,12 @@ def test_the_control_is_spoken_of_in_sentences() -> None:
     assert sentences.versus_control(run(rising, 6, bounds=(0, 1)).status()) == ""
 
 
+def test_a_tie_is_no_difference() -> None:
+    """Behind by 0 to 0, and not by 0 to -0."""
+    page = run(lambda pull: (pull.item or 0) / 5, bounds=(0, 1), items=5).report()
+    assert "behind by 0 to 0" in page
+
+
 @pytest.mark.parametrize("compare", ["means", "wins"])
 def test_the_report_says_what_its_lines_measure(compare: str) -> None:
     """Differences of means in the values' units, or of the chances to win and to lose a round."""

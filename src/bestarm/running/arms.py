@@ -72,7 +72,8 @@ def interval_words(status: Status, arm: str, places: int | None) -> str:
 
 
 def _number(value: float, places: int | None) -> str:
-    """With so many decimal places; more for what would look like 0 and is not."""
+    """With so many decimal places; more for what would look like 0 and is not. No zero has a sign."""
+    value += 0.0
     if places is None or abs(value) >= 1e12:
         return f"{value:.4g}"
     return f"{value:.1g}" if value and abs(value) < 0.5 * 10.0**-places else f"{value:.{places}f}"

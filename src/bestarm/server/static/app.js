@@ -11,7 +11,7 @@ const leave = document.getElementById("leave");
 let leaveOld = () => {};
 
 export function state(kind) {
-  const said = { live: "Live", waiting: "Connecting again …", "": "" };
+  const said = { live: "Live", waiting: "Retrying …", "": "" };
   live.className = kind ? `live is-${kind}` : "live";
   live.textContent = said[kind] ?? "";
 }

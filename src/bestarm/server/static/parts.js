@@ -91,7 +91,7 @@ export function armsTable(view, drawn) {
     el("p", { class: "faint", text: view.which }),
     table(`Every option: where it stands, its mean, and ${wins ? "how often the leader wins and loses against it" : "by how much the leader is better"}`,
       ["Option", "Standing", "Mean", "SD", "Samples", "Pending", wins ? "Leader wins – loses" : "Leader is better by", ""], rows,
-      ["", "short", "number", "number", "number", "number", "number", "drawn"]),
+      ["", "short", "number", "number minor", "number", "number minor", "number", "drawn"]),
   ];
 }
 
@@ -119,7 +119,7 @@ export function control(view) {
   const ends = [Math.min(0, ...span), Math.max(0, ...span)];
   const rows = found.map(([arm, [low, high]]) => {
     const sure = now.better_than_control?.includes(arm) || (arm === now.decision && view.best_is_better), known = low !== null && high !== null;
-    return [el("span", { class: "arm" }, words(arm)), sure ? "better" : "not proven to be better",
+    return [el("span", { class: "arm" }, words(arm)), sure ? "better" : "not proven",
       known ? between(low, high) : "not known yet", known ? bar(low, high, ends, sure) : el("span")];
   });
   const unit = now.compare === "wins" ? "likelier to win a round against the control than to lose it" : "better than the control";
