@@ -123,11 +123,11 @@ def test_results_that_do_not_count_yet_are_named() -> None:
 def test_the_control_is_spoken_of_in_sentences() -> None:
     """Whether something is proven or not."""
     undecided = run(rising, 6, bounds=(0, 1), control="a").status()
-    assert sentences.versus_control(undecided) == "No arm is proven to be better than the control a."
+    assert sentences.versus_control(undecided) == "No option is proven to be better than the control a."
     decided = run(rising, bounds=(0, 1), control="a").status()
     assert sentences.versus_control(decided) == "c is better than the control a, being the best."
     best = run(lambda pull: 1.0 - rising(pull), bounds=(0, 1), control="a").status()
-    assert sentences.versus_control(best) == "No arm is proven to be better than the control a."
+    assert sentences.versus_control(best) == "No option is proven to be better than the control a."
     known = Experiment.create("memory:", "x", ARMS, bounds=(0, 1), control="a")
     known.observe({"a": [0.1, 0.2] * 40, "b": [0.8, 0.9] * 40, "c": [0.9, 0.8] * 40})
     assert sentences.versus_control(known.status()) == "b, c are better than the control a."

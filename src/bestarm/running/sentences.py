@@ -1,7 +1,6 @@
 """What people are told of an experiment, in sentences: the answer, how sure it is, what is compared.
 
-The report and the page of `bestarm serve` say the same. Here an arm is called an option, and what comes
-first is the answer.
+The report and the page of `bestarm serve` say the same.
 """
 
 from __future__ import annotations
@@ -115,7 +114,9 @@ def versus_control(status: Status) -> str:
     if words and best_is_better(status) and status.decision not in better:
         best = f"{status.decision} is better than the control {status.control}, being the best"
         return f"{best}; {words}." if better else f"{best}."
-    return f"{words if better else _begun(words)}." if words else ""
+    if words and not better:
+        return f"No option is proven to be better than the control {status.control}."
+    return f"{words}." if words else ""
 
 
 def best_is_better(status: Status) -> bool:

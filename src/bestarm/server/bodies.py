@@ -121,7 +121,7 @@ class Pull(BaseModel):
 
 
 class Asked(BaseModel):
-    """Pulls, or why there are none: "decided", "stopped", or "wait" for earlier pulls."""
+    """Pulls, or why there are none: "decided", "stopped", "used up", or "wait" for earlier pulls."""
 
     pulls: list[Pull]
     reason: str

@@ -54,7 +54,8 @@ class Verbs:
     async def ask(self, body: bodies.Ask) -> Response:
         """Get the next pulls: which arm to sample, with which seed, and by when.
 
-        If there are none, `reason` says why: "decided", "stopped", or "wait" for pulls that are pending.
+        If there are none, `reason` says why: "decided", "stopped", "used up" if there are no more items, or
+        "wait" for pulls that are pending.
         """
         pulls = await self._gathered(body.experiment, lambda desk: desk.ask((body.worker, body.n)))
         return as_json({"pulls": [_record(pull) for pull in pulls], "reason": pulls.reason})
