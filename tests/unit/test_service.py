@@ -14,6 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from bestarm import Experiment
+from bestarm.experiment.forecast import Forecast
 from bestarm.server import gathered
 from support.service import READ_TOKEN, TOKEN, Answer, Service, serving
 
@@ -461,3 +462,18 @@ def test_an_unexpected_error_is_a_problem_on_the_short_way(
     answer = service.post("/v1/ask", {"experiment": "unexpected", "worker": "w"})
     problem(answer, 500, "unexpected", "RuntimeError")
     assert b"secret" not in answer.body
+
+
+def test_a_forecast_counts_down_until_the_next_one() -> None:
+    """With many arms one takes seconds: what came since is taken off."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from bestarm.server.live import Live
+
+    with ThreadPoolExecutor(1) as pool:
+        live = Live(Experiment.create("memory:", "e", ["a", "b"], bounds=(0, 1)), pool)
+    assert live._left(5).samples is None
+    live._forecast, live._predicted = Forecast(100, {}, low=20, high=200), 10
+    left = live._left(40)
+    assert (left.samples, left.low, left.high) == (70, 0, 170)
+    assert left.words == "up to 170 more samples"
