@@ -56,12 +56,12 @@ with contextlib.redirect_stdout(io.StringIO()) as out:
 numerics = sorted({"numpy", "numba", "scipy", "matplotlib"} & set(sys.modules))
 
 from bestarm.paper import figures
-from bestarm.plots import paper, pyplot
+from bestarm.plots import new_figure, paper
 figures.one_point = lambda seed: [seed]
 figures.rows = lambda data: [{"x": x} for x in data]
 def figure_6(data):
-    figure, axes = pyplot().subplots()
-    axes.plot(data, data, "o")
+    figure = new_figure(4, 3)
+    figure.subplots().plot(data, data, "o")
     return figure
 paper.figure_6 = figure_6
 assert main(["reproduce", "figure6", "--seed", "3", "--output", "one"]) == 0

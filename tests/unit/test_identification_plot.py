@@ -187,6 +187,26 @@ def test_the_figure_is_a_value() -> None:
     assert len(pickle.loads(pickle.dumps(figure)).axes) == 2
 
 
+def test_the_users_backend_stays(tmp_path: Path) -> None:
+    """Drawing and saving, the paper's figures too, leave backend, settings and pyplot's figures alone."""
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    from bestarm.paper.figures import candidates
+    from bestarm.plots.paper import figure_1
+
+    usual = matplotlib.get_backend()
+    matplotlib.use("svg")  # not the one that we would choose
+    try:
+        before = matplotlib.get_backend(), plt.get_fignums(), dict(matplotlib.rcParams)
+        save(draw(found(("a", "b"))), tmp_path / "one")
+        save(figure_1(candidates()), tmp_path / "two")
+        assert (matplotlib.get_backend(), plt.get_fignums(), dict(matplotlib.rcParams)) == before
+        assert before[0] == "svg"
+    finally:
+        matplotlib.use(usual)
+
+
 def test_without_matplotlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """One sentence, not an ImportError."""
     real = builtins.__import__

@@ -1,33 +1,45 @@
-"""Pictures, one function each: data in, a Matplotlib figure out. Needs the extra `bestarm[plots]`."""
+"""Pictures, one function each: data in, a Matplotlib figure out. Needs the extra `bestarm[plots]`.
+
+Figures are made without pyplot: they belong to no window and no list of open figures, and whichever backend
+the user has chosen stays.
+"""
 
 from __future__ import annotations
 
+import io
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from ..errors import InvalidInputError
 
 
-def pyplot() -> ModuleType:
-    """Matplotlib without a window, or a sentence that says how to get it."""
+def new_figure(width: float, height: float) -> Any:
+    """An empty Matplotlib figure that a notebook shows, or a sentence that says how to get Matplotlib."""
     try:
-        import matplotlib
+        from matplotlib.figure import Figure
     except ImportError:
         raise InvalidInputError(
             "pictures need Matplotlib, which is not installed; install bestarm[plots]."
         ) from None
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "bestarm"  # the same data give the same file
-    import matplotlib.pyplot as plt
+    figure = Figure(figsize=(width, height), layout="constrained")
+    figure._repr_png_ = partial(png, figure)  # type: ignore[attr-defined]
+    return figure
 
-    return plt
+
+def png(figure: Any) -> bytes:
+    """As a page shows it."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=100)
+    return file.getvalue()
 
 
 def save(figure: Any, path: Path) -> list[Path]:
     """As SVG and as PNG; returns the files."""
+    from matplotlib import rc_context
+
     files = [path.with_suffix(".svg"), path.with_suffix(".png")]
-    figure.savefig(files[0], metadata={"Date": None})
+    with rc_context({"svg.hashsalt": "bestarm"}):  # the same data give the same file
+        figure.savefig(files[0], metadata={"Date": None})
     figure.savefig(files[1], dpi=120, pil_kwargs={"optimize": True})
-    pyplot().close(figure)
     return files

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import math
 import textwrap
 import unicodedata
-from functools import partial
 from typing import Any, Protocol
 
-from . import pyplot
+from . import new_figure
 
 MOST_ARMS = 100
+WIDTH = 10.0  # inches
 NAME_WIDTH, NAME_LINES = 32, 3  # characters; names may have 1000
 TITLE_WIDTH, TITLE_LINES = 105, 8
 CERTAIN, OPEN, BARS = "#2e7d4f", "#c77700", "#4c8fbd"
@@ -49,20 +48,14 @@ def draw(result: Identification) -> Any:
 
     The intervals are the rule's own: it decides when all of them are above 0.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        pyplot()  # says what to install
-        raise
+    figure = new_figure(WIDTH, 1.0)
     arms = _order(result)[:MOST_ARMS]
     fonts, unknown = _fonts(set("".join([result.sentence, *arms])))
     names = [_wrapped(_readable(arm, unknown), NAME_WIDTH, NAME_LINES) for arm in arms]
     title = _wrapped(_readable(result.sentence, unknown), TITLE_WIDTH, TITLE_LINES)
     data: dict[str, Any] = {"parse_math": False, "usetex": False, "family": fonts}  # names are no formulas
     rows = sum(max(1.0, 0.75 * (1 + name.count("\n"))) for name in names)
-    height = 1.5 + 0.3 * max(rows, 3.0) + 0.2 * title.count("\n")
-    figure = Figure(figsize=(10.0, height), layout="constrained")  # not pyplot's: it would outlive its use
-    figure._repr_png_ = partial(_png, figure)  # type: ignore[attr-defined]  # a notebook shows it
+    figure.set_figheight(1.5 + 0.3 * max(rows, 3.0) + 0.2 * title.count("\n"))
     leads, samples = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     _draw_leads(leads, result, arms)
     _draw_samples(samples, result, arms)
@@ -121,12 +114,6 @@ def _draw_samples(axes: Any, result: Identification, arms: list[str]) -> None:
     axes.locator_params(axis="x", integer=True)
     axes.set_xlabel("samples")
     axes.tick_params(axis="y", left=False, labelleft=False)
-
-
-def _png(figure: Any) -> bytes:
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=100)
-    return file.getvalue()
 
 
 # -- words ---------------------------------------------------------------------------------------------

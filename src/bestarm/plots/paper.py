@@ -11,7 +11,7 @@ from ..paper.published import ARM_COLOURS, BANDITS, FIGURE_3_ROUNDS, FIGURES_2_A
 from ..simulation.trace import Trace
 from ..theory.complexity import optimal_weights
 from ..theory.exploration import ExplorationCandidate
-from . import pyplot
+from . import new_figure
 
 STYLES = ("-", "--", "-.", (0, (2.5, 1)), (0, (5, 1, 1, 1, 1, 1)))
 STRATEGY_LINES = {
@@ -37,7 +37,8 @@ def _box(axes: Any, bandit: Any) -> None:
 
 def figure_1(candidates: list[ExplorationCandidate]) -> Any:
     """The candidates of Algorithm 1."""
-    figure, panels = pyplot().subplots(1, len(candidates), figsize=(9, 3), sharey=True, layout="constrained")
+    figure = new_figure(9, 3)
+    panels = figure.subplots(1, len(candidates), sharey=True)
     chosen = max(candidates, key=lambda candidate: candidate.min_weight)
     for axes, candidate in zip(panels, candidates, strict=True):
         _box(axes, candidate.bandit)
@@ -62,7 +63,8 @@ def _legend_below(figure: Any, axes: Any) -> None:
 
 def figure_2(paths: tuple[Trace, Trace]) -> Any:
     """Sampling frequencies of one run of each."""
-    figure, panels = pyplot().subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
+    figure = new_figure(10, 4)
+    panels = figure.subplots(1, 2, sharey=True)
     weights = optimal_weights(FIGURES_2_AND_3["means"]).weights  # type: ignore[arg-type]
     for axes, path, title in zip(panels, paths, ("EBS", "Track-and-Stop"), strict=True):
         _arms(axes, path.time, path.pulls / path.time[:, None])
@@ -80,7 +82,8 @@ def figure_2(paths: tuple[Trace, Trace]) -> Any:
 
 def figure_3(paths: tuple[Trace, Trace]) -> Any:
     """Target weights over the first rounds; a forced round, which targets one arm alone, is a thin spike."""
-    figure, panels = pyplot().subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
+    figure = new_figure(10, 4)
+    panels = figure.subplots(1, 2, sharey=True)
     for axes, path, title in zip(panels, paths, ("EBS", "Track-and-Stop"), strict=True):
         shown = (path.time <= FIGURE_3_ROUNDS) & (path.arm >= 0)
         assert path.target is not None
@@ -101,7 +104,8 @@ def figure_3(paths: tuple[Trace, Trace]) -> Any:
 
 def figure_4(steps: list[ProofStep]) -> Any:
     """The transformations in the proof of Proposition 1."""
-    figure, panels = pyplot().subplots(1, len(steps), figsize=(11, 3), sharey=True, layout="constrained")
+    figure = new_figure(11, 3)
+    panels = figure.subplots(1, len(steps), sharey=True)
     for axes, step in zip(panels, steps, strict=True):
         _box(axes, step.bandit)
         name = step.name.replace("nu", r"$\nu$").replace("(", "$^{(").replace(")", ")}$")
@@ -112,7 +116,8 @@ def figure_4(steps: list[ProofStep]) -> Any:
 
 def figure_5(panels: list[Draws]) -> Any:
     """Expected draws against delta on four bandits."""
-    figure, grid = pyplot().subplots(2, 2, figsize=(10, 6.6), layout="constrained")
+    figure = new_figure(10, 6.6)
+    grid = figure.subplots(2, 2)
     for axes, draws in zip(grid.flat, panels, strict=True):
         x = np.array(draws.deltas)
         for name, mean in draws.mean.items():
