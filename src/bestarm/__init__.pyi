@@ -21,6 +21,7 @@ from .running.race import race as race
 from .running.result import Result as Result
 from .running.standings import Race as Race
 from .running.stored import Experiment as Experiment
+from .simulation.difference import Difference as Difference
 from .simulation.plan import plan as plan
 from .simulation.planned import Plan as Plan
 from .simulation.results import Cell as Cell

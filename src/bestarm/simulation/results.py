@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,12 @@ from .._text import aligned
 from ..errors import InvalidInputError
 from .summary import Summary, answer_counts
 
+if TYPE_CHECKING:
+    from .difference import Difference
+
 Indices = npt.NDArray[np.int64]
+
+Key = str | tuple[str, float] | tuple[str, float, int]  # of a cell: its strategy, risk and bandit
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -54,6 +59,12 @@ class Cell:
     def label(self) -> str:
         """The key by which a simulation finds this cell."""
         return f"{self.strategy!r}, {self.delta:g}" + ("" if self.bandit is None else f", {self.bandit}")
+
+    @property
+    def title(self) -> str:
+        """Strategy, risk and bandit in words."""
+        where = "" if self.bandit is None else f" on bandit {self.bandit}"
+        return f"{self.strategy} at delta {self.delta:g}{where}"
 
     @property
     def runs(self) -> int:
@@ -141,9 +152,8 @@ class Cell:
 
     def __repr__(self) -> str:
         bound = ">= " if self.censored else ""
-        where = "" if self.bandit is None else f" on bandit {self.bandit}"
         text = (
-            f"{self.strategy} at delta {self.delta:g}{where}: {bound}{self.mean_samples:.1f} ± "
+            f"{self.title}: {bound}{self.mean_samples:.1f} ± "
             f"{self.standard_error:.1f} samples, {self.errors} errors ({self.runs} runs"
         )
         if self.censored:
@@ -182,7 +192,7 @@ class Simulation:
 
         save_simulation(self, path)
 
-    def __getitem__(self, key: str | tuple[str, float] | tuple[str, float, int]) -> Cell:
+    def __getitem__(self, key: Key) -> Cell:
         """The cell of a strategy's name, of (name, delta), or of (name, delta, number of the bandit)."""
         name, delta, bandit = (*key, None, None)[:3] if isinstance(key, tuple) else (key, None, None)
         found = [
@@ -194,6 +204,16 @@ class Simulation:
             have = ", ".join(f"({c.label})" for c in self.cells)
             raise InvalidInputError(f"the key must name one cell, got {key!r}; choose from {have}.")
         return found[0]
+
+    def difference(self, a: Key, b: Key) -> Difference:
+        """How many samples a takes more than b on average, run by run on the same rewards, with its error.
+
+        a, b    each a key of one cell: a strategy's name, (name, delta) or (name, delta, bandit)
+        Raises  InvalidInputError
+        """
+        from .difference import paired_difference
+
+        return paired_difference(self[a], self[b])
 
     @property
     def complete(self) -> bool:
