@@ -63,8 +63,8 @@ StrategyName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help=f"How to choose the next arm: {', '.join(STRATEGIES)}, or an installed one; "
-        f"default: {DEFAULT_STRATEGY}, see docs/guides/live.md.",
+        help=f"How to choose the next arm: {', '.join(STRATEGIES)}, or an installed one, with parameters as "
+        f"in 'ebs-d(gamma=0.01)'; default: {DEFAULT_STRATEGY}, see docs/guides/live.md.",
     ),
 ]
 StoppingName = Annotated[

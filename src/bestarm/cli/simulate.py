@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +11,7 @@ import typer
 from .._catalogue import COMPARED, STOPPING_RULES, STRATEGIES
 from . import say
 from ._experiment import remarks
-from ._numbers import cut, to_number, to_numbers, to_whole
+from ._numbers import to_number, to_numbers, to_whole
 from ._output import ListingFormat, check_writable, number, print_result
 from ._pilot import read_pilot
 
@@ -28,7 +30,10 @@ Deltas = Annotated[str, typer.Option(metavar="D1,D2,...", help="Accepted probabi
 Strategies = Annotated[
     str,
     typer.Option(
-        metavar="S1,S2,...", help=f"Strategies to compare: {', '.join(STRATEGIES)}, or an installed one."
+        metavar="S1,S2,...",
+        help=f"Strategies to compare: {', '.join(STRATEGIES)}, or an installed one; with parameters as in "
+        "'ebs-d(gamma=0.01)', or one strategy for each of several values, 'ebs-d(gamma=0.01|0.05)'; or your "
+        "own in a Python file, my_file.py:my_strategy.",
     ),
 ]
 Runs = Annotated[str, typer.Option(metavar="INT", help="Number of runs of each strategy.")]
@@ -110,16 +115,22 @@ def simulate(
     """Compare strategies on one bandit: the mean number of samples and the error rate.
 
     Example: bestarm simulate --means 0.9,0.8,0.6,0.4,0.4 --delta 0.1,0.01 --strategy ebs-d,tas-d --seed 1
+
+    A sweep: bestarm simulate --means 0.9,0.8,0.6 --strategy 'ebs-d(gamma=0.01|0.05|0.2),my_file.py:mine'
     """
     if output is not None:
         check_writable(output)
     pilot = _pilot(data, {"--means": means, "--rewards": rewards, "--noise": noise})
     from ..simulation.runner import simulate as run
+    from ..strategies import find_strategies
+    from ..strategies.finding import split_words
 
+    with redirect_stdout(sys.stderr):  # what a file prints, which must not come between the data
+        strategies = [one for word in split_words(strategy) for one in find_strategies(word)]
     assumed = _assumed(sigma, bounds)
     with remarks():
         result = run(
-            cut(strategy),
+            strategies,
             means=None if means is None else to_numbers(means, "means"),
             delta=to_numbers(delta, "delta"),
             runs=to_whole(runs, "runs"),

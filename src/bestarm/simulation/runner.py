@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .. import _door
 from ..errors import InvalidInputError
-from ..strategies import Strategy, find_strategy
+from ..strategies import Strategy, find_strategies
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from .cluster import run_on_cluster
@@ -51,7 +51,9 @@ def simulate(
 ) -> Simulation:
     """Run strategies many times on one bandit and report how many samples they take and how often they err.
 
-    strategies   names, as `bestarm simulate --help` lists them, or strategies
+    strategies   names, as `bestarm simulate --help` lists them, with parameters in brackets, of which several
+                 separated by | are each simulated: "ebs-d(gamma=0.01|0.05)"; or "my_file.py:my_strategy"; or
+                 strategies
     means        (K,); left out if rewards are values; or one such list for each of several bandits
     delta        one risk or several; strategies that do not depend on it serve all from one trajectory
     runs, seed   run i is a function of (seed, i) alone, and all strategies see the same rewards in it
@@ -128,7 +130,7 @@ def simulate(
 
 def _strategies(given: str | Strategy | Sequence[str | Strategy]) -> list[Strategy]:
     items = list(given) if isinstance(given, list | tuple) else [given]
-    chosen = [find_strategy(item) for item in items]  # type: ignore[arg-type]
+    chosen = [one for item in items for one in find_strategies(item)]  # type: ignore[arg-type]
     names = [one.name for one in chosen]
     if not chosen or len(set(names)) != len(names):
         raise InvalidInputError(

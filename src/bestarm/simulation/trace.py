@@ -79,7 +79,7 @@ def trace(
     Raises   InvalidInputError
     """
     problem = make_problem(means, [delta], rewards, noise, sigma, model, stopping, max_samples, tolerance)
-    chosen = find_strategy(strategy)
+    chosen = find_strategy(strategy, files=True)
     refuse_stalling(chosen, problem)
     number = _door.whole("run", run, 0, 2**40, "runs are counted from 0")
     key = _door.whole(
