@@ -1,7 +1,8 @@
-"""Tables for pages and notebooks. Text is escaped here, so that no caller forgets to."""
+"""Tables and images for pages and notebooks. Text is escaped here, so that no caller forgets to."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
@@ -22,6 +23,11 @@ def table(header: Sequence[str | Cell], rows: Iterable[Sequence[str | Cell]]) ->
     """A table with one row of titles; a text is escaped, a `Cell` is not."""
     body = "".join(_row("td", row) for row in rows)
     return f"<table><thead>{_row('th', header)}</thead><tbody>{body}</tbody></table>"
+
+
+def image(png: bytes, text: str) -> str:
+    """A PNG that stands in the page itself; the text is for those who do not see it."""
+    return f'<img alt="{escape(text)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
 
 
 def _row(tag: str, cells: Sequence[str | Cell]) -> str:

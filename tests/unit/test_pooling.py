@@ -91,7 +91,7 @@ def test_many_bandits_in_one_call() -> None:
             twin = found[cell.strategy, cell.delta, i]
             assert twin.samples.tolist() == cell.samples.tolist()
             assert twin.to_dict() == {"bandit": i} | cell.to_dict()
-    assert "bandit" in repr(found)
+    assert "bandit" in str(found)
     refused_in_one_sentence("the key must name one cell", lambda: found["tas-d", 0.3])
     mixed: Any = [[0.9, 0.5], 0.1]
     refused_in_one_sentence("several bandits", lambda: bestarm.simulate("tas-d", mixed))

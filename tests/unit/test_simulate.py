@@ -61,7 +61,7 @@ def test_exports() -> None:
     lines = list(csv.DictReader(io.StringIO(found.to_csv())))
     assert float(lines[1]["mean_samples"]) == rows[1]["mean_samples"]
     assert float(lines[0]["mean_pulls_1"]) == rows[0]["mean_pulls"][0]
-    assert "tas-d" in repr(found)
+    assert "tas-d" in str(found)
     assert "±" in repr(found["tas-d", 0.1])
 
 
@@ -96,8 +96,8 @@ def test_censored_runs_are_counted_and_named() -> None:
     assert cell.censored == cut.sum() > 0
     assert (cell.samples[cut] == 100).all()
     assert cell.to_dict()["mean_is_lower_bound"]
-    assert ">= " in repr(found)
-    assert "censored" in repr(found)
+    assert ">= " in str(found)
+    assert "censored" in str(found)
     assert cell.errors == 0  # with equal arms no recommendation is wrong
 
 
@@ -164,7 +164,7 @@ few = min(cell.runs, 20)
 short = bestarm.simulate("tas-d", (0.5, 0.49), 0.1, runs=few, seed=6, max_samples=10**6).cells[0]
 assert (short.samples == cell.samples[:20]).all()
 assert (cell.samples > 0).all()
-print(cell.runs, cell.complete, "Interrupted" in repr(found))
+print(cell.runs, cell.complete, "Interrupted" in str(found))
 """
 
 

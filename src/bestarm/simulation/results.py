@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _door, _html
 from .._files import write_whole
 from .._records import csv_text
 from .._text import aligned
 from ..errors import InvalidInputError
+from .pictures import picture, picture_in_html
 from .summary import Summary, answer_counts
 
 if TYPE_CHECKING:
@@ -241,6 +243,10 @@ class Simulation:
             ) from None
         return pd.DataFrame([_flat(row) for row in self.to_dict()])
 
+    def plot(self) -> Any:
+        """The distribution of the samples, and the error rate against delta: a Matplotlib figure."""
+        return picture(self)
+
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows for a person."""
         header = ["strategy", "delta", "samples", "± se", "median", "95%", "errors", "error rate", "runs"]
@@ -265,8 +271,23 @@ class Simulation:
             )
         return ["bandit"] * many + header, rows
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return "\n".join([*aligned(*self.table()), *self.notes()])
+
+    def __repr__(self) -> str:
+        names = list(dict.fromkeys(cell.strategy for cell in self.cells))
+        deltas = dict.fromkeys(f"{cell.delta:g}" for cell in self.cells)
+        runs = sorted({cell.runs for cell in self.cells}) or [0]
+        many = f"{runs[0]} runs" if len(runs) == 1 else f"{runs[0]} to {runs[-1]} runs"
+        what = names[0] if len(names) == 1 else f"{len(names)} strategies"
+        bandits = len({cell.bandit for cell in self.cells})
+        where = f" on {bandits} bandits" if bandits > 1 else ""
+        ended = "" if self.complete else ", interrupted"
+        return f"<Simulation of {what} at delta {', '.join(deltas)}{where}, {many}{ended}>"
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
+        return _html.table(*self.table()) + notes + picture_in_html(self)
 
     def notes(self) -> list[str]:
         """What a reader of the table must know."""

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from html import escape
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _door, _html
 from .._door import Array
+from .._text import aligned
 from ..strategies import Strategy, find_strategy
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from . import engine
 from .job import Job, Room, refuse_stalling
+from .pictures import picture, picture_in_html
 from .problem import make_problem
 from .threads import interruptible
 
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Trace:
     """One run; row i of every array is the moment before sample number time[i] + 1.
 
@@ -55,6 +58,38 @@ class Trace:
     def samples(self) -> int:
         """How many samples the run took."""
         return int(self.time[-1])
+
+    @property
+    def sentence(self) -> str:
+        """How the run ended."""
+        ended = "is cut off" if self.recommended is None else f"recommends arm {self.recommended}"
+        return f"{self.strategy} at delta {self.delta:g} {ended} after {self.samples} samples"
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows for a person: how every arm stood in the end."""
+        rows = [
+            [
+                str(a),
+                f"{n:.0f}",
+                f"{n / self.samples:.1%}",
+                f"{mean:.6g}" if np.isfinite(mean) else "ruled out",
+            ]
+            for a, (n, mean) in enumerate(zip(self.pulls[-1], self.means[-1], strict=True))
+        ]
+        return ["arm", "pulls", "share", "mean"], rows
+
+    def __repr__(self) -> str:
+        return f"<Trace: {self.sentence}>"
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, *aligned(*self.table())])
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.sentence)}</p>{_html.table(*self.table())}{picture_in_html(self)}"
+
+    def plot(self) -> Any:
+        """Statistic, means and intervals, targets and pulls over time: a Matplotlib figure."""
+        return picture(self)
 
 
 def trace(
