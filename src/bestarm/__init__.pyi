@@ -40,6 +40,7 @@ from .strategies import Strategy as Strategy
 from .strategies import TopTwo as TopTwo
 from .strategies import TrackAndStop as TrackAndStop
 from .strategies import Uniform as Uniform
+from .strategies import stopping_rule as stopping_rule
 from .strategies import strategy as strategy
 from .theory.complexity import ComplexityBounds as ComplexityBounds
 from .theory.complexity import OptimalWeights as OptimalWeights
@@ -74,7 +75,6 @@ from .theory.stopping import KaufmannKoolen as KaufmannKoolen
 from .theory.stopping import Practical as Practical
 from .theory.stopping import Stopping as Stopping
 from .theory.stopping import StoppingRule as StoppingRule
-from .theory.stopping import stopping_rule as stopping_rule
 from .theory.student import StudentRule as StudentRule
 from .theory.tilt import Tilt as Tilt
 

@@ -61,7 +61,7 @@ BAD: list[tuple[str, Callable[[], object]]] = [
     ("whole numbers from 0", lambda: bestarm.confidence_width([10, -1], 0.1, 2)),
     ("did you mean 'paper'", lambda: bestarm.confidence_width(10, 0.1, 5, "papre")),
     ("did you mean 'mixture'", lambda: bestarm.stopping_rule("mixtur")),
-    ("must be one of", lambda: bestarm.stopping_rule(7)),  # type: ignore[arg-type]
+    ("must be one of", lambda: bestarm.stopping_rule(7)),  # type: ignore[call-overload]
     ("c must be positive", lambda: bestarm.Mixture(0.0)),
     ("alpha must be above 1", lambda: bestarm.GK16(1.0)),
     ("strictly between 0 and 1", lambda: bestarm.Practical().evaluate([3, 1], [0.1, 0.2], 2.0)),

@@ -65,6 +65,14 @@ for name in ("uniform", "tas-c", "tas-d", "ebs-c", "ebs-d", "racing", "lucb++"):
     "a user's": """
 same(above(0.2), (1.9, 0.5, 0.4), [0.3, 0.1], runs=20)
 """,
+    "a user's rule": """
+@bestarm.stopping_rule
+def mine(params, state, t):
+    return api.evidence(params, state) > 3.0 or t > 90.0
+for strategy in ("ebs-d", "lucb++", above(0.2)):
+    found = same(strategy, (1.9, 0.5, 0.4), [0.3, 0.1], runs=6, stopping=mine, max_samples=500)
+    assert found.cells[0].samples.max() > 3
+""",
     "models and rules": """
 same("tas-d", (0.9, 0.2), 0.2, runs=3, rewards="bernoulli", stopping="tilt", max_samples=60)
 same("tas-d", (0.9, 0.2, 0.1), 0.2, runs=3, rewards="bernoulli", stopping="tilt", max_samples=60)

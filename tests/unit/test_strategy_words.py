@@ -132,7 +132,7 @@ def test_a_file_has_strategies(file: str) -> None:
     ("name", "part"),
     [
         ("plain", "must be a strategy, got a function; put @bestarm.strategy above"),
-        ("nobody", "has the strategies greedy, shared, Mine, made, got the name 'nobody'"),
+        ("nobody", "offers greedy, shared, Mine, made, got the name 'nobody'"),
         ("shared(x=1)", "must be one of 'params', got 'x'"),
         ("shared(params=much)", "must accept its parameters, got ValueError"),
         ("Mine(boom=True)", "must accept its parameters, got ZeroDivisionError"),
@@ -151,7 +151,7 @@ def test_what_a_file_lacks_is_refused(file: str, name: str, part: str) -> None:
         ("x = 1\ny = 1 / 0\n", "raised ZeroDivisionError in line 2: division by zero"),
         ("def f(:\n", "raised SyntaxError"),
         ("import sys\nsys.exit(3)\n", "raised SystemExit in line 2: 3"),
-        ("x = 1\n", "has no strategy, got the name 'mine'"),
+        ("x = 1\n", "offers no strategy, got the name 'mine'"),
         (
             "import bestarm\n@bestarm.strategy\ndef mine(means):\n    means[0] = 1.0\n    return 0\n",
             "the strategy 'mine' writes to means, which it may only read",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,10 @@ from ._experiment import remarks
 from ._numbers import to_number, to_numbers, to_whole
 from ._output import ListingFormat, check_writable, number, print_result
 from ._pilot import read_pilot
+
+if TYPE_CHECKING:
+    from ..strategies import Strategy
+    from ..theory.stopping import StoppingRule
 
 Means = Annotated[
     str | None, typer.Option(metavar="M1,M2,...", help="Means of the arms; or --data.", show_default=False)
@@ -64,7 +68,10 @@ Bounds = Annotated[
     str | None,
     typer.Option(metavar="LO,HI", help="Bounds to assume that every reward respects, in place of --sigma."),
 ]
-Rule = Annotated[str, typer.Option(help=f"When to stop: {', '.join(STOPPING_RULES)}.")]
+Rule = Annotated[
+    str,
+    typer.Option(help=f"When to stop: {', '.join(STOPPING_RULES)}; or your own rule, my_file.py:my_rule."),
+]
 Tolerance = Annotated[
     str, typer.Option(metavar="FLOAT", help="How far below the best an answer may be and be right.")
 ]
@@ -122,11 +129,8 @@ def simulate(
         check_writable(output)
     pilot = _pilot(data, {"--means": means, "--rewards": rewards, "--noise": noise})
     from ..simulation.runner import simulate as run
-    from ..strategies import find_strategies
-    from ..strategies.finding import split_words
 
-    with redirect_stdout(sys.stderr):  # what a file prints, which must not come between the data
-        strategies = [one for word in split_words(strategy) for one in find_strategies(word)]
+    strategies, rule = _chosen(strategy, stopping)
     assumed = _assumed(sigma, bounds)
     with remarks():
         result = run(
@@ -137,7 +141,7 @@ def simulate(
             seed=to_whole(seed, "seed"),
             rewards=list(pilot.values()) or ("gaussian" if rewards is None else rewards),
             noise=_one_or_more("1" if noise is None else noise, "noise"),
-            stopping=stopping,
+            stopping=rule,
             tolerance=to_number(tolerance, "tolerance"),
             max_samples=None if max_samples is None else to_whole(max_samples, "max-samples"),
             threads=None if threads is None else to_whole(threads, "threads"),
@@ -152,6 +156,15 @@ def simulate(
     if pilot:
         say(_about(pilot, result.cells[0].best, bool(assumed)))
     return 0 if result.complete else 130
+
+
+def _chosen(strategy: str, stopping: str) -> tuple[list[Strategy], str | StoppingRule]:
+    """The strategies and the rule that words name; files among them run."""
+    from ..strategies.finding import find_strategies, rule_of_word, split_words
+
+    with redirect_stdout(sys.stderr):  # what a file prints must not come between the data
+        strategies = [one for word in split_words(strategy) for one in find_strategies(word)]
+        return strategies, rule_of_word(stopping)
 
 
 def _pilot(file: str | None, others: dict[str, str | None]) -> dict[str, list[float]]:

@@ -14,7 +14,7 @@ from ..strategies import Strategy, find_strategy
 from ..theory.models import Bounded, Gaussian, Model, refuse_distant
 from ..theory.ordered import Ordered
 from ..theory.paired import LOSS
-from ..theory.stopping import RULES, StoppingRule, stopping_rule
+from ..theory.stopping import RULES, StoppingRule, find_rule
 
 if TYPE_CHECKING:
     from .settings import Settings
@@ -197,7 +197,7 @@ def _made(kind: Any, parameters: dict[str, Any]) -> Any:
 
 def choose_rule(given: str | StoppingRule) -> StoppingRule:
     """One of bestarm's own, by name or as an object."""
-    rule = stopping_rule(given)
+    rule = find_rule(given)
     if rule.name not in RULES or type(rule) is not type(RULES[rule.name]):
         raise InvalidInputError(
             f"stopping must be one of bestarm's own rules, got {_door.short(given)}; a live experiment "

@@ -1,4 +1,4 @@
-"""What your own strategy may call: compiled functions that work inside `@bestarm.strategy`.
+"""What your own strategy or stopping rule may call: compiled functions that work inside of either.
 
     uniform(random), normal(random)            the next draw from the strategy's stream
     first_largest(x)                           the lowest index among the largest entries of x
@@ -9,8 +9,11 @@
                                                row w; returns what the next call may take as warm, 0 at first
     cost(model, state, b, a, v_b, v_a)         `transport` as the model of values has it; v are pulls
     weights(model, state, leader, warm, w)     `optimal_weights` as the model of values has them
+    evidence(params, state)                    for a stopping rule: the smallest cost of telling the leader
+                                               from another arm, which our rules compare with thresholds
 
-The last two take the arguments `model` and `state` of the strategy as they are.
+`cost` and `weights` take the arguments `model` and `state` of a strategy, or `params` and `state` of a
+stopping rule, as they are.
 """
 
 from __future__ import annotations
@@ -20,11 +23,13 @@ from ._types import Array
 from .families import cost, weights
 from .families import pair_cost as transport
 from .random import normal, uniform
+from .rules import statistic
 from .tracking import first_largest, furthest_behind
 from .weights import solve_scaled, untied_squares
 
 __all__ = [
     "cost",
+    "evidence",
     "first_largest",
     "furthest_behind",
     "normal",
@@ -41,3 +46,9 @@ def optimal_weights(means: Array, leader: int, warm: float, w: Array) -> float:
     for a in range(means.size):
         w[a] = means[leader] - means[a]
     return solve_scaled(w, leader, warm) if untied_squares(w, leader) else warm
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]))")
+def evidence(params: Array, state: Array) -> float:
+    """The statistic of a stopping rule."""
+    return statistic(params, state)[0]

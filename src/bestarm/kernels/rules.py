@@ -40,6 +40,7 @@ from .tilt import comparable, count_tilts, fold, lower_end, minimum, pooled
 from .tracking import leading_arm, least_pulled, open_arms
 
 PRACTICAL, GK16, KAUFMANN_KOOLEN, MIXTURE, TILT, STUDENT = 0, 1, 2, 3, 4, 5
+CUSTOM = 6  # a user's, which is asked elsewhere; the statistic is the likelihood ratio, without a threshold
 MIXTURE_C = 20.0  # default of the rule and of the width: the prior has the weight of 20 pulls
 
 

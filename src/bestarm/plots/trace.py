@@ -119,7 +119,7 @@ def _targets(axes: Any, trace: Trace, bright: list[int]) -> None:
     if not forced.all():
         rows = rows[~forced]
     _lines(axes, trace.time[rows], trace.target[rows], bright)
-    axes.set_ylim(0.0, None)
+    axes.set_ylim(0.0, 1.04 * axes.get_ylim()[1])
     axes.set_ylabel("target weight")
 
 
@@ -127,5 +127,5 @@ def _pulls(axes: Any, trace: Trace, bright: list[int]) -> None:
     rows = _thin(trace)
     time = trace.time[rows]
     _lines(axes, time, trace.pulls[rows] / time[:, None], bright)
-    axes.set_ylim(0.0, None)
+    axes.set_ylim(0.0, 1.04 * axes.get_ylim()[1])
     axes.set_ylabel("share of pulls")

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from .._door import Array
 from ..errors import InvalidInputError
-from ..strategies import Strategy
+from ..strategies import Stopped, Strategy
 from ..strategies._admit import kernel_of, raised_by
 from ..theory.stopping import StoppingRule
 from . import engine
@@ -175,6 +175,8 @@ def make_jobs(strategy: Strategy, problem: Problem, seed: int) -> list[Job]:
 
 def bad_action(strategy: Strategy, action: int, run: int, num_arms: int) -> InvalidInputError:
     """The refusal of an invalid action, or of a stop without stops_itself."""
+    if isinstance(strategy, Stopped):
+        action = strategy.returned(action, num_arms)
     if num_arms <= action < 2 * num_arms:
         return InvalidInputError(
             f"the strategy {strategy.name!r} stopped in run {run}, which is allowed only with "

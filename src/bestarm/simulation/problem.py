@@ -14,7 +14,7 @@ from ..errors import InvalidInputError
 from ..kernels.exact import round_offset
 from ..kernels.tracking import TIE
 from ..theory.models import ExponentialFamily, Gaussian, Model
-from ..theory.stopping import StoppingRule, stopping_rule
+from ..theory.stopping import StoppingRule, find_rule
 from .rewards import Rewards, make_rewards
 
 
@@ -60,7 +60,7 @@ def make_problem(
 ) -> Problem:
     """Check everything that `simulate` and `trace` are given about the bandit."""
     nature = make_rewards(rewards, means, noise)
-    rule = stopping_rule(stopping)
+    rule = find_rule(stopping)
     rule = rule.simulated() if isinstance(stopping, str) else rule
     mu, given = nature.means, _model(model, sigma, nature)
     if isinstance(given, ExponentialFamily):

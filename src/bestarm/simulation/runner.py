@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .. import _door
 from ..errors import InvalidInputError
-from ..strategies import Strategy, find_strategies
+from ..strategies import Strategy, find_strategies, stopped_by
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from .cluster import run_on_cluster
@@ -65,7 +65,7 @@ def simulate(
     sigma        short for model=Gaussian(sigma), one number or one per arm; by default the largest noise or
                  standard deviation of the values, Bounded(0, 1) for Bernoulli and beta, Poisson() and
                  Exponential() for these
-    stopping     name of a stopping rule, or a rule
+    stopping     name of a stopping rule, or a rule, also your own, see `stopping_rule`
     tolerance    how far below the best a recommendation may be: then it is right, and a run may stop sooner
     max_samples  cut a run off there; it then counts at max_samples, and the mean is a lower bound
     threads      by default one per available core; the result does not depend on it
@@ -85,7 +85,7 @@ def simulate(
         make_problem(one, delta, rewards, noise, sigma, model, stopping, max_samples, tolerance)
         for one in given
     ]
-    chosen = _strategies(strategies)
+    chosen = [stopped_by(problems[0].rule, one) for one in _strategies(strategies)]
     for problem in problems:
         for one in chosen:
             refuse_stalling(one, problem)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .. import _door, _html
 from .._door import Array
 from .._text import aligned
-from ..strategies import Strategy, find_strategy
+from ..strategies import Strategy, find_strategy, stopped_by
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from . import engine
@@ -34,7 +34,7 @@ class Trace:
     pulls        (n, K)
     means        (n, K) empirical means
     statistic    (n,) of the stopping rule
-    threshold    (n,)
+    threshold    (n,); inf for a rule of your own, which need not have one
     target       (n, K) target weights, or None for a strategy without; a forced step targets one arm
     lower, upper (n, K) ends of the strategy's intervals, or None; in the last row, where nothing is chosen
                  any more, these and the target are still those of the choice before
@@ -114,7 +114,7 @@ def trace(
     Raises   InvalidInputError
     """
     problem = make_problem(means, [delta], rewards, noise, sigma, model, stopping, max_samples, tolerance)
-    chosen = find_strategy(strategy, files=True)
+    chosen = stopped_by(problem.rule, find_strategy(strategy, files=True))
     refuse_stalling(chosen, problem)
     number = _door.whole("run", run, 0, 2**40, "runs are counted from 0")
     key = _door.whole(

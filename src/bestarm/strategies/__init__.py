@@ -11,6 +11,7 @@ from __future__ import annotations
 from ._base import Strategy
 from .best_challenger import BestChallenger
 from .custom import CustomStrategy, strategy
+from .custom_rule import CustomRule, Stopped, stopped_by, stopping_rule
 from .ebs import EBS
 from .finding import find_strategies, find_strategy, strategy_names
 from .frank_wolfe import FrankWolfe
@@ -25,16 +26,20 @@ __all__ = [
     "EBS",
     "LUCB",
     "BestChallenger",
+    "CustomRule",
     "CustomStrategy",
     "FrankWolfe",
     "OpenEBS",
     "Racing",
+    "Stopped",
     "Strategy",
     "TopTwo",
     "TrackAndStop",
     "Uniform",
     "find_strategies",
     "find_strategy",
+    "stopped_by",
+    "stopping_rule",
     "strategy",
     "strategy_names",
 ]

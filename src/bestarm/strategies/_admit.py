@@ -31,7 +31,8 @@ from ._references import helpers, references
 _ADMITTED: WeakKeyDictionary[Any, Select] = WeakKeyDictionary()
 
 # What a user's function may take, by name: the type, and where it is found among a kernel's arguments.
-BY_NAME = {
+Arguments = dict[str, tuple[str, str]]
+BY_NAME: Arguments = {
     "t": ("f8", "t"),
     "last": ("i8", "last"),
     "leader": ("i8", "leader"),
@@ -57,11 +58,28 @@ IN_ORDER = {
 
 
 class Form:
-    """The arguments of a user's function, as names and types, and the kernel that calls it with them."""
+    """The arguments of a user's function, as names and types, and the kernel that calls it with them.
 
-    def __init__(self, arguments: dict[str, tuple[str, str]]) -> None:
+    kind    what messages call such a function
+    answer  what it must return
+    beside  other compiled functions that the kernel calls
+    """
+
+    kind = "strategy"
+    answer = "a whole number"
+    beside: tuple[Any, ...] = ()
+
+    def __init__(self, arguments: Arguments) -> None:
         self.kinds = {name: kind for name, (kind, _) in arguments.items()}
-        self._call = ", ".join(place for _, place in arguments.values())
+        self.call = ", ".join(place for _, place in arguments.values())
+
+    def answers(self, answer: Any, types: Any) -> bool:
+        """Whether a function may return what has this type of Numba's."""
+        return isinstance(answer, types.Integer | types.Boolean)
+
+    def advice(self, fault: Fault) -> str:
+        """What to do about a fault."""
+        return fault.advice
 
     @property
     def readable(self) -> list[str]:
@@ -75,13 +93,34 @@ class Form:
 
     def kernel(self, function: Any, name: str) -> Any:
         """The kernel that calls a function, as a global: Numba finds no closure over one in its cache."""
-        text = f"def {name}({', '.join(IN_ORDER)}):\n    return inner({self._call})\n"
+        text = f"def {name}({', '.join(IN_ORDER)}):\n    return inner({self.call})\n"
         space: dict[str, Any] = {**globals(), "inner": function}
         exec(compile(text, __file__, "exec", dont_inherit=True), space)  # the file: where Numba's cache looks
         return space[name]
 
 
 KERNEL = Form(IN_ORDER)
+
+
+def taken(plain: Any, allowed: Arguments, kind: str) -> Arguments:
+    """Those of the arguments on offer that a user's function takes, in its order.
+
+    kind    what messages call such a function
+    Raises  InvalidInputError if it is no plain function, or takes anything else
+    """
+    if not inspect.isfunction(plain):
+        raise InvalidInputError(
+            f"a {kind} must be a plain function of some of ({', '.join(allowed)}), got {plain!r:.40}; put "
+            f"@bestarm.{kind.replace(' ', '_')} above its definition."
+        )
+    signature = inspect.signature(plain)
+    for one in signature.parameters.values():
+        if one.kind is not one.POSITIONAL_OR_KEYWORD or one.name not in allowed:
+            raise InvalidInputError(
+                f"a {kind} may take {', '.join(allowed)}, got {signature}; take only these, as ordinary "
+                f"arguments."
+            )
+    return {name: allowed[name] for name in signature.parameters}
 
 
 def kernel_of(strategy: Strategy) -> Select:
@@ -113,7 +152,7 @@ def interpreted(strategy: Strategy) -> Select | None:
     if inner is None:  # one of ours
         return cast(Select, plain)
     called = FunctionType(plain.__code__, {**plain.__globals__, "inner": inner.py_func}, plain.__name__)
-    return _guarded(cast(Select, called), strategy.name)
+    return _guarded(cast(Select, called), strategy.in_words)
 
 
 @contextlib.contextmanager
@@ -125,7 +164,7 @@ def raised_by(strategy: Strategy) -> Iterator[None]:
         raise
     except Exception as error:
         raise InvalidInputError(
-            f"the strategy {strategy.name!r} raised {type(error).__name__}: {error}; an index out of range "
+            f"{strategy.in_words} raised {type(error).__name__}: {error}; an index out of range "
             f"often means that rows= or params= of the decorator is too short."
         ) from error
 
@@ -137,16 +176,16 @@ def admit(function: Any, form: Form, label: str) -> Select:
     """
     if not ENABLED:
         plain = getattr(function, "py_func", function)
-        _refuse(find_draw(plain), label)
-        return _guarded(form.kernel(plain, "select"), label)
+        _refuse(find_draw(plain), form, label)
+        return _guarded(form.kernel(plain, "select"), f"the {form.kind} {label!r}")
     numba: Any = import_module("numba")
     options = {"nogil": True, "error_model": "numpy", "boundscheck": True}
     made = fresh(function) if hasattr(function, "py_func") else numba.njit(**options)(function)
-    name = digest(made)
+    name = digest(made, *form.beside)
     folder = _cache.find(name) if name else ""
     # Without machine code there it would be compiled with the flags of our kernel: nothing may allocate
     if not any(Path(folder).rglob("*.nbi") if folder else ()):
-        current = fresh_helpers(made)
+        current = all(map(fresh_helpers, (made, *form.beside)))
         _inspect(made, form, label)
         if name and current:
             remember_helpers(made)
@@ -160,19 +199,19 @@ def _inspect(made: Any, form: Form, label: str) -> None:
     try:
         _compile(made, types)
     except Exception as error:
-        raise InvalidInputError(f"the strategy {label!r} {_reason(made, form, error)}.") from None
-    answer, whole = made.overloads[types].signature.return_type, import_module("numba").types
-    if not isinstance(answer, whole.Integer | whole.Boolean):
+        raise InvalidInputError(f"the {form.kind} {label!r} {_reason(made, form, error)}.") from None
+    answer = made.overloads[types].signature.return_type
+    if not form.answers(answer, import_module("numba").types):
         raise InvalidInputError(
-            f"the strategy {label!r} does not compile: it returns {answer}; return a whole number on every "
+            f"the {form.kind} {label!r} does not compile: it returns {answer}; return {form.answer} on every "
             f"path."
         )
-    _refuse(find_fault(made, types), label)
+    _refuse(find_fault(made, types), form, label)
 
 
-def _refuse(fault: Fault | None, label: str) -> None:
+def _refuse(fault: Fault | None, form: Form, label: str) -> None:
     if fault:
-        raise InvalidInputError(f"the strategy {label!r} {fault.does}; {fault.advice}.")
+        raise InvalidInputError(f"the {form.kind} {label!r} {fault.does}; {form.advice(fault)}.")
 
 
 def _compile(made: Any, types: tuple[Any, ...]) -> None:
@@ -198,7 +237,7 @@ def _reason(made: Any, form: Form, error: Exception) -> str:
             return f"writes to {names}, which it may only read; write to a copy: {written[-1]}.copy()"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reason = next((line for line in lines if not line.startswith("Failed in nopython")), "unknown")
-    advice = "use only numbers, loops, arrays and math, and return a whole number on every path"
+    advice = f"use only numbers, loops, arrays and math, and return {form.answer} on every path"
     return f"does not compile: {reason[:200]}; {advice}"
 
 
@@ -215,7 +254,7 @@ def _plain_helper(made: Any) -> str | None:
     return None
 
 
-def _guarded(select: Select, label: str) -> Select:
+def _guarded(select: Select, whose: str) -> Select:
     """For an uncompiled kernel: what it may only read is read-only."""
 
     def guarded(t, last, leader, state, params, memory, random):  # type: ignore[no-untyped-def]
@@ -225,8 +264,8 @@ def _guarded(select: Select, label: str) -> Select:
             if "read-only" not in str(error):
                 raise
             raise InvalidInputError(
-                f"the strategy {label!r} writes to pulls, means or params, which it may only read; write "
-                f"to a copy: means.copy()."
+                f"{whose} writes to pulls, means or params, which it may only read; write to a copy: "
+                f"means.copy()."
             ) from None
 
     return guarded

@@ -54,6 +54,11 @@ class Strategy(ABC):
         """The name in tables; parameters that are not the default appear in it."""
 
     @property
+    def in_words(self) -> str:
+        """How messages name it."""
+        return f"the strategy {self.name!r}"
+
+    @property
     @abstractmethod
     def select(self) -> Select:
         """The kernel, compiled with `numba.njit`."""

@@ -29,13 +29,14 @@ class Unknown(Exception):  # noqa: N818
     """A value of which nobody can say whether it has changed."""
 
 
-def digest(function: Any) -> str | None:
-    """The hash of a function that Numba has compiled or will; None if it depends on something unknown."""
+def digest(*functions: Any) -> str | None:
+    """The hash of functions that Numba has compiled or will; None if one depends on something unknown."""
     walk = _Walk()
     versions = [import_module(name).__version__ for name in ("numba", "llvmlite", "numpy")]
     try:
         walk.add(SOURCES, sys.version, *versions, __file__, _processor())
-        walk.value(function)
+        for function in functions:
+            walk.value(function)
     except Unknown:
         return None
     return walk.hash.hexdigest()[: _cache.DIGITS]
@@ -55,8 +56,8 @@ def fresh_helpers(function: Any) -> bool:
 
 
 def remember_helpers(function: Any) -> None:
-    """Note what the helpers of a function that was just compiled are made of."""
-    for one in helpers(function):
+    """Note what a function that was just compiled, and its helpers, are made of."""
+    for one in [function, *helpers(function)]:
         _MADE_OF.setdefault(one, digest(one))
 
 

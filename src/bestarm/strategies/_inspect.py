@@ -19,10 +19,14 @@ from ._references import helpers, references
 
 
 class Fault(NamedTuple):
-    """What a function does, and what it should do, as two clauses of a sentence."""
+    """What a function does, and what it should do, as two clauses of a sentence.
+
+    draws  whether it is random numbers
+    """
 
     does: str
     advice: str
+    draws: bool = False
 
 
 _GENERATORS = {"random": "random", "numpy.random": "np.random", "secrets": "secrets"}  # modules
@@ -107,7 +111,7 @@ class _Search:
         if isinstance(callee, self.types.Dispatcher):
             found = self.function(callee.dispatcher, signature.args)
             name = callee.dispatcher.py_func.__name__
-            return found and Fault(f"calls {name}, which {found.does}", found.advice)
+            return found and found._replace(does=f"calls {name}, which {found.does}")
         if isinstance(callee, self.types.BoundFunction):
             return self._put_into(callee.this, signature.args)
         if isinstance(callee, self.types.Function):
@@ -147,7 +151,7 @@ class _Search:
 
 
 def _draws(name: str) -> Fault:
-    return Fault(f"uses {name}, so that no run could be repeated", _FROM_STREAM)
+    return Fault(f"uses {name}, so that no run could be repeated", _FROM_STREAM, draws=True)
 
 
 def _writes(through: str) -> Fault:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidInputError
 from ..kernels.layout import Select
-from ._admit import BY_NAME, Form, admit
+from ._admit import BY_NAME, Form, admit, taken
 from ._base import Strategy
 
 
@@ -78,10 +77,10 @@ def strategy(
     numbers, words = _lists(params, rows)
 
     def decorate(plain: Callable[..., int]) -> CustomStrategy:
-        taken = _taken(plain)
+        arguments = taken(plain, BY_NAME, Form.kind)
         label = name or plain.__name__
-        select = admit(plain, Form({one: BY_NAME[one] for one in taken}), label)
-        depends = uses_delta or stops_itself or not {"delta", "model"}.isdisjoint(taken)
+        select = admit(plain, Form(arguments), label)
+        depends = uses_delta or stops_itself or not {"delta", "model"}.isdisjoint(arguments)
         return CustomStrategy(label, select, numbers, words, depends, stops_itself, plain)
 
     return decorate if function is None else decorate(function)
@@ -112,21 +111,3 @@ def _lists(params: Sequence[float], rows: Sequence[str]) -> tuple[tuple[float, .
             f"rows=('target',), params=(0.5,)."
         ) from None
     return numbers, words
-
-
-def _taken(plain: Callable[..., int]) -> list[str]:
-    """The names of the arguments that a function takes."""
-    if not inspect.isfunction(plain):
-        raise InvalidInputError(
-            f"a strategy must be a plain function of some of ({', '.join(BY_NAME)}), got {plain!r:.40}; put "
-            f"@bestarm.strategy above its definition."
-        )
-    signature = inspect.signature(plain)
-    taken = list(signature.parameters.values())
-    for one in taken:
-        if one.kind is not one.POSITIONAL_OR_KEYWORD or one.name not in BY_NAME:
-            raise InvalidInputError(
-                f"a strategy may take {', '.join(BY_NAME)}, got {signature}; take only these, as ordinary "
-                f"arguments."
-            )
-    return [one.name for one in taken]

@@ -17,7 +17,7 @@ import re
 import runpy
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import entry_points
@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 from .. import _door
 from .._catalogue import STRATEGIES
 from ..errors import InvalidInputError
+from ..theory.stopping import StoppingRule
 from ._base import Strategy
 from .custom import CustomStrategy
 
@@ -94,10 +95,26 @@ def find_strategies(given: str | Strategy) -> list[Strategy]:
             f"turn your own function into one with @bestarm.strategy."
         )
     word = read_word(given)
-    kind = _in_file(word) if word.file else _named(word.name)
+    kind = _in_file(word, "strategy", _is_strategy) if word.file else _named(word.name)
     _check_names(word, kind)
     chosen = product(*word.parameters.values())
     return [_made(word, kind, dict(zip(word.parameters, values, strict=True))) for values in chosen]
+
+
+def rule_of_word(given: str) -> str | StoppingRule:
+    """The stopping rule in a file that a word names, which runs; any other word is returned as it is.
+
+    Raises  InvalidInputError
+    """
+    if not _FILE.fullmatch(given.strip()):
+        return given
+    word = read_word(given)
+    if word.parameters:
+        raise InvalidInputError(
+            f"a stopping rule in a file takes no parameters, got {given!r:.60}; leave the brackets out."
+        )
+    found: StoppingRule = _in_file(word, "stopping rule", lambda value: isinstance(value, StoppingRule))
+    return found
 
 
 # -- words ---------------------------------------------------------------------------------------------
@@ -182,18 +199,18 @@ def _named(name: str) -> Any:
     return loaded
 
 
-def _in_file(word: Word) -> Any:
-    """What a name in a Python file stands for; the file runs."""
+def _in_file(word: Word, what: str, is_one: Callable[[Any], bool]) -> Any:
+    """What a name in a Python file stands for, a strategy or a stopping rule; the file runs."""
     if not os.path.isfile(word.file):
         raise InvalidInputError(
-            f"the strategy {word.place!r} must be in a Python file, got {word.file!r}, which is not there; "
+            f"the {what} {word.place!r} must be in a Python file, got {word.file!r}, which is not there; "
             f"correct its path."
         )
     with _folder_of(word.file):
         try:
             space = runpy.run_path(word.file)
         except InvalidInputError:
-            raise  # a strategy in it that was refused
+            raise  # something in it that was refused
         except (Exception, SystemExit) as error:
             lines = [
                 at.lineno for at in traceback.extract_tb(error.__traceback__) if at.filename == word.file
@@ -203,16 +220,16 @@ def _in_file(word: Word) -> Any:
                 f"the file {word.file!r} raised {type(error).__name__}{where}: {error}; fix it, and put what "
                 f"only a script should do under if __name__ == '__main__'."
             ) from error
-    known = [name for name, value in space.items() if _is_strategy(value) and _is_own(value)]
+    known = [name for name, value in space.items() if is_one(value) and not _is_ours(value)]
     if word.name not in space:
-        have = f"has the strategies {', '.join(known)}" if known else "has no strategy"
         raise InvalidInputError(
-            f"the file {word.file!r} {have}, got the name {word.name!r}; correct the name, or define it."
+            f"the file {word.file!r} offers {', '.join(known) or f'no {what}'}, got the name {word.name!r}; "
+            f"correct the name, or define it."
         )
-    if not _is_strategy(space[word.name]):
+    if not is_one(space[word.name]):
         raise InvalidInputError(
-            f"{word.place!r} must be a strategy, got a {type(space[word.name]).__name__}; put "
-            f"@bestarm.strategy above the definition of a function."
+            f"{word.place!r} must be a {what}, got a {type(space[word.name]).__name__}; put "
+            f"@bestarm.{what.replace(' ', '_')} above the definition of a function."
         )
     return space[word.name]
 
@@ -233,9 +250,9 @@ def _is_strategy(value: Any) -> bool:
     return isinstance(value, Strategy) or (isinstance(value, type) and issubclass(value, Strategy))
 
 
-def _is_own(value: Any) -> bool:
-    """Whether it was defined in a file, rather than imported there from bestarm."""
-    return isinstance(value, Strategy) or not value.__module__.startswith("bestarm.")
+def _is_ours(value: Any) -> bool:
+    """Whether it is a class of bestarm's, which a file has only imported."""
+    return isinstance(value, type) and value.__module__.startswith("bestarm.")
 
 
 def _check_names(word: Word, kind: Any) -> None:

@@ -8,7 +8,7 @@
     StudentRule       normal values of unknown variances: proven; in `student`
 
 Every rule compares the leader with each other arm and stops when the smallest of the statistics
-exceeds its threshold. `rule.evaluate(pulls, means, delta)` does that for data; `stopping_rule(name)`
+exceeds its threshold. `rule.evaluate(pulls, means, delta)` does that for data; `find_rule(name)`
 finds a rule by name. With a proven rule the leader at the stop is wrong with probability at most delta,
 for independent samples as the model says, whatever chose the arms on the basis of the past.
 """
@@ -39,7 +39,7 @@ from .statistics import states
 class Stopping:
     """What a stopping rule says of the data; every field has the shape (...).
 
-    decided  statistic > threshold: stop, and recommend the leader
+    decided  statistic > threshold, or what a rule of your own says: stop, and recommend the leader
     """
 
     statistic: Array
@@ -234,8 +234,20 @@ class StoppingRule(ABC):
         with np.errstate(all="ignore"):
             kernels.statistic_rows(params, flat, statistic, leader)
         threshold = self.threshold(count.sum(axis=-1), num_arms, delta, model=model)
+        decided = self.decides(params, flat, statistic, leader, np.ravel(threshold)).reshape(shape)[()]
         z = statistic.reshape(shape)[()]
-        return Stopping(z, threshold, leader.reshape(shape)[()], z > threshold), params, flat
+        return Stopping(z, threshold, leader.reshape(shape)[()], decided), params, flat
+
+    def decides(
+        self,
+        params: Array,  # noqa: ARG002
+        states: Array,  # noqa: ARG002
+        statistic: Array,
+        leader: npt.NDArray[np.int64],  # noqa: ARG002
+        threshold: Array,
+    ) -> npt.NDArray[np.bool_]:
+        """(n,) whether the rule stops in each of the states (n, rows, K), of which all else is (n,)."""
+        return statistic > threshold
 
     def intervals(
         self,
@@ -372,7 +384,7 @@ class KaufmannKoolen(StoppingRule):
 RULES: Mapping[str, StoppingRule] = Made(STOPPING_RULES)
 
 
-def stopping_rule(rule: str | StoppingRule) -> StoppingRule:
+def find_rule(rule: str | StoppingRule) -> StoppingRule:
     """A rule by its name, a key of `STOPPING_RULES`; a rule itself is returned as it is."""
     if isinstance(rule, StoppingRule):
         return rule
