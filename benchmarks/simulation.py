@@ -1,6 +1,6 @@
 """Nanoseconds per step of every strategy, against drawing one Gaussian and the literal pseudo-code.
 
-And of Track-and-Stop under the rule that rules arms out, against `mixture`.
+With many arms. And of Track-and-Stop under the rule that rules arms out, against `mixture`.
 """
 
 from __future__ import annotations
@@ -89,6 +89,17 @@ def steps() -> None:
     show(header, rows, "Cost of a step, one thread")
 
 
+def many_arms() -> None:
+    """The table of nanoseconds per step and arm, up to 10,000 arms."""
+    rows = []
+    for name in ("tas-d", "tas-c", "ebs-d", "racing", "lucb++", "uniform"):
+        times = {K: cpu(partial(ours, name, K, 1, 10 * K), 3)[0] for K in (500, 1000, 10_000)}
+        per_step, per_arm = times.values(), (one / K for K, one in times.items())
+        rows.append([name, *(f"{one * 1e9:.0f}" for one in per_step), *(f"{x * 1e9:.2f}" for x in per_arm)])
+    header = ["ns per step", "K = 500", "1000", "10,000", "and arm, 500", "1000", "10,000"]
+    show(header, rows, "Cost of a step with many arms, 10 samples of each, one thread")
+
+
 def under_tilt() -> None:
     """The table of nanoseconds per step under `tilt` and under `mixture`: delta, runs, and where they end."""
     rows = []
@@ -151,6 +162,7 @@ def main() -> None:
     """All of it."""
     ours("uniform", 5, 2, 100)
     steps()
+    many_arms()
     under_tilt()
     scaling()
     table_1()

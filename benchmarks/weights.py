@@ -17,10 +17,9 @@ from .rivals import brent, floor_pass, nested_bisection
 
 def squared_gaps(num_arms: int, seed: int = 0) -> tuple[Array, float]:
     """Scaled squared gaps of a random bandit, and the lower bound of r to start from."""
-    gaps = np.random.default_rng(seed).uniform(0.1, 1.0, num_arms)
-    gaps[0] = 0.0
-    x = np.empty_like(gaps)
-    kernels.scaled_squares(gaps, 0, float(gaps[1:].min()), x)
+    x = np.random.default_rng(seed).uniform(0.1, 1.0, num_arms)
+    x[0] = 0.0
+    kernels.scaled_squares(x, 0, float(x[1:].min()))
     return x, kernels.root_lower_bound(x, 0)
 
 

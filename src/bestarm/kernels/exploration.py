@@ -70,7 +70,7 @@ def candidate_squares(
     x[best] = 0.0
     if smallest == 0.0:
         return False
-    scaled_squares(x, best, smallest, x)
+    scaled_squares(x, best, smallest)
     return True
 
 

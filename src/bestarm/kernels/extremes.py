@@ -12,6 +12,7 @@ from ._jit import kernel
 from ._types import Array
 
 MANY = 16
+BLOCK = 64  # entries that are counted before they are searched
 
 
 @kernel("f8(const(f8[::1]))", apart=True)
@@ -67,23 +68,33 @@ def least_unless(x: Array, out: Array) -> float:
     return min(min(p, q), min(r, s))
 
 
-@kernel("Tuple((f8, i8))(const(f8[::1]), f8)", apart=True)
-def least_above(x: Array, bound: float) -> tuple[float, int]:
-    """The least entry above a bound, inf if there is none, and how many are not above it."""
-    p, q, r, s, below = math.inf, math.inf, math.inf, math.inf, 0
+@kernel("f8(const(f8[::1]))", apart=True)
+def least(x: Array) -> float:
+    """The least entry; inf if there is none."""
+    p, q, r, s = math.inf, math.inf, math.inf, math.inf
     whole = x.size - x.size % 4
     for a in range(0, whole, 4):
-        d0 = x[a] if x[a] > bound else math.inf
-        d1 = x[a + 1] if x[a + 1] > bound else math.inf
-        d2 = x[a + 2] if x[a + 2] > bound else math.inf
-        d3 = x[a + 3] if x[a + 3] > bound else math.inf
-        p = d0 if d0 < p else p
-        q = d1 if d1 < q else q
-        r = d2 if d2 < r else r
-        s = d3 if d3 < s else s
+        p = x[a] if x[a] < p else p
+        q = x[a + 1] if x[a + 1] < q else q
+        r = x[a + 2] if x[a + 2] < r else r
+        s = x[a + 3] if x[a + 3] < s else s
     for a in range(whole, x.size):
-        d0 = x[a] if x[a] > bound else math.inf
-        p = d0 if d0 < p else p
-    for a in range(x.size):
-        below += 1 if x[a] <= bound else 0
-    return min(min(p, q), min(r, s)), below
+        p = x[a] if x[a] < p else p
+    return min(min(p, q), min(r, s))
+
+
+@kernel("i8(const(f8[::1]), const(f8[::1]), f8, f8)", apart=True)
+def first_surplus(pulls: Array, target: Array, t: float, bound: float) -> int:
+    """The lowest index where N_a - t target_a is at most a bound; the size if there is none.
+
+    A block is counted before it is searched: counting takes eight entries at a time, a search one.
+    """
+    for start in range(0, pulls.size, BLOCK):
+        n, w, found = pulls[start : start + BLOCK], target[start : start + BLOCK], 0
+        for a in range(n.size):
+            found += 1 if n[a] - t * w[a] <= bound else 0
+        if found > 0:
+            for a in range(n.size):
+                if n[a] - t * w[a] <= bound:
+                    return start + a
+    return pulls.size

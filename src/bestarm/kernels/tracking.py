@@ -11,7 +11,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array
-from .extremes import MANY, largest, least_surplus, least_unless
+from .extremes import MANY, first_surplus, largest, least_surplus, least_unless
 from .layout import MEANS, OUT, PULLS, SETTLED, arm_of
 
 TIE = 1e-9
@@ -44,10 +44,9 @@ def furthest_behind(pulls: Array, target: Array, t: float) -> int:
     """The arm of smallest N_a - t target_a; none whose target is 0, if the targets sum to 1."""
     least = math.inf
     if pulls.size >= MANY:
-        least = least_surplus(pulls, target, t)
-    else:
-        for a in range(pulls.size):
-            least = min(least, pulls[a] - t * target[a])
+        return first_surplus(pulls, target, t, least_surplus(pulls, target, t) + TIE)
+    for a in range(pulls.size):
+        least = min(least, pulls[a] - t * target[a])
     for a in range(pulls.size):
         if pulls[a] - t * target[a] <= least + TIE:
             return a
@@ -97,6 +96,16 @@ def rarest(state: Array) -> int:
         if state[OUT, a] == 0.0 and (arm < 0 or state[PULLS, a] < state[PULLS, arm]):
             arm = a
     return arm
+
+
+@kernel("i8(const(f8[:, ::1]), i8, i8)")
+def still_rarest(state: Array, last: int, before: int) -> int:
+    """`rarest`, where it was `before` and only arm `last` has changed since; either may be unknown, -1."""
+    if last < 0 or before < 0 or before == last or state[OUT, before] > 0.0:
+        return rarest(state)
+    more = state[PULLS, last] - state[PULLS, before]
+    fewer = more < 0.0 or (more == 0.0 and last < before)  # only if a value was taken back
+    return last if fewer and state[OUT, last] == 0.0 else before
 
 
 @kernel("b1(const(f8[:, ::1]), i8, i8)")

@@ -11,7 +11,7 @@ import math
 from ._jit import kernel
 from ._types import Array
 from .exact import two_sum
-from .extremes import MANY, least_above
+from .extremes import MANY, least
 from .tracking import TIE
 
 FEW = 12  # arms up to which a plain loop is faster than a vectorised one
@@ -195,20 +195,20 @@ def gap_summary(gaps: Array) -> tuple[int, int, float, float]:
     return best, num_best, smallest, largest
 
 
-@kernel("void(const(f8[::1]), i8, f8, f8[::1])")
-def scaled_squares(gaps: Array, best: int, smallest: float, x: Array) -> None:
-    """x = (Δ/Δ_min)², inf at the best arm; `x` may be `gaps` itself.
+@kernel("void(f8[::1], i8, f8)")
+def scaled_squares(x: Array, best: int, smallest: float) -> None:
+    """Replace gaps by (Δ/Δ_min)², inf at the best arm; in one array, or the loops would not be vectorised.
 
     Numerics: the ratio is taken before the square, so that neither 1e-300 nor 1e150 leaves the range.
     """
     inverse = 1.0 / smallest
     if inverse < math.inf:
-        for a in range(gaps.size):
-            ratio = gaps[a] * inverse
+        for a in range(x.size):
+            ratio = x[a] * inverse
             x[a] = ratio * ratio
     else:  # a subnormal gap has no finite inverse
-        for a in range(gaps.size):
-            ratio = gaps[a] / smallest
+        for a in range(x.size):
+            ratio = x[a] / smallest
             x[a] = ratio * ratio
     x[best] = math.inf
 
@@ -218,10 +218,9 @@ def untied_squares(gaps: Array, best: int) -> bool:
     """`scaled_squares` in place; or, if arms lie within TIE of the best, False and the weights they share."""
     smallest, ties = math.inf, 1
     if gaps.size >= MANY:
-        before, tied_before = least_above(gaps[:best], TIE)
-        after, tied_after = least_above(gaps[best + 1 :], TIE)
-        smallest, ties = min(before, after), 1 + tied_before + tied_after
-    else:
+        smallest = min(least(gaps[:best]), least(gaps[best + 1 :]))
+    if gaps.size < MANY or smallest <= TIE:
+        smallest = math.inf
         for a in range(gaps.size):
             if a != best:
                 if gaps[a] <= TIE:
@@ -229,7 +228,7 @@ def untied_squares(gaps: Array, best: int) -> bool:
                 else:
                     smallest = min(smallest, gaps[a])
     if ties == 1:
-        scaled_squares(gaps, best, smallest, gaps)
+        scaled_squares(gaps, best, smallest)
         return True
     for a in range(gaps.size):
         gaps[a] = 1.0 / ties if a == best or gaps[a] <= TIE else 0.0
@@ -351,15 +350,15 @@ def optimal_weights(gaps: Array, printed: bool, w: Array) -> tuple[float, float,
     several arms are best. `printed` selects Algorithm 4 as printed.
     """
     best, num_best, smallest, largest = gap_summary(gaps)
+    for a in range(w.size):
+        w[a] = gaps[a]
     if num_best > 1:
-        for a in range(w.size):
-            w[a] = gaps[a]
         tied_weights(w)
         return math.inf, 1.0 / num_best, 0.0, 0
     if smallest == largest and not printed:
         r = equal_gap_weights(w, best)
         return r, w[best], smallest, 0
-    scaled_squares(gaps, best, smallest, w)
+    scaled_squares(w, best, smallest)
     bound = root_lower_bound(w, best)
     if printed:
         r, evaluations = paper_root(w, bound)
@@ -384,12 +383,12 @@ def unequal_weights_rows(gaps: Array, variances: Array, w: Array, summary: Array
     """`optimal_weights_rows` where each arm has its own variance; r is times that of the best arm."""
     for i in range(gaps.shape[0]):
         best, num_best, smallest, _ = gap_summary(gaps[i])
+        for a in range(gaps.shape[1]):
+            w[i, a] = gaps[i, a]
         if num_best > 1:
-            for a in range(gaps.shape[1]):
-                w[i, a] = gaps[i, a]
             tied_weights(w[i])
             summary[i, 0], summary[i, 1], summary[i, 2] = math.inf, 1.0 / num_best, 0.0
         else:
-            scaled_squares(gaps[i], best, smallest, w[i])
+            scaled_squares(w[i], best, smallest)
             r = solve_unequal(w[i], variances, best, 0.0)
             summary[i, 0], summary[i, 1], summary[i, 2] = r * variances[best], w[i, best], smallest

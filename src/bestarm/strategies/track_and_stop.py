@@ -14,10 +14,10 @@ from ..kernels._types import Array
 from ..kernels.families import open_weights, weights
 from ..kernels.layout import OWN, PULLS, SELECT, Select
 from ..kernels.random import Words
-from ..kernels.tracking import rarest, rarest_open, track, track_open
+from ..kernels.tracking import rarest_open, still_rarest, track, track_open
 from ._base import Strategy
 
-_TARGET, _SUM, _WARM, _ROOM = range(4)
+_TARGET, _SUM, _WARM, _ROOM = range(4)  # in the third: the last root, and 1 + the arm with the fewest pulls
 
 
 @kernel(SELECT)
@@ -26,7 +26,8 @@ def select(
 ) -> int:
     """Algorithm 3; on a forced step no weights are computed, and none are added to the sums."""
     pulls, target = state[PULLS], memory[_TARGET]
-    arm = rarest(state)
+    arm = still_rarest(state, last, int(memory[_WARM, 1]) - 1)
+    memory[_WARM, 1] = arm + 1.0
     reach = pulls[arm] + 0.5 * pulls.size
     if reach * reach < t:  # N_a < sqrt(t) - K/2, exactly and without the root
         for a in range(pulls.size):
