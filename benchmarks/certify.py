@@ -1,159 +1,171 @@
 """How often is the answer wrong, with its exact interval: `python -m benchmarks.certify FOLDER`.
 
-For strategies, models, rules and bandits, at four risks. Every group of cells is a file of the folder, which
-is continued: a call that is interrupted, or that asked for fewer runs, is resumed by the next, on the
-processor (`--device cpu`) or on a GPU. `--part 1/4` does every fourth group, for several machines; the files
-can be copied together, and a last call makes the table of whatever is there.
+For strategies, models, rules and bandits, at four risks (`bestarm.paper.certified`). The runs of every group
+are a file of the folder, which is continued: a call that is interrupted, or that asked for fewer runs, is
+resumed by the next, on the processor (`--device cpu`) or on a GPU. `--minutes` shares so much time among the
+groups, whatever their runs find; `--part 1/4` does every fourth group, for several machines, whose files can
+be copied together. `certified.json` in the folder is the table, which begins with the one in the package;
+`--keep` puts it there, and into docs/certified.md.
 
     python -m benchmarks.certify certified --runs 100000 --device cuda
     python -m benchmarks.certify certified --runs 100000000 --device cuda --only tas-c/tilt/mu2
+    python -m benchmarks.certify certified --runs 4000 --minutes 20 --threads 1
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import platform
+import time
+from fnmatch import fnmatchcase
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import bestarm
-from bestarm.paper.published import BANDITS
+from bestarm._files import write_whole
+from bestarm.paper import certified
+from bestarm.paper.certified import DELTAS, FIRST, VERDICTS, Certified, Group, groups
 
 from .measure import show
 
-DELTAS = [0.1, 0.01, 0.001, 1e-5]
-STRATEGIES = ("tas-c", "tas-d", "ebs-c", "ebs-d", "racing", "lucb++", "uniform")
-LIMIT = 200_000  # samples; a run that is cut off there gives no wrong answer
-SHORT = 20_000  # for arms that are tied, or nearly
 PART = 10_000_000  # runs between two savings
-TIED = {"near tie": (0.5, 0.49, 0.3), "equal": (0.5, 0.5, 0.3)}
+PACKAGE = Path(certified.__file__).with_name("certified_kept.json")
+PAGE = Path(__file__).parents[1] / "docs" / "certified.md"
+MARK = "<!-- what follows is written by `python -m benchmarks.certify FOLDER --keep` -->\n"
 
 
-@dataclass(frozen=True)
-class Group:
-    """Cells that one call simulates: a strategy on a bandit under a rule, at all risks."""
-
-    strategy: str
-    rule: str
-    bandit: str
-    means: tuple[float, ...]
-    options: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """Also of its file."""
-        return f"{self.strategy}/{self.rule}/{self.bandit}"
-
-    def file(self, folder: Path) -> Path:
-        """Where its runs are kept."""
-        return folder / f"{self.name.replace('/', '_').replace(' ', '-')}.json"
-
-    def simulate(self, runs: int, seed: int, device: str, kept: bestarm.Simulation | None) -> Any:
-        """So many runs, or so many more."""
-        return bestarm.simulate(
-            self.strategy, self.means, DELTAS, runs=runs, seed=seed, stopping=self.rule, device=device,
-            keep="summary", more=kept, progress=False, **self.options,
-        )  # fmt: skip
+def file_of(group: Group, folder: Path) -> Path:
+    """Where the runs of a group are kept."""
+    return folder / f"{group.name.replace('/', '_').replace(' ', '-')}.json"
 
 
-def groups() -> Iterator[Group]:
-    """Every strategy under every rule, on the paper's bandits and on ties; other models on one bandit."""
-    for strategy in STRATEGIES:
-        for rule in ("practical", "gk16", "kaufmann-koolen", "mixture", "tilt"):
-            for bandit, means in BANDITS.items():
-                yield Group(strategy, rule, bandit, means, {"max_samples": LIMIT})
-            for bandit, means in TIED.items():
-                yield Group(strategy, rule, bandit, means, {"max_samples": SHORT})
-        coins = (0.7, 0.5, 0.4)
-        for rule, model in (("tilt", None), ("mixture", None), ("kaufmann-koolen", bestarm.Bernoulli())):
-            options = {"rewards": "bernoulli", "model": model, "max_samples": LIMIT}
-            yield Group(strategy, rule, "0 or 1" if model is None else "Bernoulli", coins, options)
-        student = {"model": bestarm.Student(), "max_samples": LIMIT}
-        yield Group(strategy, "student", "Student", BANDITS["mu2"], student)
-
-
-def advance(group: Group, folder: Path, runs: int, seed: int, device: str) -> bestarm.Simulation:
-    """The runs of a group up to so many, saved after each part."""
-    file = group.file(folder)
+def advance(
+    group: Group, folder: Path, runs: int, seconds: float = float("inf"), **options: Any
+) -> bestarm.Simulation:
+    """The runs of a group up to so many, or until about so much time has passed; saved after each part."""
+    file, start = file_of(group, folder), time.monotonic()
     kept = bestarm.load_simulation(file) if file.exists() else None
-    while kept is None or min(cell.runs for cell in kept) < runs:
-        done = max(cell.runs for cell in kept) if kept else 0
-        kept = group.simulate(max(1, min(PART, runs - done)), seed, device, kept)
+    done = before = min(cell.runs for cell in kept) if kept else 0
+    while done < runs:
+        part = min(PART, runs - done)
+        if seconds < float("inf"):
+            taken = time.monotonic() - start
+            if done > before and taken >= 0.9 * seconds:
+                break
+            likely = int((done - before) * (seconds / taken - 1.0)) if done > before else FIRST
+            part = max(1, min(part, likely))
+        kept = group.simulate(part, more=kept, **options)
         kept.save(file)
+        done = min(cell.runs for cell in kept)
         if not kept.complete:
             raise KeyboardInterrupt
+    assert kept is not None
     return kept
 
 
-def verdict(cell: bestarm.Cell) -> str:
-    """What the exact 95% interval for the error rate says."""
-    low, high = cell.error_interval()
-    if high <= cell.delta:
-        return "within delta"
-    return "not within delta" if low > cell.delta else "open"
+def device_name(device: str) -> str:
+    """The processor's or the GPU's name, for the table."""
+    if device == "cuda":
+        name = import_module("numba.cuda").get_current_device().name
+        return name.decode() if isinstance(name, bytes) else str(name)
+    named = [line.partition(":")[2] for line in _cpu_lines() if line.startswith("model name")]
+    return named[0].strip() if named else platform.processor() or platform.machine()
 
 
-def rows(group: Group, found: bestarm.Simulation, device: str) -> list[dict[str, Any]]:
-    """A line of the table for each risk."""
-    return [
-        {
-            "bandit": group.bandit,
-            "rule": group.rule,
-            "answers": cell.answers.tolist(),
-            "verdict": verdict(cell),
-            "device": device,
-            "version": bestarm.__version__,
-            **{
-                key: value
-                for key, value in cell.to_dict().items()
-                if key not in ("mean_pulls", "quantiles", "stopping")
-            },
-        }
-        for cell in found
-    ]
+def _cpu_lines() -> list[str]:
+    file = Path("/proc/cpuinfo")
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def first_samples(group: Group, table: list[Certified]) -> list[int]:
+    """Of the first runs at each risk: as in the table, or simulated."""
+    known = [row.first_samples for row in table if row.name == group.name and row.first_samples]
+    return known[0] if known else group.first_samples()
+
+
+def enter(table: list[Certified], row: Certified) -> list[Certified]:
+    """The table with a row of its group, in place of those of fewer runs, whose devices it names, too."""
+    same = [old for old in table if old.name == row.name]
+    if any(old.runs == row.runs for old in same):
+        return table
+    fewer = [old for old in same if old.runs < row.runs]
+    devices = dict.fromkeys([*(device for old in fewer for device in old.device.split(" and ")), row.device])
+    row = Certified(**{**vars(row), "device": " and ".join(devices)})
+    order = {group.name: i for i, group in enumerate(groups())}
+    rest = [old for old in table if old not in fewer]
+    return sorted([*rest, row], key=lambda one: (order.get(one.name, len(order)), -one.runs))
+
+
+def page(text: str, table: list[Certified]) -> str:
+    """The page with what follows its mark written anew, from the table."""
+    risks = [f"delta = {delta:g}" for delta in DELTAS]
+    counts = certified.verdict_counts(table)
+    lines = [f"Groups of runs that are {' / '.join(VERDICTS)} delta:", ""]
+    lines += _markdown(
+        ["rule", *risks],
+        [[f"`{rule}`", *(" / ".join(map(str, one)) for one in each)] for rule, each in counts.items()],
+    )
+    for rule in counts:
+        rows = [
+            [row.parts[2], f"`{row.parts[0]}`", f"{row.runs:,}", *map(row.text, range(len(DELTAS)))]
+            for row in table
+            if row.parts[1] == rule
+        ]
+        lines += ["", f"## {rule}", "", *_markdown(["bandit", "strategy", "runs", *risks], rows)]
+    runs: dict[tuple[str, str, str], int] = {}
+    for row in table:
+        made = (row.device, row.version, str(row.seed))
+        runs[made] = runs.get(made, 0) + row.runs
+    lines += ["", "## Where the runs were made", ""]
+    header = ["device", "version of bestarm", "seed", "runs"]
+    lines += _markdown(header, [[*made, f"{number:,}"] for made, number in runs.items()])
+    return text.partition(MARK)[0] + MARK + "\n" + "\n".join(lines) + "\n"
+
+
+def _markdown(header: list[str], rows: list[list[str]]) -> list[str]:
+    return [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
 
 
 def main() -> None:
-    """Do the groups of this part, and make the table of all that are there."""
+    """Do the groups of this part, and enter them into the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--runs", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--runs", type=int, default=100_000, help="of a group, at most")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="for all groups together")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--threads", type=int)
     parser.add_argument("--part", default="1/1", metavar="I/N")
-    parser.add_argument("--only", default="", metavar="NAMES", help="groups such as tas-c/tilt/mu2, by comma")
+    parser.add_argument("--only", default="*", metavar="NAMES", help="such as tas-c/tilt/mu2,*/mu1")
+    parser.add_argument("--keep", action="store_true", help="put the table into the package and the docs")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     part, of = (int(word) for word in given.part.split("/"))
-    wanted = [group for group in groups() if not given.only or group.name in given.only.split(",")]
-    for i, group in enumerate(wanted[part - 1 :: of]):
-        found = advance(group, given.folder, given.runs, given.seed, given.device)
-        print(f"{i + 1}: {group.name}: {[cell.errors for cell in found]} errors", flush=True)
-    table = [
-        row
+    wanted = [
+        group
         for group in groups()
-        if group.file(given.folder).exists()
-        for row in rows(group, bestarm.load_simulation(group.file(given.folder)), given.device)
-    ]
-    (given.folder / "certified.json").write_text(json.dumps(table, indent=1) + "\n")
-    shown = [
-        "strategy",
-        "rule",
-        "bandit",
-        "delta",
-        "runs",
-        "errors",
-        "error_rate_high",
-        "mean_samples",
-        "verdict",
-    ]
-    show(shown, [[_text(row[key]) for key in shown] for row in table], "errors, with the exact 95% interval")
-
-
-def _text(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+        if any(fnmatchcase(group.name, pattern) for pattern in given.only.split(","))
+    ][part - 1 :: of]
+    file, end = given.folder / "certified.json", time.monotonic() + 60 * given.minutes
+    table = certified.read(file if file.exists() else PACKAGE)
+    device = device_name(given.device)
+    for i, group in enumerate(wanted):
+        share = max(0.1, (end - time.monotonic()) / (len(wanted) - i))
+        options = {"device": given.device, "threads": given.threads}
+        found = advance(group, given.folder, given.runs, share, **options)
+        row = Certified.of(group, found, first_samples(group, table), device)
+        table = enter(table, row)
+        write_whole(file, certified.write(table))
+        print(f"{i + 1} of {len(wanted)}: {group.name}: {row.errors} of {row.runs}", flush=True)
+    if given.keep:
+        write_whole(PACKAGE, certified.write(table))
+        write_whole(PAGE, page(PAGE.read_text(), table))
+    counts = certified.verdict_counts(table)
+    show(
+        ["rule", *(f"delta = {delta:g}" for delta in DELTAS)],
+        [[rule, *(" / ".join(map(str, one)) for one in of_rule)] for rule, of_rule in counts.items()],
+        f"groups {', '.join(VERDICTS)} delta",
+    )
 
 
 if __name__ == "__main__":

@@ -169,6 +169,7 @@ def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -
 def _report(runs: int | None, seed: int, folder: Path) -> None:
     """Everything, into one page beside its data; the four long parts say how far each is."""
     from ..paper import report, table1
+    from ..paper.certified import kept_certified
 
     cells = _make_table(runs or 1000, seed, folder, "1 of 4, ")
     pictures = {}
@@ -177,6 +178,7 @@ def _report(runs: int | None, seed: int, folder: Path) -> None:
         pictures[f"{figure.title}. {figure.caption}"] = paths[0].read_text()
     steady = _make_stability(runs or 1000, seed, folder, "3 of 4, ")
     checked = _make_claims(runs or 1000, seed, folder, "4 of 4, ")
+    _keep(folder, "certified", [record for row in kept_certified() for record in row.to_records()])
     settings = {
         "runs per cell of Table 1": runs or 1000,
         **{f"runs of {figure.title}": runs or figure.runs for figure in FIGURES.values() if figure.runs},

@@ -1,4 +1,4 @@
-"""One self-contained page: the table, the figures, the stability, the claims and the settings."""
+"""One self-contained page: table, figures, stability, error rates, claims and settings."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from html import escape
 
 from .. import __version__
 from .._html import Cell, table
+from .certified import DELTAS, VERDICTS, Certified, kept_certified, verdict_counts
 from .claims import Claim
 from .published import STRATEGIES, TABLE_1
 from .stability import Stability
@@ -57,6 +58,11 @@ def page(
         _stability(stability),
         "<p>Total variation is half the sum of all changes of the target weights: 1 moves the whole weight "
         "once. A forced step of Track-and-Stop targets one arm alone, and counts.</p>",
+        "<h2>Certified error rates</h2>",
+        "<p>How often the answer is wrong under each stopping rule, from simulations that are kept as data "
+        "in the package. An entry has the error rate, its exact 95% interval, what that says of delta, and "
+        "the mean number of samples. Not told apart: there were too few runs to say.</p>",
+        certified_rates(kept_certified()),
         "<h2>Claims</h2>",
         f"<p>Every numbered statement of the paper ({_verdicts(claims)}). A check counts the random "
         "instances that break the statement, in its corrected form where it fails as printed.</p>",
@@ -119,6 +125,27 @@ def _stability(found: list[Stability]) -> str:
         for s in found
     ]
     return table(header, rows)
+
+
+def certified_rates(rows: list[Certified]) -> str:
+    """How many groups have which verdict, by rule, and each of them to be unfolded."""
+    counts, risks = verdict_counts(rows), [f"δ = {delta:g}" for delta in DELTAS]
+    summary = table(
+        ["rule", *(f"{risk}: {' / '.join(VERDICTS)}" for risk in risks)],
+        [[rule, *(" / ".join(map(str, one)) for one in each)] for rule, each in counts.items()],
+    )
+    parts = []
+    for rule in counts:
+        found = [row for row in rows if row.parts[1] == rule]
+        lines = [
+            [row.parts[2], row.parts[0], f"{row.runs:,}", *map(row.text, range(len(DELTAS))), row.device]
+            for row in found
+        ]
+        inside = table(["bandit", "strategy", "runs", *risks, "device"], lines)
+        parts.append(
+            f"<details><summary>{escape(rule)}</summary><div class='scroll'>{inside}</div></details>"
+        )
+    return summary + "".join(parts)
 
 
 def _verdicts(claims: list[Claim]) -> str:

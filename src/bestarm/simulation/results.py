@@ -17,7 +17,7 @@ from .._records import csv_text
 from .._text import aligned
 from ..errors import InvalidInputError
 from .pictures import picture, picture_in_html
-from .summary import Summary, answer_counts
+from .summary import Summary, answer_counts, exact_interval
 
 if TYPE_CHECKING:
     from .difference import Difference
@@ -111,15 +111,10 @@ class Cell:
 
     def error_interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """The exact (Clopper-Pearson) interval for the error rate."""
-        from scipy.special import betaincinv
-
         _door.probability(
             "confidence", confidence, "how often such intervals contain the true rate, 0.95 is common"
         )
-        n, k, tail = self.runs, self.errors, (1.0 - confidence) / 2.0
-        low = float(betaincinv(k, n - k + 1, tail)) if k > 0 else 0.0
-        high = float(betaincinv(k + 1, n - k, 1.0 - tail)) if k < n else 1.0
-        return low, high
+        return exact_interval(self.errors, self.runs, confidence)
 
     def quantiles(self, levels: tuple[float, ...] = QUANTILES) -> dict[float, float]:
         """Quantiles of the number of samples."""

@@ -101,6 +101,16 @@ def answer_counts(arms: Indices, num_arms: int) -> Indices:
     return np.bincount(np.where(arms < 0, num_arms, arms), minlength=num_arms + 1).astype(np.int64)
 
 
+def exact_interval(errors: int, runs: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The exact (Clopper-Pearson) interval for a rate of which so many of so many runs are a sample."""
+    from scipy.special import betaincinv
+
+    tail = (1.0 - confidence) / 2.0
+    low = float(betaincinv(errors, runs - errors + 1, tail)) if errors > 0 else 0.0
+    high = float(betaincinv(errors + 1, runs - errors, 1.0 - tail)) if errors < runs else 1.0
+    return low, high
+
+
 def _sum_of_squares(samples: Indices) -> int:
     """Exact: squares are summed in halves, none of which overflows."""
     usual = samples < 2**32
