@@ -6,7 +6,7 @@ import platform
 import sys
 from importlib import import_module
 
-PARTS = ("startup", "weights", "exploration", "simulation", "paired", "experiment", "race")
+PARTS = ("startup", "weights", "exploration", "simulation", "cluster", "paired", "experiment", "race")
 
 
 def main() -> None:
@@ -20,4 +20,5 @@ def main() -> None:
         import_module(f"benchmarks.{name}").main()
 
 
-main()
+if __name__ == "__main__":  # not in the processes that a cluster starts
+    main()

@@ -349,9 +349,10 @@ def test_the_table_has_the_lower_bound_and_the_weights(report: Path) -> None:
 
 
 def test_everything_is_there_and_valid(report: Path) -> None:
-    """Five figures as SVG and PNG; the numbers of eight targets as CSV and JSON; the page; nothing else."""
+    """Five figures as SVG and PNG; the numbers of eight targets as CSV and JSON; rates; the page; no more."""
     targets = ["table1", *(f"figure{n}" for n in LABELS), "stability", "claims"]
-    expected = {"index.html", *(f"{name}.{end}" for name in targets for end in ("csv", "json"))}
+    expected = {f"{name}.{end}" for name in targets for end in ("csv", "json")}
+    expected |= {"index.html", "certified.csv"}
     expected |= {f"figure{n}.{end}" for n in LABELS for end in ("svg", "png")}
     assert {path.name for path in report.iterdir()} == expected
     for number in LABELS:
@@ -359,6 +360,9 @@ def test_everything_is_there_and_valid(report: Path) -> None:
     for name in targets:
         assert json.loads((report / f"{name}.json").read_text())
         assert read_csv((report / f"{name}.csv").read_text())
+    rates = read_csv((report / "certified.csv").read_text())
+    assert {row["verdict"] for row in rates} <= {"within", "not told apart", "not within"}
+    assert "<h2>Certified error rates</h2>" in (report / "index.html").read_text()
 
 
 @pytest.mark.parametrize(("target", "folder"), [("run", "few-runs"), ("reproduce", "")])
