@@ -84,7 +84,7 @@ def test_no_answer_is_no_error() -> None:
 
 
 def test_a_row_takes_the_place_of_fewer_runs() -> None:
-    """And names their devices; one of more runs stays beside it."""
+    """It names their devices; one of more runs stays beside it; one of as many is the same."""
     first, second = row([1, 0, 0, 0]), row([2, 0, 0, 0], 2000, "there")
     (one,) = enter([first], second)
     assert (one.runs, one.device) == (2000, "here and there")
@@ -99,7 +99,7 @@ def test_the_file_comes_back(tmp_path: Path) -> None:
 
 
 def test_the_kept_table_is_whole() -> None:
-    """Every group with its runs, seed and device; counts that are possible; more risk, no fewer errors."""
+    """Every group with its runs, seed and device, and counts that are possible."""
     assert {one.name for one in KEPT} == set(EVERY)
     for one in KEPT:
         assert one.seed == 1
@@ -118,9 +118,9 @@ def test_the_rare_errors_are_kept() -> None:
 
 
 def test_no_proven_rule_is_refuted() -> None:
-    """No interval of a rule with a proof lies above delta.
+    """No interval of a rule with a proof lies above delta, in data that are fixed.
 
-    False alarm: rates are far below delta, so next to none. The negative control is the next test but one.
+    The negative control is `test_a_wrong_answer_is_not_within`.
     """
     wrong = [
         (one.name, DELTAS[k])
