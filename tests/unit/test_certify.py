@@ -25,7 +25,7 @@ from bestarm.paper.certified import (
 )
 from bestarm.paper.report import certified_rates
 from bestarm.theory.models import Gaussian
-from bestarm.theory.stopping import stopping_rule
+from bestarm.theory.stopping import find_rule
 
 EASY = Group("uniform", "practical", "easy", (0.9, 0.1))
 EVERY = {group.name: group for group in groups()}
@@ -60,7 +60,7 @@ def test_every_group_has_a_file_of_its_own(tmp_path: Path) -> None:
     """No two in the same, and every strategy with every rule that is proven for Gaussian values."""
     files = [file_of(group, tmp_path) for group in groups()]
     assert len(set(files)) == len(files) == len(EVERY)
-    proven = [rule for rule in _catalogue.STOPPING_RULES if stopping_rule(rule).proven_for(Gaussian())]
+    proven = [rule for rule in _catalogue.STOPPING_RULES if find_rule(rule).proven_for(Gaussian())]
     missing = {
         (strategy, rule)
         for strategy in _catalogue.STRATEGIES
