@@ -83,7 +83,7 @@ class Chooser:
         if self.chosen is None:
             alone = self.called and self.changed <= {self.last}
             last, seen = self.last if alone else -1, self.seen(bodies)
-            leader, t = leading_arm(seen), float(self.asked.sum())
+            leader, t = leading_arm(seen), float(np.add.reduce(self.asked))
             given = (t, last, leader, seen, bodies.params.copy(), self.memory, self.random)
             with np.errstate(all="ignore"), raised_by(strategy):
                 self.chosen = in_the_race(seen, int(self.select(*given)))

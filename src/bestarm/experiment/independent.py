@@ -8,6 +8,7 @@ not settled yet, so that fast results cannot get ahead of slow ones.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -219,7 +220,7 @@ class Independent(State):
 
     # -- what to sample next ---------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def serial(self) -> bool:
         """Whether only one pull may be pending: a strategy that stops by itself must have seen everything."""
         return self.settings.chosen.stops_itself

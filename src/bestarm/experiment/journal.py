@@ -39,6 +39,7 @@ LOST_COMMITS = 3  # after so many the work is done inside the writing block
 QUICK = 0.005  # seconds of work that others may wait for
 NEAR = 1_000  # lines that are caught up on while others wait
 SNAPSHOT_EVERY = 100  # lines of the log, and more for a large state
+LEAST_SPACING = SNAPSHOT_EVERY if ENABLED else 10  # see `_spacing`
 SMALL = 10_000  # bytes of a snapshot that is written along with the lines, which saves a commit
 MANY = 200_000  # lines of a long replay after which a snapshot is saved on the way
 PATIENCE = 1.0  # seconds to wait for other writers before a snapshot is left out
@@ -139,7 +140,7 @@ class Journal:
     def _append(self, log: Log, turn: Turn) -> None:
         if turn.new:
             turn.append(log)
-        if _size(turn.state) < SMALL and self._due(turn.state):
+        if self._due(turn.state) and _size(turn.state) < SMALL:
             self._save(log, turn.state, packed(turn.state))
 
     def _recall(self, until: int) -> Iterator[Entry]:
@@ -292,7 +293,8 @@ class Journal:
             self._save(log, state, text)
 
     def _due(self, state: State) -> bool:
-        due = self._bad == self._saved or state.seq - self._saved >= _spacing(state)
+        new = state.seq - self._saved
+        due = self._bad == self._saved or (new >= LEAST_SPACING and new >= _spacing(state))
         return due and not self.settings.chosen.missing
 
     def _save(self, log: Log, state: State, text: str) -> None:
@@ -340,4 +342,4 @@ def _spacing(state: State) -> int:
     if ENABLED:
         return SNAPSHOT_EVERY + _size(state) // 200
     # Uncompiled, a line takes long to replay, and longer with many arms.
-    return min(SNAPSHOT_EVERY, max(10, 5_000 // len(state.settings.arms))) + _size(state) // 2_000
+    return min(SNAPSHOT_EVERY, max(LEAST_SPACING, 5_000 // len(state.settings.arms))) + _size(state) // 2_000

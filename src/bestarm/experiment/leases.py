@@ -12,6 +12,7 @@ import os
 import shlex
 import socket
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from .._text import moment
@@ -92,8 +93,14 @@ def expired(
 def worker_name(given: str | None) -> str:
     """A name for this worker: the host and the process, unless another one is given."""
     if given is None:
-        return f"{socket.gethostname()}:{os.getpid()}"
+        return f"{_host()}:{os.getpid()}"
     return check_name("the name of a worker", given)
+
+
+@cache
+def _host() -> str:
+    """The name of this computer, asked for once."""
+    return socket.gethostname()
 
 
 def own_lease(lease: float | None) -> float | None:
@@ -104,7 +111,7 @@ def own_lease(lease: float | None) -> float | None:
 def is_gone(worker: str | None) -> bool:
     """Whether a worker surely works no more: it is named after a process of this host that has ended."""
     host, _, process = (worker or "").rpartition(":")
-    if host != socket.gethostname() or not process.isdecimal() or os.name != "posix":
+    if host != _host() or not process.isdecimal() or os.name != "posix":
         return False
     try:
         os.kill(int(process), 0)

@@ -30,7 +30,7 @@ class Looking:
     @property
     def worker(self) -> str:
         """The name of this worker, which is kept with its pulls."""
-        return worker_name(self._worker)
+        return self._worker or worker_name(None)
 
     @property
     def decided(self) -> bool:

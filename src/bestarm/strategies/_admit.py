@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import inspect
 import warnings
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
@@ -155,18 +154,21 @@ def interpreted(strategy: Strategy) -> Select | None:
     return _guarded(cast(Select, called), strategy.in_words)
 
 
-@contextlib.contextmanager
-def raised_by(strategy: Strategy) -> Iterator[None]:
+class raised_by:  # noqa: N801 - for `with`
     """Say whose exception it is: only a user's function raises."""
-    try:
-        yield
-    except InvalidInputError:
-        raise
-    except Exception as error:
-        raise InvalidInputError(
-            f"{strategy.in_words} raised {type(error).__name__}: {error}; an index out of range "
-            f"often means that rows= or params= of the decorator is too short."
-        ) from error
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, InvalidInputError):
+            raise InvalidInputError(
+                f"{self._strategy.in_words} raised {type(error).__name__}: {error}; an index out of range "
+                f"often means that rows= or params= of the decorator is too short."
+            ) from error
 
 
 def admit(function: Any, form: Form, label: str) -> Select:

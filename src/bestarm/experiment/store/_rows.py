@@ -19,6 +19,7 @@ from ..events import Entry
 
 COLUMNS = "kind, pull, arm, value, data, seq, time, chain"  # in the order of Entry's fields
 SEQ: Final = 5  # places in a row
+TIME: Final = 6
 CHAIN: Final = 7
 _to_json = json.JSONEncoder(separators=(",", ":")).encode  # in ASCII: safe in any encoding
 Row = tuple[str, int | None, int | None, float | None, str | None, int, float, str]

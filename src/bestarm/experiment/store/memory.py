@@ -11,7 +11,7 @@ from ...errors import StoreError
 from ..events import Entry
 from ..names import check_name
 from ._base import Log, NestingGuard, Store, no_such_experiment
-from ._rows import CHAIN, SEQ, Row, to_entry, to_rows
+from ._rows import CHAIN, SEQ, TIME, Row, to_entry, to_rows
 
 
 class _Book:
@@ -65,7 +65,10 @@ class _MemoryLog(Log):
         self._new += rows
         if rows:
             self.last, self.head = rows[-1][SEQ], rows[-1][CHAIN]
-        return [to_entry(row) for row in rows]
+        return [
+            entry._replace(seq=row[SEQ], time=row[TIME], chain=row[CHAIN])
+            for entry, row in zip(entries, rows, strict=True)
+        ]
 
     def leases(self) -> dict[int, float]:
         self._check()
