@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,10 +33,13 @@ class Ledger:
     file     JSON with the settings and the finished parts by name; None keeps nothing
     on_part  called after every part that was made, and at the end if none was: with the number of parts done,
              that of all, and how many of those done were taken over
+    pause    seconds between two writings of the file at least, for parts that take less; it is always written
+             at the end, and when a part is interrupted
     """
 
     file: Path | None = None
     on_part: Callable[[int, int, int], None] | None = None
+    pause: float = 0.0
 
     def make(
         self, settings: Mapping[str, object], parts: Mapping[str, Callable[[], Part]]
@@ -44,17 +48,36 @@ class Ledger:
 
         A part is made of plain values: text, numbers, lists. Numbers come back from the file bit for bit.
         """
+        return dict(self.each(settings, parts))
+
+    def each(
+        self, settings: Mapping[str, object], parts: Mapping[str, Callable[[], Part]]
+    ) -> Iterator[tuple[str, Part]]:
+        """The same one by one, as soon as each is there; the file keeps other parts that it had."""
         heading = {"version": __version__, "source": _source(), **settings}
-        kept = {name: part for name, part in self._read(heading).items() if name in parts}
-        done = dict(kept)
-        for name, make in parts.items():
-            if name not in kept:
-                done[name] = make()
-                self._write(heading, {name: done[name] for name in parts if name in done})
-                self._tell(len(done), len(parts), len(kept))
-        if len(kept) == len(parts):
-            self._tell(len(done), len(parts), len(kept))
-        return {name: done[name] for name in parts}
+        finished = self._read(heading)
+        kept = done = sum(name in finished for name in parts)
+        written = time.monotonic()
+        unwritten = False
+
+        def write() -> None:
+            in_order = {name: finished[name] for name in parts if name in finished}
+            self._write(heading, in_order | finished)
+
+        try:
+            for name, make in parts.items():
+                if name not in finished:
+                    finished[name], done, unwritten = make(), done + 1, True
+                    if time.monotonic() - written >= self.pause:
+                        write()
+                        written, unwritten = time.monotonic(), False
+                    self._tell(done, len(parts), kept)
+                yield name, finished[name]
+        finally:
+            if unwritten:
+                write()
+        if kept == len(parts):
+            self._tell(kept, len(parts), kept)
 
     def _tell(self, done: int, total: int, kept: int) -> None:
         if self.on_part is not None:

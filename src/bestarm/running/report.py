@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from .._html import Cell, table
+from .._page_style import STYLE
 from .._records import plain
 from .._text import harmless, moment, rough, shortened
 from ..experiment.events import Event
@@ -22,7 +23,6 @@ from ..experiment.promise import VOIDS, WEAKENS, percent
 from ..experiment.settings import Settings
 from ..experiment.status import Status, plural
 from .arms import axis_of, chosen, interval_words, mean_words, places_of, rest_words
-from .report_style import STYLE
 from .sentences import LONGEST_NAME, answer, headline, measured, sureness, versus_control, which_is_better
 
 MOST_ARMS = 50

@@ -1,4 +1,4 @@
-"""How the report of an experiment looks: one column, light or dark as the reader's system is, any width."""
+"""How the pages that commands write look: one column, light or dark as the reader's system is, any width."""
 
 STYLE = """
 :root { --back: #fff; --text: #1d2024; --faint: #5b6470; --line: #dfe3e8; --soft: #f3f5f7;
