@@ -4,6 +4,11 @@ Type checkers and editors read it as it stands; `__init__.py` reads it when a na
 that name from the module that is given here.
 """
 
+from .comparison.results import Comparison as Comparison
+from .comparison.results import Standing as Standing
+from .comparison.runner import compare as compare
+from .comparison.suites import Bandit as Bandit
+from .comparison.suites import load_suite as load_suite
 from .errors import ArmError as ArmError
 from .errors import BestarmError as BestarmError
 from .errors import InvalidInputError as InvalidInputError

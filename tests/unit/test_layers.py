@@ -33,11 +33,12 @@ DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
     "testing": ("simulation", "experiment"),
     "paper": ("simulation",),
     "plots": ("paper",),
+    "comparison": ("plots",),
     "running": ("experiment", "plots"),
     "remote": ("running",),
     "server": ("running",),
-    "cli": ("running", "server"),
-    "__init__": ("simulation", "running", "remote"),
+    "cli": ("running", "server", "comparison"),
+    "__init__": ("simulation", "comparison", "running", "remote"),
     "__main__": ("cli",),
 }
 OF_TUPLES = {"_asdict", "_fields", "_make", "_replace"}  # every NamedTuple has them; they are not private

@@ -57,6 +57,7 @@ COMMANDS = {
     "serve": Command("serve", "serve", LOOK),
     "solve": Command("solve", "solve", STUDY, NUMBERS),
     "simulate": Command("simulate", "simulate", STUDY),
+    "compare": Command("compare", "compare", STUDY),
     "reproduce": Command("reproduce", "reproduce", STUDY),
     "demo": Command("demo", "demo", STUDY),
 }

@@ -8,7 +8,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat
@@ -118,14 +118,21 @@ class Printable(Protocol):
 
 def print_result(result: Printable, format: ListingFormat, output: str | None) -> None:
     """In a format, on stdout or into a file, whole or not at all."""
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text) if output else contextlib.nullcontext():
+    with printed_into(output):
         if format is ListingFormat.json:
             print_json(result.to_dict())
         elif format is ListingFormat.csv:
             print_csv_lines(result.to_csv().split("\n")[:-1])
         else:
             print_table(*result.table())
+
+
+@contextlib.contextmanager
+def printed_into(output: str | None) -> Iterator[None]:
+    """What is printed in the block goes into a file, whole or not at all, if there is one."""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text) if output else contextlib.nullcontext():
+        yield
     if output:
         write_whole(output, text.getvalue())
 

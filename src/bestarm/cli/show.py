@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -63,14 +63,24 @@ def plot(
 
     Example: bestarm plot prompts --output prompts.svg --store sqlite:///runs.db
     """
+    check_picture(output)
+    with _opened(store, name) as experiment:
+        figure = experiment.plot()
+    save_picture(figure, output)
+
+
+def check_picture(output: str) -> None:
+    """Refuse, before the work, a file that cannot be written or is no picture."""
     if Path(output).suffix.lower() not in PICTURES:
         raise InvalidInputError(
             f"a picture must be a file that ends in {', '.join(PICTURES)}, got {output!r}; name it like "
             f"{Path(output).stem}.svg."
         )
     check_writable(output)
-    with _opened(store, name) as experiment:
-        figure = experiment.plot()
+
+
+def save_picture(figure: Any, output: str) -> None:
+    """Write a Matplotlib figure, and say where it is."""
     dated = Path(output).suffix.lower() == ".svg"
     figure.savefig(output, dpi=150, metadata={"Date": None} if dated else None)
     say(f"the picture is in {output}.")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..simulation.trace import trace
+from ..simulation.trace import total_variation, trace
 from ..strategies import EBS, Strategy, TrackAndStop
 from .ledger import Ledger
 from .published import FIGURE_3_ROUNDS, FIGURES_2_AND_3
@@ -70,7 +70,7 @@ def _one(strategy: Strategy, run: int, seed: int) -> tuple[float, int, int]:
     leader = target.argmax(axis=1)
     even = np.abs(target - 1.0 / target.shape[1]).max(axis=1) < 1e-12
     uniform = int(even.argmin()) if not even.all() else len(even)
-    return float(np.abs(np.diff(target, axis=0)).sum() / 2.0), int((np.diff(leader) != 0).sum()), uniform
+    return total_variation(target), int((np.diff(leader) != 0).sum()), uniform
 
 
 def kept_stability() -> list[Stability]:

@@ -85,7 +85,7 @@ def simulate(
         make_problem(one, delta, rewards, noise, sigma, model, stopping, max_samples, tolerance)
         for one in given
     ]
-    chosen = [stopped_by(problems[0].rule, one) for one in _strategies(strategies)]
+    chosen = [stopped_by(problems[0].rule, one) for one in distinct_strategies(strategies)]
     for problem in problems:
         for one in chosen:
             refuse_stalling(one, problem)
@@ -128,7 +128,8 @@ def simulate(
     return Simulation(tuple(cells[place] for place in order), settings)
 
 
-def _strategies(given: str | Strategy | Sequence[str | Strategy]) -> list[Strategy]:
+def distinct_strategies(given: str | Strategy | Sequence[str | Strategy]) -> list[Strategy]:
+    """One or more different strategies, by their names or themselves; InvalidInputError for anything else."""
     items = list(given) if isinstance(given, list | tuple) else [given]
     chosen = [one for item in items for one in find_strategies(item)]  # type: ignore[arg-type]
     names = [one.name for one in chosen]

@@ -25,7 +25,7 @@ KIND, VERSION = "bestarm simulation", 1
 
 def save_simulation(simulation: Simulation, path: str | os.PathLike[str]) -> None:
     """Into a file, whole or not at all."""
-    cells = [_row(cell) for cell in simulation.cells]
+    cells = [to_row(cell) for cell in simulation.cells]
     body = {"file": KIND, "version": VERSION, "settings": dict(simulation.settings), "cells": cells}
     write_whole(path, json.dumps(body) + "\n")
 
@@ -57,14 +57,15 @@ def load_simulation(path: str | os.PathLike[str]) -> Simulation:
             f"use a later bestarm."
         )
     try:
-        return Simulation(tuple(_cell(row) for row in body["cells"]), body["settings"])
+        return Simulation(tuple(from_row(row) for row in body["cells"]), body["settings"])
     except (KeyError, TypeError, ValueError, zlib.error, binascii.Error) as error:
         raise InvalidInputError(
             f"{os.fspath(path)!r} is damaged ({type(error).__name__}: {error}); simulate again."
         ) from None
 
 
-def _row(cell: Cell) -> dict[str, Any]:
+def to_row(cell: Cell) -> dict[str, Any]:
+    """Plain values, for a file."""
     return {
         "strategy": cell.strategy,
         "delta": cell.delta,
@@ -81,7 +82,8 @@ def _row(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _cell(row: dict[str, Any]) -> Cell:
+def from_row(row: dict[str, Any]) -> Cell:
+    """The cell again; KeyError, TypeError or ValueError, also of zlib and binascii, if it is damaged."""
     spans = tuple((int(seed), int(first), int(runs)) for seed, first, runs in row["spans"])
     cell = Cell(
         row["strategy"],

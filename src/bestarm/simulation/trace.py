@@ -92,6 +92,11 @@ class Trace:
         return picture(self)
 
 
+def total_variation(weights: Array) -> float:
+    """½ Σ|change| of (n, K) shares from row to row: how many times the whole weight is moved about."""
+    return float(np.abs(np.diff(weights, axis=0)).sum() / 2.0)
+
+
 def trace(
     strategy: str | Strategy,
     means: npt.ArrayLike | None = None,

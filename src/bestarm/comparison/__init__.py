@@ -1,0 +1,10 @@
+"""Strategies on many bandits, all on the same rewards: which takes the fewest samples, and how sure that is.
+
+suites      the bandits: built in, drawn at random, or from a file
+runner      compare
+statistics  ratios with paired errors
+stability   how much targets and pulls move
+results     what a comparison found
+tables      the same for people
+page        the same as one HTML page
+"""
