@@ -38,7 +38,7 @@ def test_tables_for_people() -> None:
     assert [part.split("\n")[0].split()[0] for part in parts[:3]] == ["strategy", "Geometric", "Share"]
     assert "targets move" in parts[0]
     assert "loses by more than two standard errors on" in parts[3]
-    assert parts[-1].startswith("Fewest samples")
+    assert parts[-1].startswith("Fewest samples on every bandit")
     assert [line.split()[0] for line in parts[-1].splitlines()[2:]] == ["mu1", "mu2", "mu3", "mu4"]
     assert "4 bandits, 5 runs of each strategy on the same rewards, stopped by mixture" in ran.err
 

@@ -58,7 +58,7 @@ Page = Annotated[str | None, typer.Option(metavar="FILE", help="Write one HTML p
 Picture = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE", help="Draw the performance profile, as .svg, .png or .pdf; needs bestarm[plots]."
+        metavar="FILE", help="Draw the performance profile, as .svg, .png or .pdf; needs Matplotlib."
     ),
 ]
 
@@ -135,19 +135,19 @@ def _print_more(found: Comparison, per_bandit: bool) -> None:
 
     for delta in found.deltas:
         at = f" at delta {delta:g}" if len(found.deltas) > 1 else ""
-        print()
         if found.groups:
-            print_table(*tables.groups(found, delta), f"Geometric mean by kind of bandit{at}")
-            print()
-        print_table(*tables.profile(found, delta), f"Share of bandits{at}")
-        name, lost = tables.reference(found, delta), tables.losses(found, delta)
+            print(f"\nGeometric mean by kind of bandit{at}")
+            print_table(*tables.groups(found, delta))
+        print(f"\nShare of bandits within a factor of the fewest samples{at}")
+        print_table(*tables.profile(found, delta))
+        name, lost = found.reference_at(delta), tables.losses(found, delta)
         many = f"{len(lost[1])} of {len(found.bandits)} bandits{at}"
         print(f"\n{name} loses by more than two standard errors on {many}")
         if lost[1]:
             print_table(*lost)
         if per_bandit:
-            print()
-            print_table(*tables.bandits(found, delta), f"Fewest samples, and multiples of it{at}")
+            print(f"\nFewest samples on every bandit, and multiples of it{at}")
+            print_table(*tables.bandits(found, delta))
 
 
 def _say_how_to_go_on(resume: str | None) -> None:

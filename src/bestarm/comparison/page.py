@@ -87,7 +87,7 @@ def _at(found: Comparison, delta: float) -> list[str]:
     at = f" at delta {delta:g}" if len(found.deltas) > 1 else ""
     parts = [f"<h2>How often a strategy is near the best{at}</h2>", _picture(found, delta)]
     parts.append(_scroll(tables.profile(found, delta)))
-    parts.append(f"<h2>Where {_text(tables.reference(found, delta))} loses{at}</h2>")
+    parts.append(f"<h2>Where {_text(found.reference_at(delta))} loses{at}</h2>")
     lost = tables.losses(found, delta)
     parts.append(_scroll(lost) if lost[1] else "<p>On no bandit by more than two standard errors.</p>")
     if found.groups:
@@ -106,7 +106,7 @@ def _picture(found: Comparison, delta: float) -> str:
     file = io.StringIO()
     found.plot(delta).savefig(file, format="svg", metadata={"Date": None})
     svg = file.getvalue()
-    caption = "The share of bandits on which a strategy takes at most so many times the fewest samples."
+    caption = "The share of bandits on which a strategy takes at most so many times the fewest samples:"
     return f"<figure>{svg[svg.index('<svg') :]}<figcaption>{caption}</figcaption></figure>"
 
 

@@ -216,7 +216,7 @@ class Comparison:
 
     def losses(self, delta: float) -> list[Loss]:
         """Where the reference is not the best by more than two standard errors, the largest loss first."""
-        ratios, name = self._ratios[delta], tables.reference(self, delta)
+        ratios, name = self._ratios[delta], self.reference_at(delta)
         s, best = self.strategies.index(name), ratios.means.argmin(axis=1)
         found = [
             Loss(
@@ -280,6 +280,10 @@ class Comparison:
     def order(self, delta: float) -> list[str]:
         """The strategies in the order of the standings at one risk."""
         return [row.strategy for row in self.standings if row.delta == delta]
+
+    def reference_at(self, delta: float) -> str:
+        """The strategy to which differences are given at one risk."""
+        return self.reference or self.order(delta)[0]
 
     def notes(self) -> list[str]:
         """What a reader of the table must know."""

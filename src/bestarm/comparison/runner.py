@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import __version__, _door
 from ..errors import InvalidInputError
 from ..paper.ledger import Ledger, Part
@@ -25,7 +27,7 @@ from ..simulation.threads import num_threads
 from ..strategies import CustomStrategy, Strategy, TrackAndStop
 from ..strategies._admit import kernel_of
 from ..strategies._digest import digest
-from ..theory.stopping import StoppingRule
+from ..theory.stopping import StoppingRule, stopping_rule
 from . import stability
 from .results import Comparison
 from .stability import Movement
@@ -93,7 +95,7 @@ def compare(
     stability_runs  from how many runs the movement of targets and pulls is measured; 0 leaves it out
     threads         by default one per available core; the result does not depend on it
     resume          a file that keeps finished parts: the same call goes on from there, and one with more
-                    strategies, bandits or risks makes only what is missing
+                    strategies or bandits makes only what is missing
     progress        True or False, or a function of (done, total) parts; by default a bar on a terminal
     Returns         Comparison; after Ctrl-C of the bandits that are complete, marked incomplete
     Raises          InvalidInputError
@@ -128,6 +130,9 @@ def _checked(
 ) -> _Task:
     """Refuse before the work, not in its middle; what is refused names the bandit."""
     limit = _door.whole("max_samples", max_samples, 2, 2**53, "it is where a run is cut off")
+    stopping_rule(stopping)
+    for risk in np.ravel(_door.numbers("delta", delta)):
+        _door.delta(risk)
     problem = None
     for bandit in bandits:
         given = bandit.arguments()

@@ -51,7 +51,7 @@ def profile(found: Comparison, delta: float) -> Table:
     """Header and rows: on what share of the bandits a strategy is within a factor of the fewest samples."""
     shares = found.profile(delta)
     rows = [[name, *(f"{x:.0%}" for x in shares[name])] for name in found.order(delta)]
-    return ["strategy", *(f"within {x:g}" for x in FACTORS)], rows
+    return ["strategy", *(f"{x:g}" for x in FACTORS)], rows
 
 
 def bandits(found: Comparison, delta: float) -> Table:
@@ -68,11 +68,6 @@ def losses(found: Comparison, delta: float) -> Table:
     """Header and rows: on which bandits the reference is beaten, by how much and by whom."""
     rows = [[one.bandit, f"{one.ratio:.3f} ± {one.error:.3f}", one.best] for one in found.losses(delta)]
     return ["bandit", "ratio ± se", "fewest samples"], rows
-
-
-def reference(found: Comparison, delta: float) -> str:
-    """The strategy that others are compared with."""
-    return found.reference or found.order(delta)[0]
 
 
 def movements(found: Comparison) -> Table:
