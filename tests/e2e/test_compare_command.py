@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 import json
 import signal
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+import bestarm
+from bestarm.cli.compare import compare as compare_command
 from support.browser import visit
 from support.commands import refused, run
 
@@ -41,6 +44,18 @@ def test_tables_for_people() -> None:
     assert parts[-1].startswith("Fewest samples on every bandit")
     assert [line.split()[0] for line in parts[-1].splitlines()[2:]] == ["mu1", "mu2", "mu3", "mu4"]
     assert "4 bandits, 5 runs of each strategy on the same rewards, stopped by mixture" in ran.err
+
+
+def test_defaults_are_those_of_python() -> None:
+    """What the command takes if nothing is given, help shows, without loading what it would run."""
+    given = inspect.signature(compare_command).parameters
+    python = inspect.signature(bestarm.compare).parameters
+    for name in ("delta", "runs", "seed", "tolerance", "max_samples", "stability_runs"):
+        assert float(given[name].default) == python[name].default, name
+    assert given["stopping"].default == python["stopping"].default
+    suite = bestarm.load_suite(given["suite"].default.split(","))
+    assert suite == bestarm.load_suite(python["suite"].default)
+    assert len(suite) == 70
 
 
 def test_json_csv_and_files(tmp_path: Path) -> None:

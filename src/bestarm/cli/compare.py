@@ -22,8 +22,8 @@ Strategies = Annotated[
     str | None,
     typer.Option(
         metavar="S1,S2,...",
-        help=f"Strategies to compare: {', '.join(STRATEGIES)}, or an installed one; default: all but ttts, "
-        "and tas-d on open arms.",
+        help=f"Strategies to compare: {', '.join(STRATEGIES)}, or an installed one; default: all of "
+        "these but ttts, and tas-d(open_only=True).",
         show_default=False,
     ),
 ]

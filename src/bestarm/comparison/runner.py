@@ -33,7 +33,7 @@ from .results import Comparison
 from .stability import Movement
 from .suites import Bandit, load_suite
 
-COMPARED: tuple[str | Strategy, ...] = (  # ttts is left out: its draws take 30 times as long as all others
+COMPARED: tuple[str | Strategy, ...] = (  # without ttts, whose draws take longer than all others together
     *("ebs-open-need", "ebs-open-gaps", "ebs-open-equal", TrackAndStop("D", open_only=True)),
     *("tas-c", "tas-d", "ebs-c", "ebs-d", "racing", "bc", "t3c", "t3c-ids", "eb-tci", "ttucb", "eb-tc-eps"),
     *("fws", "lucb++", "uniform"),
