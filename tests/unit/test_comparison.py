@@ -118,7 +118,7 @@ def test_standings_and_reference() -> None:
     by_name = {row.strategy: row for row in other.standings}
     assert by_name["uniform"].difference == 0.0
     assert by_name["tas-d"].difference < 0.0
-    assert "uniform, in percent" in other.notes()[0]
+    assert "mean logarithms to uniform, times 100" in other.notes()[0]
     assert {loss.bandit for loss in other.losses(0.1)} <= {"two", "four"}
 
 

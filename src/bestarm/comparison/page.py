@@ -27,7 +27,7 @@ MEANINGS = (
     ("95%", "geometric mean of the multiples of the 95% quantile of the samples: how bad an unlucky run is"),
     (
         "100 log ± runs ± bandits",
-        "difference of mean logarithms to the reference, in percent; what other runs would change, as all "
+        "difference of mean logarithms to the reference, times 100; what other runs would change, as all "
         "strategies share rewards; and what other bandits would",
     ),
     (

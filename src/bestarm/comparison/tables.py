@@ -95,8 +95,8 @@ def notes(found: Comparison) -> list[str]:
     )
     lines = [
         f"{len(found.bandits)} bandits, {runs} runs of each strategy on the same rewards, stopped by {rule}. "
-        f"Ratios are to the fewest samples on each bandit; 100 log is the difference to "
-        f"{found.reference or first}, in percent."
+        f"Ratios are to the fewest samples on each bandit; 100 log is the difference of mean logarithms to "
+        f"{found.reference or first}, times 100: near 0, percent."
     ]
     cut = sum(row.cut_off for row in found.standings)
     if cut:
