@@ -235,6 +235,17 @@ def test_no_other_file_is_overwritten(tmp_path: Path) -> None:
             small(resume=place)
 
 
+def test_a_damaged_part_is_refused(tmp_path: Path) -> None:
+    """In a sentence, not by an error of whatever reads it."""
+    file = tmp_path / "parts.json"
+    small(suite=SUITE[:1], resume=file)
+    kept = json.loads(file.read_text())
+    next(iter(kept["finished"].values()))["cells"][0]["samples"] = "AAAA"
+    file.write_text(json.dumps(kept))
+    with pytest.raises(InvalidInputError, match="got a damaged part"):
+        small(suite=SUITE[:1], resume=file)
+
+
 def test_progress_counts_parts() -> None:
     """From the first to the last, taken over or not."""
     seen: list[tuple[int, int]] = []

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import secrets
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -264,9 +265,19 @@ def _cells(
         names = [_cell_part(one, bandit, task) for one in strategies]
         if all(name in found for name in names):
             rows = [row for name in names for row in found[name]["cells"]]
-            cells += [replace(from_row(row), bandit=len(done)) for row in rows]
+            cells += [replace(_cell(row), bandit=len(done)) for row in rows]
             done.append(bandit)
     return cells, done
+
+
+def _cell(row: dict[str, Any]) -> Cell:
+    """From the file; it may have been damaged."""
+    try:
+        return from_row(row)
+    except (KeyError, TypeError, ValueError, zlib.error) as error:
+        raise InvalidInputError(
+            f"the file of resume must be as a comparison wrote it, got a damaged part ({error}); delete it."
+        ) from None
 
 
 def _settings(suite: Any, strategies: Sequence[Strategy], task: _Task) -> dict[str, Any]:
