@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._catalogue import STOPPING_RULES, STRATEGIES
+from .._catalogue import STOPPING_RULES
 from . import say
 from ._experiment import remarks
-from ._numbers import cut, to_number, to_numbers, to_whole
+from ._numbers import to_number, to_numbers, to_whole
 from ._output import ListingFormat, check_writable, print_result, print_table, printed_into
 from .show import check_picture, save_picture
-from .simulate import Deltas, Format, MaxSamples, Output, Seed, Threads, Tolerance
+from .simulate import WHICH, Deltas, Format, MaxSamples, Output, Seed, Threads, Tolerance, strategies_and_rule
 
 if TYPE_CHECKING:
     from ..comparison.results import Comparison
@@ -22,8 +22,7 @@ Strategies = Annotated[
     str | None,
     typer.Option(
         metavar="S1,S2,...",
-        help=f"Strategies to compare: {', '.join(STRATEGIES)}, or an installed one; default: all of "
-        "these but ttts, and tas-d(open_only=True).",
+        help=f"{WHICH}; default: all but ttts, and tas-d(open_only=True).",
         show_default=False,
     ),
 ]
@@ -37,7 +36,11 @@ Suite = Annotated[
 ]
 Runs = Annotated[str, typer.Option(metavar="INT", help="Number of runs of each strategy on each bandit.")]
 Rule = Annotated[
-    str, typer.Option(help=f"When to stop: {', '.join(STOPPING_RULES)}; live experiments use tilt.")
+    str,
+    typer.Option(
+        help=f"When to stop: {', '.join(STOPPING_RULES)}; or your own rule, my_file.py:my_rule. Live "
+        "experiments use tilt."
+    ),
 ]
 Reference = Annotated[
     str | None,
@@ -95,15 +98,16 @@ def compare(
         check_picture(plot)
     from ..comparison.runner import compare as run
 
+    chosen, rule = strategies_and_rule(strategy or "", stopping)
     try:
         with remarks():
             found = run(
-                None if strategy is None else cut(strategy),
+                None if strategy is None else chosen,
                 [word.strip() for word in suite.split(",")],
                 to_numbers(delta, "delta"),
                 runs=to_whole(runs, "runs"),
                 seed=to_whole(seed, "seed"),
-                stopping=stopping,
+                stopping=rule,
                 tolerance=to_number(tolerance, "tolerance"),
                 max_samples=to_whole(str(max_samples), "max-samples"),
                 reference=reference,

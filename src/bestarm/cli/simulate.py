@@ -31,15 +31,12 @@ Data = Annotated[
     ),
 ]
 Deltas = Annotated[str, typer.Option(metavar="D1,D2,...", help="Accepted probabilities of a wrong answer.")]
-Strategies = Annotated[
-    str,
-    typer.Option(
-        metavar="S1,S2,...",
-        help=f"Strategies to compare: {', '.join(STRATEGIES)}, or an installed one; with parameters as in "
-        "'ebs-d(gamma=0.01)', or one strategy for each of several values, 'ebs-d(gamma=0.01|0.05)'; or your "
-        "own in a Python file, my_file.py:my_strategy.",
-    ),
-]
+WHICH = (
+    f"Strategies to compare: {', '.join(STRATEGIES)}, or an installed one; with parameters as in "
+    "'ebs-d(gamma=0.01)', or one strategy for each of several values, 'ebs-d(gamma=0.01|0.05)'; or your "
+    "own in a Python file, my_file.py:my_strategy"
+)
+Strategies = Annotated[str, typer.Option(metavar="S1,S2,...", help=f"{WHICH}.")]
 Runs = Annotated[str, typer.Option(metavar="INT", help="Number of runs of each strategy.")]
 Seed = Annotated[str, typer.Option(metavar="INT", help="The same seed gives the same result.")]
 Rewards = Annotated[
@@ -130,7 +127,7 @@ def simulate(
     pilot = _pilot(data, {"--means": means, "--rewards": rewards, "--noise": noise})
     from ..simulation.runner import simulate as run
 
-    strategies, rule = _chosen(strategy, stopping)
+    strategies, rule = strategies_and_rule(strategy, stopping)
     assumed = _assumed(sigma, bounds)
     with remarks():
         result = run(
@@ -158,7 +155,7 @@ def simulate(
     return 0 if result.complete else 130
 
 
-def _chosen(strategy: str, stopping: str) -> tuple[list[Strategy], str | StoppingRule]:
+def strategies_and_rule(strategy: str, stopping: str) -> tuple[list[Strategy], str | StoppingRule]:
     """The strategies and the rule that words name; files among them run."""
     from ..strategies.finding import find_strategies, rule_of_word, split_words
 

@@ -25,10 +25,10 @@ from ..simulation.results import Cell, Simulation
 from ..simulation.runner import distinct_strategies, simulate
 from ..simulation.saved import from_row, to_row
 from ..simulation.threads import num_threads
-from ..strategies import CustomStrategy, Strategy, TrackAndStop
+from ..strategies import CustomStrategy, Strategy, TrackAndStop, stopped_by
 from ..strategies._admit import kernel_of
 from ..strategies._digest import digest
-from ..theory.stopping import StoppingRule, stopping_rule
+from ..theory.stopping import StoppingRule, find_rule
 from . import stability
 from .results import Comparison
 from .stability import Movement
@@ -131,7 +131,7 @@ def _checked(
 ) -> _Task:
     """Refuse before the work, not in its middle; what is refused names the bandit."""
     limit = _door.whole("max_samples", max_samples, 2, 2**53, "it is where a run is cut off")
-    stopping_rule(stopping)
+    rule = find_rule(stopping)
     for risk in np.ravel(_door.numbers("delta", delta)):
         _door.delta(risk)
     problem = None
@@ -142,7 +142,7 @@ def _checked(
         try:
             problem = make_problem(means, delta, rewards, noise, sigma, model, stopping, limit, tolerance)
             for one in strategies:
-                refuse_stalling(one, problem)
+                refuse_stalling(stopped_by(rule, one), problem)
         except InvalidInputError as error:
             raise InvalidInputError(f"bandit {bandit.name!r}: {error}") from None
     assert problem is not None
@@ -150,7 +150,7 @@ def _checked(
     key = _door.whole(
         "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
     )
-    identities = {one.name: _identity(one) for one in strategies}
+    identities = {one.name: _identity(one, rule) for one in strategies}
     workers, allowed = num_threads(threads), problem.tolerance
     return _Task(problem.deltas, count, key, stopping, allowed, limit, workers, identities)
 
@@ -158,10 +158,11 @@ def _checked(
 # -- parts ---------------------------------------------------------------------------------------------
 
 
-def _identity(strategy: Strategy) -> str:
-    """What a strategy is, for a file: a user's function is known by a hash of its code, or not at all."""
-    ours = type(strategy).__module__.startswith("bestarm.") and not isinstance(strategy, CustomStrategy)
-    code = "" if ours else digest(kernel_of(strategy)) or secrets.token_hex(16)
+def _identity(strategy: Strategy, rule: StoppingRule) -> str:
+    """What a strategy and a rule are, for a file: a user's by a hash of its code, or by nothing."""
+    asked = stopped_by(rule, strategy)
+    known = type(strategy).__module__.startswith("bestarm.") and not isinstance(strategy, CustomStrategy)
+    code = "" if known and asked is strategy else digest(kernel_of(asked)) or secrets.token_hex(16)
     return f"{strategy!r} {code}"
 
 
