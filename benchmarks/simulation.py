@@ -9,11 +9,13 @@ import subprocess
 import sys
 import time
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 import bestarm
+from bestarm._catalogue import DEFAULT_STRATEGY
 from bestarm.strategies import strategy_names
 
 from . import literal
@@ -108,18 +110,18 @@ def many_arms() -> None:
 def under_tilt() -> None:
     """The table of nanoseconds per step under `tilt` and under `mixture`: delta, runs, and where they end."""
     rows = []
-    for name, (means, delta, runs, limit, given) in UNDER_TILT.items():
+    for strategy, name in product((DEFAULT_STRATEGY, "tas-d", "ebs-d"), UNDER_TILT):
+        means, delta, runs, limit, given = UNDER_TILT[name]
+        options = {"runs": runs, "max_samples": limit, "seed": 1, "threads": 1, "progress": False, **given}
 
-        def samples(rule: str, problem: Any = (means, delta), options: Any = (runs, limit, given)) -> int:
-            number, most, more = options
-            kept = {"runs": number, "max_samples": most, "seed": 1, "threads": 1, "progress": False, **more}
-            found = bestarm.simulate("tas-d", *problem, stopping=rule, **kept)
+        def samples(rule: str, one: str = strategy, given: Any = (means, delta), kept: Any = options) -> int:
+            found = bestarm.simulate(one, *given, stopping=rule, **kept)
             return int(found.cells[0].samples.sum())
 
         mixture, tilt = (cpu(partial(samples, rule), 3)[0] for rule in ("mixture", "tilt"))
-        rows.append([name, f"{mixture * 1e9:.0f}", f"{tilt * 1e9:.0f}", f"{tilt / mixture:.2f}"])
-    header = ["ns per step", "mixture", "tilt", "ratio"]
-    show(header, rows, "Cost of a step of tas-d under a rule that rules arms out, K = 5, one thread")
+        rows.append([strategy, name, f"{mixture * 1e9:.0f}", f"{tilt * 1e9:.0f}", f"{tilt / mixture:.2f}"])
+    header = ["strategy", "ns per step", "mixture", "tilt", "ratio"]
+    show(header, rows, "Cost of a step under a rule that rules arms out, K = 5, one thread")
 
 
 def scaling() -> None:

@@ -75,7 +75,7 @@ STRATEGIES = {
     "uniform": Entry("strategies.uniform", "Uniform"),
 }
 COMPARED = ("ebs-d", "tas-d", "racing", "lucb++", "uniform")  # by `bestarm simulate`, if none is named
-DEFAULT_STRATEGY = "tas-c"  # of a live experiment; docs/decisions/0003-default-strategy.md
+DEFAULT_STRATEGY = "ebs-open-need"  # of a live experiment; docs/decisions/0008-default-strategy.md
 
 STOPPING_RULES = {
     "practical": Entry("theory.stopping", "Practical"),

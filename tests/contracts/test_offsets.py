@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bestarm
+from bestarm._catalogue import DEFAULT_STRATEGY
 from bestarm.errors import ArmError, InvalidInputError
 from bestarm.experiment import events
 from bestarm.experiment.events import Entry
@@ -109,8 +110,8 @@ def test_a_live_experiment_is_the_same_at_any_offset(strategy: str) -> None:
 def test_a_live_experiment_is_the_same_up_to_the_limit(ratio: float) -> None:
     """The default strategy, at offsets up to the limit, at any scale."""
     for sigma in SIGMAS:
-        plain = course((0.0,) * 3, sigma, ratio, "tas-c")
-        assert course((offset_of(ratio, sigma),) * 3, sigma, ratio, "tas-c") == plain
+        plain = course((0.0,) * 3, sigma, ratio, DEFAULT_STRATEGY)
+        assert course((offset_of(ratio, sigma),) * 3, sigma, ratio, DEFAULT_STRATEGY) == plain
 
 
 def test_a_distant_arm_takes_no_bits_from_the_others() -> None:

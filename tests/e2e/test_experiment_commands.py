@@ -794,7 +794,8 @@ def test_the_help_names_the_default_strategy() -> None:
     create()
     assert rows("status", "x")["strategy"] == DEFAULT_STRATEGY
     for command in ("create", "identify"):
-        assert f"default: {DEFAULT_STRATEGY}" in " ".join(run(command, "--help").out.split())
+        words = run(command, "--help").out.replace("│", " ").split()
+        assert f"default: {DEFAULT_STRATEGY}" in " ".join(words)
 
 
 def test_help_of_every_command_has_an_example() -> None:

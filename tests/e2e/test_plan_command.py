@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import bestarm
+from bestarm._catalogue import DEFAULT_STRATEGY
 from support.commands import refused, run
 
 OLD, NEW = [1, 0, 0, 1, 0] * 10, [1, 1, 0, 1, 1] * 10
@@ -73,7 +74,7 @@ def test_csv_and_file(tmp_path: Path) -> None:
     """One line per design, on stdout or in a file."""
     file, out = write(tmp_path, "old,new\n" + LINES), tmp_path / "out.csv"
     ran = run("plan", "--table", file, *QUICK, "--format", "csv")
-    assert [row["strategy"] for row in csv.DictReader(io.StringIO(ran.out))] == ["paired", "tas-c"]
+    assert [row["strategy"] for row in csv.DictReader(io.StringIO(ran.out))] == ["paired", DEFAULT_STRATEGY]
     written = run("plan", "--table", file, *QUICK, "--format", "csv", "--output", str(out))
     assert (written.code, written.out, out.read_text()) == (0, "", ran.out)
 

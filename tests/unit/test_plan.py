@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pytest
 
 import bestarm
+from bestarm._catalogue import DEFAULT_STRATEGY
 from bestarm.kernels import paired as kernel
 from bestarm.kernels.random import open_stream, uniform
 from bestarm.simulation.scores import POPULATION, make_items, model_correlation, spread_for
@@ -112,7 +113,8 @@ def test_independent_samples_are_those_of_simulate() -> None:
     """Of the columns, with the strategy and the rule of a live experiment; and the same from a pilot."""
     table = scores("numbers")
     options: dict[str, Any] = {"model": bestarm.Bounded(0, 1), "stopping": "tilt", "max_samples": 150_000}
-    expected = bestarm.simulate("tas-c", rewards=list(table.T), **options, **QUICK).cells[0].to_dict()
+    drawn = bestarm.simulate(DEFAULT_STRATEGY, rewards=list(table.T), **options, **QUICK)
+    expected = drawn.cells[0].to_dict()
     for found in (bestarm.plan(table, **QUICK), bestarm.plan(pilot=list(table.T), **QUICK)):
         assert found.independent is not None
         assert found.independent.to_dict() == expected
@@ -120,7 +122,7 @@ def test_independent_samples_are_those_of_simulate() -> None:
     guessed = bestarm.plan(means=[0.9, 0.5], **QUICK)
     assert guessed.to_dict()["paired"] is None
     rates = bestarm.simulate(
-        "tas-c", [0.9, 0.5], rewards="bernoulli", **{**options, "max_samples": 100_000}, **QUICK
+        DEFAULT_STRATEGY, [0.9, 0.5], rewards="bernoulli", **{**options, "max_samples": 100_000}, **QUICK
     )
     assert guessed.paired is None
     assert guessed.independent is not None

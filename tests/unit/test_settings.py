@@ -12,6 +12,7 @@ import pytest
 
 import bestarm
 from bestarm import Experiment, InvalidInputError, StoreError
+from bestarm._catalogue import DEFAULT_STRATEGY
 from bestarm.experiment import settings as module
 from bestarm.experiment.events import CREATED, Entry
 from bestarm.experiment.settings import DECLARED, Given, Settings, new_settings, read_settings
@@ -53,7 +54,7 @@ def test_every_setting_is_an_argument_of_create_and_the_other_way_round() -> Non
 def test_a_new_experiment_has_the_documented_defaults() -> None:
     """Those that the docstring of `create` names."""
     made = Experiment.create("memory:", "x", ARMS, bounds=(0, 1)).settings
-    assert (made.delta, made.strategy_name, made.rule_name) == (0.05, "tas-c", "tilt")
+    assert (made.delta, made.strategy_name, made.rule_name) == (0.05, DEFAULT_STRATEGY, "tilt")
     assert (made.minimize, made.order, made.lease, made.about) == (False, "ask", 3600.0, None)
     assert (made.model.limits, made.model.unit) == ((0.0, 1.0), 0.5)
     assert made.seed != Experiment.create("memory:", "x", ARMS, bounds=(0, 1)).settings.seed

@@ -70,7 +70,7 @@ class Experiment(Tending):
         bounds    (lo, hi) that every value respects; or else
         model     what is assumed of a value, such as bestarm.Gaussian((1.0, 2.0)), with one scale per arm, or
                   bestarm.Student(), Gaussian values of unknown variances
-        strategy  how to choose the next arm, by name or as an object; default "tas-c"
+        strategy  how to choose the next arm, by name or as an object; default "ebs-open-need"
         stopping  when to stop; default "tilt", which is proven; "student" for Student(), and
                   "kaufmann-koolen" for Poisson() and Exponential()
         tolerance how far below the best the answer may be, in the values' units; default 0
