@@ -13,6 +13,7 @@ import heapq
 import numpy as np
 
 import bestarm
+from bestarm._catalogue import DEFAULT_STRATEGY
 from bestarm.experiment.experiment import Experiment
 
 DELTA = 0.05
@@ -51,7 +52,7 @@ def simulated(runs: int) -> list[tuple[str, bestarm.Cell]]:
     return [
         (name, bestarm.simulate(s, means, DELTA, rewards=rewards, **options)[s, DELTA])  # type: ignore[arg-type]
         for name, (means, rewards) in suite.items()
-        for s in ("tas-c", "tas-d")
+        for s in (DEFAULT_STRATEGY, "tas-d")
     ]
 
 
@@ -93,7 +94,7 @@ def main() -> None:
     for name, cell in simulated(runs):
         low, high = cell.error_interval()
         print(
-            f"{name:34} {cell.strategy:6} {cell.error_rate:.4f} ({low:.4f} to {high:.4f}), "
+            f"{name:34} {cell.strategy:13} {cell.error_rate:.4f} ({low:.4f} to {high:.4f}), "
             f"{cell.mean_samples:8.1f} ± {cell.standard_error:.1f} samples, {cell.censored} cut off"
         )
     print(f"\nidentical arms, slow zeros, 32 workers, {few // 2} runs of 1000 pulls: declared a winner")

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from bestarm._catalogue import DEFAULT_STRATEGY
 from bestarm.experiment.experiment import Experiment
 from bestarm.experiment.store import open_store
 
@@ -50,7 +51,7 @@ def _create(url: str, name: str, **options: object) -> Experiment:
 def calls() -> None:
     """CPU time of ask and tell without a store's own cost."""
     rows = []
-    for strategy in ("tas-c", "ebs-c", "uniform"):
+    for strategy in (DEFAULT_STRATEGY, "tas-c", "ebs-c", "uniform"):
         experiment = _create("memory:", "x", strategy=strategy)
         experiment.tell([(p, 0.5) for p in experiment.ask(5)])
 
