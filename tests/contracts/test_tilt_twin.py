@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import bestarm
 from bestarm.experiment.experiment import Experiment
+from bestarm.experiment.status import Status
 from bestarm.experiment.store.memory import MemoryStore
 from bestarm.kernels.random import BERNOULLI, BETA, GAUSSIAN, UNIFORM
 from bestarm.theory.models import Bounded, Gaussian, Model
@@ -93,22 +96,41 @@ def test_many_retractions_leave_no_trace() -> None:
     assert statistics[1] == pytest.approx(statistics[0], rel=1e-12)
 
 
-@pytest.mark.parametrize("arms", [["a", "b"], ["a", "b", "c", "d"]])
+def end_of(arms: list[str], low: float, minimize: bool, told: Callable[[float], float]) -> Status:
+    """How an experiment on values in [low, 1] ends that is told something else of x in [0, 1]."""
+    means = {"a": 0.6, "b": 0.5, "c": 0.45, "d": 0.3}
+    experiment = Experiment.create(
+        "memory:", "x", arms, 0.01, bounds=(low, 1), stopping="tilt", seed=1, minimize=minimize
+    )
+    rng = np.random.default_rng(2)
+    while pulls := experiment.ask():
+        x = round(float(np.clip(rng.normal(means[pulls[0].arm], 0.2), 0, 1)) * 256) / 256
+        experiment.tell(pulls[0], told(x))
+    return experiment.status()
+
+
+SOME_ARMS = pytest.mark.parametrize("arms", [["a", "b"], ["a", "b", "c", "d"]])
+
+
+@SOME_ARMS
 def test_the_smallest_is_best_symmetrically(arms: list[str]) -> None:
-    """Values 1 - x under minimize are values x, bit for bit, where 1 - x is exact."""
-    ends, means = [], {"a": 0.6, "b": 0.5, "c": 0.45, "d": 0.3}
-    for minimize in (False, True):
-        experiment = Experiment.create(
-            "memory:", "x", arms, 0.01, bounds=(0, 1), stopping="tilt", seed=1, minimize=minimize
-        )
-        rng = np.random.default_rng(2)
-        while pulls := experiment.ask():
-            x = round(float(np.clip(rng.normal(means[pulls[0].arm], 0.2), 0, 1)) * 256) / 256
-            experiment.tell(pulls[0], 1.0 - x if minimize else x)
-        status = experiment.status()
-        shown = status.statistic, status.intervals, status.ruled_out
-        ends.append((status.samples, status.decision, status.pulls, *shown))
-    assert ends[0] == ends[1]
+    """Values -x under minimize are values x, bit for bit."""
+    shown = []
+    for sign in (1.0, -1.0):
+        end = end_of(arms, -1.0, sign < 0.0, lambda x, sign=sign: sign * (2.0 * x - 1.0))  # type: ignore[misc]
+        shown.append((end.samples, end.decision, end.pulls, end.statistic, end.intervals, end.ruled_out))
+    assert shown[0] == shown[1]
+
+
+@SOME_ARMS
+def test_mirrored_values_decide_alike(arms: list[str]) -> None:
+    """Values 1 - x under minimize, but for the rounding of means, which both count from 0."""
+    plain, mirrored = end_of(arms, 0.0, False, lambda x: x), end_of(arms, 0.0, True, lambda x: 1.0 - x)
+    assert (plain.samples, plain.decision) == (mirrored.samples, mirrored.decision)
+    assert plain.pulls == mirrored.pulls
+    assert plain.statistic == pytest.approx(mirrored.statistic, rel=1e-12)
+    for arm, ends in plain.intervals.items():
+        assert ends == pytest.approx(mirrored.intervals[arm], rel=1e-12)
 
 
 def test_rates_need_a_fraction_of_the_samples() -> None:

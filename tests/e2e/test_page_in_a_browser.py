@@ -267,7 +267,7 @@ def test_rounds_wins_and_controls_have_words_of_their_own(tab: Tab, url: str) ->
 
 def test_how_much_longer_is_a_range(tab: Tab, url: str) -> None:
     """That of `forecast`, with what its ends mean."""
-    forecast = work(url, "later", 40).forecast()
+    forecast = work(url, "later", 30).forecast()
     assert forecast.low is not None
     with serving(url) as service:
         sign_in(tab, service)

@@ -50,7 +50,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "postgresql":
         url = request.getfixturevalue("postgres_url")
     store = open_store(url)
-    work(Experiment.create(store, "x", ["a", "b"], bounds=(0, 1), seed=1), 10)
+    work(Experiment.create(store, "x", ["a", "b"], bounds=(0, 1), strategy="tas-c", seed=1), 10)
     yield store
     store.close()
 
