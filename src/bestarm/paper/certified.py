@@ -76,10 +76,11 @@ class Group:
 def groups() -> Iterator[Group]:
     """Those of most interest first.
 
-    The strategies of Table 1 and `uniform` are on all bandits; the others on the one that is quickest to
-    decide, and on equal arms; all of them on one bandit for every other model.
+    The default strategy, those of Table 1 and `uniform` are on all bandits; the others on the one that is
+    quickest to decide, and on equal arms; all of them on one bandit for every other model.
     """
-    main = ("tas-c", "ebs-d", *(name for name in (*IN_TABLE_1, "uniform") if name not in ("tas-c", "ebs-d")))
+    first = (_catalogue.DEFAULT_STRATEGY, "tas-c", "ebs-d")
+    main = (*first, *(name for name in (*IN_TABLE_1, "uniform") if name not in first))
     others = [name for name in _catalogue.STRATEGIES if name not in main]
     for bandit in ("mu2", EQUAL, "mu1", "near tie", "mu4", "mu3"):
         means = (BANDITS | TIED)[bandit]
