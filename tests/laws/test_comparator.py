@@ -240,7 +240,7 @@ def test_an_arm_is_out_exactly_when_its_lead_is_negative(kind: str) -> None:
             exceed = [comparator.standing(params, state, i) > params[LEVEL] for i in range(4)]
             assert [lead < 0.0 for lead in leads] == exceed
             before = state[OUT].copy()
-            comparator.eliminate(params, state, 0.0)
+            comparator.eliminate(params, state, 0.0, False)
             for i in range(4):
                 assert (state[OUT, i] > 0.0) == (before[i] > 0.0 or exceed[i])
                 if state[OUT, i] > 0.0 and before[i] == 0.0:
@@ -276,7 +276,7 @@ def test_the_last_arm_is_declared_and_stays() -> None:
     assert rules.stops(params, state, 0.0)
     assert (state[OUT] > 0.0).tolist() == [False, True, True]
     params[LEVEL] = -100.0
-    assert comparator.eliminate(params, state, 0.0)
+    assert comparator.eliminate(params, state, 0.0, False)
     assert state[OUT, 0] == 0.0
     z, beta = rules.verdict(params, state)
     assert z > beta

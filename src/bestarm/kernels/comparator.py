@@ -69,6 +69,7 @@ from .tracking import TIE
 
 LONGEST, COST = 0.03, 2.7  # see `next_look`
 PAIR = 2.5  # nats: about what the pair's weight costs more than the comparator's
+STAYS, REFUTED, SEARCH = 0, 1, 2  # what a look tells of an arm
 MARGIN, FAR, ROUGH = 0.2, 0.5, 0.2  # nats, and a part: how far below a bound no look is needed, see `look`
 
 
@@ -263,12 +264,15 @@ def estimate(params: Array, state: Array, b: int, i: int) -> float:
     return float(about)
 
 
-@kernel("b1(const(f8[::1]), f8[:, ::1], i8, i8, f8)", apart=True)
-def look(params: Array, state: Array, b: int, i: int, t: float) -> bool:
+@kernel("i8(const(f8[::1]), f8[:, ::1], i8, i8, f8, b1)", apart=True)
+def look(params: Array, state: Array, b: int, i: int, t: float, ahead: bool) -> int:
     """Whether "i is the best" is refuted, with leader b; where looks are spaced, also when to look again.
 
     Then a search is made only where it may succeed: BEYOND is what the last one found beyond the likelihood
     ratio, or beyond the estimate of values that have none, and this difference changes slowly.
+
+    ahead    do not search: then nothing changes, and the answer is SEARCH
+    Returns  STAYS, REFUTED or SEARCH
     """
     row, bound, spaced = comparator_row(params), params[LEVEL], t > 0.0 and params[TUNING] > 0.0
     beyond, likely, about, found = state[row + BEYOND, i], 0.0, 0.0, math.inf
@@ -283,23 +287,27 @@ def look(params: Array, state: Array, b: int, i: int, t: float) -> bool:
             likely = about + beyond
             near = likely > bound - MARGIN
     if near and found > bound:
+        if ahead:
+            return SEARCH
         found = evidence_against(params, state, b, i, bound)
         if found > bound:
             state[SETTLED, i] = found
-            return True
+            return REFUTED
         if spaced:
             state[row + BEYOND, i] = found - about
     if spaced:
         size = min(t, state.shape[1] * state[PULLS, i])
         state[PENALTY, i] = next_look(params, t, size, found if near else likely, bound)
-    return False
+    return STAYS
 
 
-@kernel("b1(const(f8[::1]), f8[:, ::1], f8)", apart=True)
-def eliminate(params: Array, state: Array, t: float) -> bool:
+@kernel("b1(const(f8[::1]), f8[:, ::1], f8, b1)", apart=True)
+def eliminate(params: Array, state: Array, t: float, ahead: bool) -> bool:
     """Rule out every arm that cannot be the best; whether one is left.
 
     With a spacing every arm has a time when it is looked at again; all are looked at where t is 0.
+
+    ahead  go only as far as no search is needed, and tell whether one is; the next call goes on from there
     """
     spaced, left, now = t > 0.0 and params[TUNING] > 0.0, 0, 0.0
     due = not spaced
@@ -309,15 +317,18 @@ def eliminate(params: Array, state: Array, t: float) -> bool:
             left += 1
             due = due or t >= state[PENALTY, a]
     if not due:
-        return left == 1
+        return not ahead and left == 1
     for i in range(state.shape[1]):
         if left == 1:
             break
         if state[OUT, i] > 0.0 or (spaced and t < state[PENALTY, i]):
             continue
-        if look(params, state, leader_besides(state, i), i, t):
+        told = look(params, state, leader_besides(state, i), i, t, ahead)
+        if told == SEARCH:
+            return True
+        if told == REFUTED:
             if params[TUNING] == 0.0:
                 state[comparator_row(params) + LEAD, i] = lead_bound(params, state, i)
             state[OUT, i], state[MEANS, i] = t if t > 0.0 else now, -math.inf
             left -= 1
-    return left == 1
+    return not ahead and left == 1

@@ -284,16 +284,18 @@ def settle(params: Array, state: Array, b: int, bound: float, t: float, last: in
     return some and open_arms(state, b) == 1
 
 
-@kernel("b1(const(f8[::1]), f8[:, ::1], i8, f8, f8)", apart=True)
-def searches_exceed(params: Array, state: Array, b: int, bound: float, t: float) -> bool:
+@kernel("b1(const(f8[::1]), f8[:, ::1], i8, f8, f8, b1)", apart=True)
+def searches_exceed(params: Array, state: Array, b: int, bound: float, t: float, ahead: bool) -> bool:
     """For TILT and STUDENT: whether every pair of the leader b exceeds a bound; first, the hardest pair.
 
     With a spacing the next look is after part of the samples that the evidence lacks; at once where t is 0.
+
+    ahead  go only as far as no search is needed, and tell whether one is; the next call goes on from there
     """
     if params[SHARE] > 0.0:
-        return eliminate(params, state, t)
+        return eliminate(params, state, t, ahead)
     if params[ELIMINATES] != 0.0:
-        return settle(params, state, b, bound, t, -1)
+        return ahead or settle(params, state, b, bound, t, -1)
     spaced = t > 0.0 and params[TUNING] > 0.0
     if spaced and t < state[PENALTY, 0]:
         return False
@@ -305,6 +307,8 @@ def searches_exceed(params: Array, state: Array, b: int, bound: float, t: float)
                 hardest, least = a, most
             if most <= bound:
                 break
+    if ahead and least > bound:
+        return True
     if hardest >= 0 and least > bound:
         least = pair_evidence(params, state, b, hardest, params[TOLERANCE], bound)
     for a in range(state.shape[1]):
@@ -324,7 +328,7 @@ def may_stop(params: Array, state: Array, b: int, bound: float, t: float, last: 
     sample, and their condition is sufficient, too. `last` is the arm of the last sample, -1 if any may be.
     """
     if params[RULE] == TILT or params[RULE] == STUDENT:
-        return searches_exceed(params, state, b, bound, t)
+        return searches_exceed(params, state, b, bound, t, False)
     if params[ELIMINATES] != 0.0:
         return settle(params, state, b, bound, t, last)
     v_b = counted(params, state[PULLS, b])

@@ -142,7 +142,10 @@ def place(params: Array, state: Array, arm: int) -> float:
 
 @kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, i8, f8)")
 def tilt(params: Array, state: Array, arm: int, k: int, which: int, x: float) -> tuple[float, float]:
-    """The exponent of the k-th tilt of a side for a mean of x, and its slope in x."""
+    """The exponent of the k-th tilt of a side for a mean of x, and its slope in x.
+
+    Numerics: EPSILON are powers of two, so that their product with 1/σ is their quotient by σ, to the bit.
+    """
     n, row = state[PULLS, arm], 0
     if which == COMPARED:
         row = comparator_row(params)
@@ -160,7 +163,7 @@ def tilt(params: Array, state: Array, arm: int, k: int, which: int, x: float) ->
     if which == COMPARED:
         slope, mean = -0.5 * EPSILON[k] * state[row + C_SCALE, arm], state[row + C_MEAN, arm]
     else:
-        step = 0.5 * EPSILON[k] / math.sqrt(state[VARIANCES, arm])
+        step = 0.5 * EPSILON[k] * (1.0 / math.sqrt(state[VARIANCES, arm]))
         slope, mean = (n * step if which == DOWNWARDS else -n * step), state[MEANS, arm]
     return slope * (x - mean) - n * (0.125 * EPSILON[k] * EPSILON[k]), slope
 
@@ -176,13 +179,13 @@ def side(params: Array, state: Array, arm: int, which: int, x: float) -> Side:
     s0, s1, s2, s3, s4, s5, s6 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(NODES):
         exponent, slope = tilt(params, state, arm, k, which, x)
-        if exponent > top:
-            r = math.exp(top - exponent)
+        larger = exponent > top
+        r = math.exp(-abs(exponent - top))
+        factor = 1.0 if larger else r
+        if larger:
             p0, p1, p2, p3, p4, p5, p6 = p0 * r, p1 * r, p2 * r, p3 * r, p4 * r, p5 * r, p6 * r
             s0, s1, s2, s3, s4, s5, s6 = s0 * r, s1 * r, s2 * r, s3 * r, s4 * r, s5 * r, s6 * r
-            top, factor = exponent, 1.0
-        else:
-            factor = math.exp(exponent - top)
+            top = exponent
         q = PRIOR[0, k] * factor
         p0, s0 = p0 + q, s0 + q * slope
         q = PRIOR[1, k] * factor

@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import BestarmError, InvalidInputError
-from ..kernels import layout, steps
+from ..kernels import layout, rules, steps
 from ..kernels._jit import ENABLED, twins
 from ..kernels._known import made_for
+from ..kernels.tracking import leading_arm
 from . import engine
 from .gathering import Gathered
 from .job import Job, Part, bad_action
@@ -41,7 +42,7 @@ LAUNCH_BYTES = 2**29  # for the results of one launch
 LAUNCH_SECONDS = 1.0  # how long a launch should take
 LOOK, WAIT = 0.1, 0.005  # seconds between two looks at how far a launch is, and at whether it has ended
 # Places of params that are known when a program is made.
-KNOWN = ("RULE", "MODEL", "SHARE", "ELIMINATES", "WATCHED")
+KNOWN = ("RULE", "MODEL", "SHARE", "ELIMINATES", "WATCHED", "TUNING")
 
 PROGRAMS: dict[tuple[object, ...], Program] = {}
 
@@ -76,7 +77,7 @@ class Program:
     def launch(self, stream: Any, runs: int, arguments: tuple[Any, ...]) -> None:
         """Start it, with a lane for each run, up to as many as the GPU holds."""
         blocks = -(-min(runs, self.lanes) // THREADS)
-        with _unfused(), warnings.catch_warnings():
+        with _compiling(), warnings.catch_warnings():
             # A small grid is meant to be small; the simulator's arithmetic modulo 2**64 would warn
             warnings.simplefilter("ignore")
             self.kernel[blocks, min(THREADS, runs), stream](*arguments)
@@ -210,13 +211,16 @@ def _program(lanes: Any, job: Job) -> Program:
     known = {name: float(job.params[getattr(layout, name)]) for name in KNOWN}
     if known["SHARE"] > 0.0:
         del known["SHARE"]  # which varies with the number of arms and risks; that it is 0 is what matters
+    searches = known["RULE"] in (rules.TILT, rules.STUDENT)
+    if not searches:
+        del known["TUNING"]  # which may be any number; of these rules it is the spacing of looks
     key = (job.select, rows, remembered, K, family, *known.items())
     if key not in PROGRAMS:
         device = partial(lanes.cuda.jit, device=True)
         found = twins(lambda plain, _: device(made_for(plain, known, {"family": family})))
         select = found.get(job.select) or _twin_of_users(job.select, found, device)
-        parts = [found[one] for one in (steps.begin, steps.step, layout.arm_of)]
-        loop = lanes.make_lanes(*parts, select, rows, remembered, K)
+        used = (steps.begin, steps.step, layout.arm_of, leading_arm, rules.searches_exceed)
+        loop = lanes.make_lanes(*(found[one] for one in used), select, searches, rows, remembered, K)
         options = {} if lanes.SIMULATED else {"lto": False}
         count = 16 if lanes.SIMULATED else multiprocessors * RESIDENT
         PROGRAMS[key] = Program(lanes.cuda.jit(**options)(loop), count, job.select not in found)
@@ -274,18 +278,22 @@ def _simulated() -> bool:
 
 
 @contextmanager
-def _unfused() -> Iterator[None]:
-    """No fused multiply-add, which rounds once where a processor rounds twice; Numba has no option for it."""
+def _compiling() -> Iterator[None]:
+    """What Numba has no option for.
+
+    No fused multiply-add, which rounds once where a processor rounds twice. Tables in global memory: constant
+    memory serves lanes that ask for different words one after the other, which took half of a step.
+    """
     if _simulated():
         yield
         return
     nvvm: Any = import_module("numba.cuda.cudadrv.nvvm")
-    usual = nvvm.compile_ir
-    nvvm.compile_ir = partial(usual, fma=False)
+    usual, constant = nvvm.compile_ir, nvvm.ADDRSPACE_CONSTANT
+    nvvm.compile_ir, nvvm.ADDRSPACE_CONSTANT = partial(usual, fma=False), nvvm.ADDRSPACE_GLOBAL
     try:
         yield
     finally:
-        nvvm.compile_ir = usual
+        nvvm.compile_ir, nvvm.ADDRSPACE_CONSTANT = usual, constant
 
 
 @contextmanager

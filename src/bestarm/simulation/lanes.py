@@ -2,8 +2,9 @@
 
 The loop is *flat*: in each round a lane begins a run or does one step, and then all lanes of a warp meet.
 With a loop over steps inside one over runs, a warp would wait for the longest of its 32 runs before any of
-its lanes could begin another. A run's state is in arrays of the lane's own, whose shapes are fixed when the
-kernel is made.
+its lanes could begin another. For the same reason a lane whose rule is about to search, which takes as long
+as many steps, waits until a quarter of the warp is about to. A run's state is in arrays of the lane's own,
+whose shapes are fixed when the kernel is made.
 
 Only this file names `numba.cuda`, and only `cuda` imports it: Numba looks for that name among a function's
 globals, and without a GPU nobody needs it.
@@ -36,6 +37,7 @@ def _load() -> Any:
 cuda: Any = _load()
 
 NEXT, DONE, LONGEST, CANCEL, PLACES = 0, 1, 2, 3, 4  # places in the queue, which all lanes share
+ALL = 0xFFFFFFFF  # the lanes of a warp
 RARELY = 2**12 - 1  # steps between two looks at CANCEL, a power of two less one
 FAULT = -1  # as the number of samples: the strategy chose what is no arm, and `arms` has it
 
@@ -48,14 +50,25 @@ def _meet() -> None:
         cuda.syncwarp()
 
 
+def _goes_on(ahead: bool) -> bool:
+    """Whether a lane goes on: no search is ahead of it, or one is of a quarter of its warp. All lanes ask."""
+    if SIMULATED:
+        return True
+    ready, running = cuda.ballot_sync(ALL, ahead), cuda.ballot_sync(ALL, True)
+    return not ahead or 4 * cuda.popc(ready) >= cuda.popc(running)
+
+
 meet: Any = cuda.jit(device=True)(_meet)
+goes_on: Any = cuda.jit(device=True)(_goes_on)
 
 
 def make_lanes(
-    begin: Any, step: Any, arm_of: Any, select: Any, rows: int, remembered: int, num_arms: int
-) -> Callable[..., None]:
+    begin: Any, step: Any, arm_of: Any, leading_arm: Any, searches_exceed: Any, select: Any, searches: bool,
+    rows: int, remembered: int, num_arms: int,
+) -> Callable[..., None]:  # fmt: skip
     """The loop, around these device functions.
 
+    searches          whether the rule is one that searches
     rows, remembered  of a run's state, and of the strategy's memory
     """
     K, memory_rows = num_arms, remembered
@@ -76,7 +89,12 @@ def make_lanes(
         num_runs, last_level = samples.shape[0], levels.size - 1
         run, status, action, level = 0, BAD_ACTION, 0, 0
         t, last, check, bound = 0.0, -1, False, 0.0
+        ahead, going_on = False, True
         while True:
+            if searches:
+                if status == GOING and check and not ahead:
+                    ahead = searches_exceed(params, state, leading_arm(state), bound, t, True)
+                going_on = goes_on(ahead)
             if status != GOING:
                 run = cuda.atomic.add(queue, NEXT, 1)
                 if run >= num_runs:
@@ -85,7 +103,8 @@ def make_lanes(
                 begin(seed, first + run, family, nature, pool, params, blank, state, memory, streams)
                 t, last, check = float(K), -1, not stops_itself
                 level, bound, status = 0, levels[0], GOING
-            else:
+            elif going_on:
+                ahead = False
                 status, action, level, bound = step(
                     select, stops_itself, t, last, check, level, bound, levels, max_samples, family, nature,
                     pool, params, state, memory, streams, samples[run], arms[run], ended[run],
