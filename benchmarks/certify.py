@@ -8,15 +8,17 @@ be copied together. `certified.json` in the folder is the table, which begins wi
 `--keep` puts it there, and into docs/certified.md.
 
     python -m benchmarks.certify certified --runs 100000 --device cuda
-    python -m benchmarks.certify certified --runs 100000000 --device cuda --only tas-c/tilt/mu2
+    python -m benchmarks.certify certified --runs 100000000 --device cuda --only ebs-d/tilt/mu2 --risks 1e-5
     python -m benchmarks.certify certified --runs 4000 --minutes 20 --threads 1
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import platform
 import time
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
@@ -35,27 +37,29 @@ PAGE = Path(__file__).parents[1] / "docs" / "certified.md"
 MARK = "<!-- what follows is written by `python -m benchmarks.certify FOLDER --keep` -->\n"
 
 
-def file_of(group: Group, folder: Path) -> Path:
-    """Where the runs of a group are kept."""
-    return folder / f"{group.name.replace('/', '_').replace(' ', '-')}.json"
+def file_of(group: Group, folder: Path, risks: Sequence[float] = DELTAS) -> Path:
+    """Where the runs of a group are kept, at all risks or some of them."""
+    only = "".join(f"_{risk:g}" for risk in risks) if risks != DELTAS else ""
+    return folder / f"{group.name.replace('/', '_').replace(' ', '-')}{only}.json"
 
 
 def advance(
-    group: Group, folder: Path, runs: int, seconds: float = float("inf"), **options: Any
-) -> bestarm.Simulation:
+    group: Group, folder: Path, runs: int, seconds: float = math.inf, risks: Sequence[float] = DELTAS,
+    **options: Any,
+) -> bestarm.Simulation:  # fmt: skip
     """The runs of a group up to so many, or until about so much time has passed; saved after each part."""
-    file, start = file_of(group, folder), time.monotonic()
+    file, start = file_of(group, folder, risks), time.monotonic()
     kept = bestarm.load_simulation(file) if file.exists() else None
     done = before = min(cell.runs for cell in kept) if kept else 0
     while done < runs:
         part = min(PART, runs - done)
-        if seconds < float("inf"):
+        if seconds < math.inf:
             taken = time.monotonic() - start
             if done > before and taken >= 0.9 * seconds:
                 break
             likely = int((done - before) * (seconds / taken - 1.0)) if done > before else FIRST
             part = max(1, min(part, likely))
-        kept = group.simulate(part, more=kept, **options)
+        kept = group.simulate(part, more=kept, deltas=risks, **options)
         kept.save(file)
         done = min(cell.runs for cell in kept)
         if not kept.complete:
@@ -85,11 +89,14 @@ def first_samples(group: Group, table: list[Certified]) -> list[int]:
 
 
 def enter(table: list[Certified], row: Certified) -> list[Certified]:
-    """The table with a row of its group, in place of those of fewer runs, whose devices it names, too."""
+    """The table with a row of its group, in place of those of fewer runs, whose devices it names, too.
+
+    Those with a risk that the row has not stay.
+    """
     same = [old for old in table if old.name == row.name]
     if any(old.runs == row.runs for old in same):
         return table
-    fewer = [old for old in same if old.runs < row.runs]
+    fewer = [old for old in same if old.runs < row.runs and set(old.levels) <= set(row.levels)]
     devices = dict.fromkeys([*(device for old in fewer for device in old.device.split(" and ")), row.device])
     row = Certified(**{**vars(row), "device": " and ".join(devices)})
     order = {group.name: i for i, group in enumerate(groups())}
@@ -132,14 +139,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=100_000, help="of a group, at most")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="for all groups together")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="for all groups together")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--part", default="1/1", metavar="I/N")
     parser.add_argument("--only", default="*", metavar="NAMES", help="such as tas-c/tilt/mu2,*/mu1")
+    parser.add_argument("--risks", default=",".join(f"{delta:g}" for delta in DELTAS), help="some of these")
     parser.add_argument("--keep", action="store_true", help="put the table into the package and the docs")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
+    risks = [delta for delta in DELTAS if delta in map(float, given.risks.split(","))]
     part, of = (int(word) for word in given.part.split("/"))
     wanted = [
         group
@@ -151,7 +160,7 @@ def main() -> None:
     device = device_name(given.device)
     for i, group in enumerate(wanted):
         share = max(0.1, (end - time.monotonic()) / (len(wanted) - i))
-        options = {"device": given.device, "threads": given.threads}
+        options = {"risks": risks, "device": given.device, "threads": given.threads}
         found = advance(group, given.folder, given.runs, share, **options)
         row = Certified.of(group, found, first_samples(group, table), device)
         table = enter(table, row)

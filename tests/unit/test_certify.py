@@ -32,7 +32,7 @@ EVERY = {group.name: group for group in groups()}
 KEPT = kept_certified()
 
 
-def row(errors: list[int], runs: int = 1000, device: str = "here") -> Certified:
+def row(errors: list[int | None], runs: int = 1000, device: str = "here") -> Certified:
     """Of the easy group."""
     return Certified(EASY.name, runs, errors, [0] * 4, [10.0] * 4, 1, device, "0", [1] * 4)
 
@@ -92,6 +92,19 @@ def test_a_row_takes_the_place_of_fewer_runs() -> None:
     assert enter([first], replace(first, device="again")) == [first]
 
 
+def test_a_risk_may_be_left_out(tmp_path: Path) -> None:
+    """Runs at one risk have a file and a row of their own, beside one of fewer runs at all risks."""
+    found = advance(EASY, tmp_path, 60, risks=[DELTAS[3]])
+    assert {cell.runs for cell in advance(EASY, tmp_path, 30)} == {30}
+    one = Certified.of(EASY, found, [1] * 4, "here")
+    assert (one.levels, one.errors[:3]) == ([3], [None] * 3)
+    assert (one.text(0), one.text(3)[:1]) == ("no runs", "0")
+    assert [record["delta"] for record in one.to_records()] == [DELTAS[3]]
+    whole = row([1, 0, 0, 0], 30)
+    assert enter([whole], one) == [one, whole]
+    assert [sum(each) for each in verdict_counts([whole, one])["practical"]] == [1, 1, 1, 2]
+
+
 def test_the_file_comes_back(tmp_path: Path) -> None:
     """Bit for bit."""
     (tmp_path / "table").write_text(write(KEPT))
@@ -104,7 +117,7 @@ def test_the_kept_table_is_whole() -> None:
     for one in KEPT:
         assert one.seed == 1
         assert one.device
-        assert all(0 <= errors <= one.runs for errors in one.errors)
+        assert all(errors is None or 0 <= errors <= one.runs for errors in one.errors)
         assert one.first_samples is None or len(one.first_samples) == len(DELTAS)
 
 
@@ -115,6 +128,11 @@ def test_the_rare_errors_are_kept() -> None:
     for one in large.values():
         assert "H200" in one.device
         assert [one.verdict(k) for k in range(4)] == [VERDICTS[0]] * 4
+    proven = {one.parts[0]: one for one in KEPT if one.parts[1] == "tilt" and one.runs >= 10**7}
+    assert set(proven) == {"ebs-d", _catalogue.DEFAULT_STRATEGY}
+    for one in proven.values():
+        assert one.levels == [DELTAS.index(1e-5)]
+        assert one.interval(3)[1] < 1e-6
 
 
 def test_no_proven_rule_is_refuted() -> None:
@@ -125,7 +143,7 @@ def test_no_proven_rule_is_refuted() -> None:
     wrong = [
         (one.name, DELTAS[k])
         for one in KEPT
-        for k in range(len(DELTAS))
+        for k in one.levels
         if one.verdict(k) == VERDICTS[2] and one.parts[1] != "practical"
     ]
     assert wrong == []
@@ -170,7 +188,8 @@ def test_the_docs_show_the_kept_table() -> None:
 def test_the_report_shows_the_kept_table() -> None:
     """Every group with its verdicts, which add up."""
     shown = certified_rates(KEPT)
-    assert all(one.text(0) in shown for one in KEPT)
+    assert all(one.text(k) in shown for one in KEPT for k in (0, 3))
     counts = verdict_counts(KEPT)
-    assert sum(sum(each[0]) for each in counts.values()) == len(KEPT)
+    for k in (0, 3):
+        assert sum(sum(each[k]) for each in counts.values()) == sum(k in one.levels for one in KEPT)
     assert f"{EQUAL}</td>" in shown

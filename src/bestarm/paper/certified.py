@@ -7,7 +7,7 @@ what was found as data (`kept_certified`); `python -m benchmarks.certify FOLDER`
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -52,10 +52,12 @@ class Group:
         """Such as tas-c/tilt/mu2."""
         return f"{self.strategy}/{self.rule}/{self.bandit}"
 
-    def simulate(self, runs: int, more: Simulation | None = None, **options: Any) -> Simulation:
-        """So many runs, or so many more."""
+    def simulate(
+        self, runs: int, more: Simulation | None = None, deltas: Sequence[float] = DELTAS, **options: Any
+    ) -> Simulation:
+        """So many runs, or so many more, at all risks or some of them."""
         return simulate(
-            self.strategy, self.means, DELTAS, runs=runs, seed=SEED, stopping=self.rule, model=self.model,
+            self.strategy, self.means, deltas, runs=runs, seed=SEED, stopping=self.rule, model=self.model,
             rewards=self.rewards, max_samples=SHORT if self.short else LIMIT, keep="summary", more=more,
             progress=False, **options,
         )  # fmt: skip
@@ -99,7 +101,7 @@ def groups() -> Iterator[Group]:
 
 @dataclass(frozen=True)
 class Certified:
-    """What was found of a group, an entry per risk in each list.
+    """What was found of a group, an entry per risk in each list; None at risks that were left out.
 
     cut_off        runs that were cut off, which gave no answer
     mean_samples   a lower bound where runs were cut off
@@ -111,9 +113,9 @@ class Certified:
 
     name: str
     runs: int
-    errors: list[int]
-    cut_off: list[int] | None
-    mean_samples: list[float] | None
+    errors: list[int | None]
+    cut_off: list[int | None] | None
+    mean_samples: list[float | None] | None
     seed: int
     device: str
     version: str
@@ -122,12 +124,14 @@ class Certified:
     @classmethod
     def of(cls, group: Group, found: Simulation, first_samples: list[int], device: str) -> Certified:
         """What a simulation of the group found."""
+        at = {cell.delta: cell for cell in found}
+        cells = [at.get(delta) for delta in DELTAS]
         return cls(
             group.name,
             min(cell.runs for cell in found),
-            [group.errors(cell.answers.tolist()) for cell in found],
-            [cell.censored for cell in found],
-            [round(cell.mean_samples, 2) for cell in found],
+            [group.errors(cell.answers.tolist()) if cell else None for cell in cells],
+            [cell.censored if cell else None for cell in cells],
+            [round(cell.mean_samples, 2) if cell else None for cell in cells],
             SEED,
             device,
             str(found.settings["bestarm"]),
@@ -140,9 +144,14 @@ class Certified:
         strategy, rule, bandit = self.name.split("/")
         return strategy, rule, bandit
 
+    @property
+    def levels(self) -> list[int]:
+        """The places in DELTAS of the risks that were not left out."""
+        return [level for level, errors in enumerate(self.errors) if errors is not None]
+
     def interval(self, level: int) -> tuple[float, float]:
         """The exact 95% interval for the error rate at a risk, by its place in DELTAS."""
-        return exact_interval(self.errors[level], self.runs)
+        return exact_interval(self.errors[level] or 0, self.runs)
 
     def verdict(self, level: int) -> str:
         """What that interval says of the error rate: one of VERDICTS."""
@@ -155,11 +164,14 @@ class Certified:
         """The mean number of samples at a risk, for a person."""
         if self.mean_samples is None or self.cut_off is None:
             return "mean not kept"
-        return "≥ " * (self.cut_off[level] > 0) + f"{self.mean_samples[level]:,.0f}"
+        return "≥ " * bool(self.cut_off[level]) + f"{self.mean_samples[level]:,.0f}"
 
     def text(self, level: int) -> str:
         """The error rate with its interval, the verdict and the mean samples at a risk, for a person."""
-        rate, (low, high) = self.errors[level] / self.runs, self.interval(level)
+        errors, (low, high) = self.errors[level], self.interval(level)
+        if errors is None:
+            return "no runs"
+        rate = errors / self.runs
         return f"{rate:.2g} ({low:.2g} to {high:.2g}), {self.verdict(level)}; {self.samples(level)}"
 
     def to_records(self) -> list[dict[str, Any]]:
@@ -176,6 +188,7 @@ class Certified:
                 **{"seed": self.seed, "device": self.device, "version": self.version},
             }
             for k, delta in enumerate(DELTAS)
+            if k in self.levels
         ]
 
 
@@ -199,6 +212,6 @@ def verdict_counts(rows: Iterable[Certified]) -> dict[str, list[list[int]]]:
     counts: dict[str, list[list[int]]] = {}
     for row in rows:
         one = counts.setdefault(row.parts[1], [[0] * len(VERDICTS) for _ in DELTAS])
-        for k in range(len(DELTAS)):
+        for k in row.levels:
             one[k][VERDICTS.index(row.verdict(k))] += 1
     return counts
