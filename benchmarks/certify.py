@@ -4,10 +4,11 @@ For strategies, models, rules and bandits, at four risks (`bestarm.paper.certifi
 are a file of the folder, which is continued: a call that is interrupted, or that asked for fewer runs, is
 resumed by the next, on the processor (`--device cpu`) or on a GPU. `--minutes` shares so much time among the
 groups, whatever their runs find; `--part 1/4` does every fourth group, for several machines, whose files can
-be copied together. `certified.json` in the folder is the table, which begins with the one in the package;
-`--keep` puts it there, and into docs/certified.md.
+be copied together. `--processes 8` does so many groups at a time: on a GPU some run while others compile,
+which takes most of the time. `certified.json` in the folder is the table, which begins with the one in the
+package; `--keep` puts it there, and into docs/certified.md.
 
-    python -m benchmarks.certify certified --runs 100000 --device cuda
+    python -m benchmarks.certify certified --runs 100000 --device cuda --processes 8
     python -m benchmarks.certify certified --runs 100000000 --device cuda --only ebs-d/tilt/mu2 --risks 1e-5
     python -m benchmarks.certify certified --runs 4000 --minutes 20 --threads 1
 """
@@ -18,9 +19,11 @@ import argparse
 import math
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +137,39 @@ def _markdown(header: list[str], rows: list[list[str]]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
 
 
+def bundles(wanted: Sequence[Group]) -> list[list[Group]]:
+    """Groups that a GPU does with the same program, which is then compiled once for all of them."""
+    found: dict[tuple[object, ...], list[Group]] = {}
+    for group in wanted:
+        key = (group.strategy, group.rule, len(group.means), group.model, group.rewards)
+        found.setdefault(key, []).append(group)
+    return list(found.values())
+
+
+def advance_all(bundle: Sequence[Group], **options: Any) -> Sequence[Group]:
+    """`advance` for each of them, in another process; they are in the folder afterwards."""
+    for group in bundle:
+        advance(group, **options)
+    return bundle
+
+
+def advanced(
+    wanted: Sequence[Group], folder: Path, runs: int, minutes: float, processes: int, **options: Any
+) -> Iterator[Group]:
+    """Every group as soon as its runs are in the folder."""
+    end = time.monotonic() + 60 * minutes
+    if processes == 1:
+        for i, group in enumerate(wanted):
+            advance(group, folder, runs, max(0.1, (end - time.monotonic()) / (len(wanted) - i)), **options)
+            yield group
+        return
+    share = 60 * minutes * processes / max(1, len(wanted))
+    task = partial(advance_all, folder=folder, runs=runs, seconds=share, **options)
+    with get_context("spawn").Pool(processes) as pool:  # which ends them all if it is left early
+        for bundle in pool.imap_unordered(task, bundles(wanted)):
+            yield from bundle
+
+
 def main() -> None:
     """Do the groups of this part, and enter them into the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -142,6 +178,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=math.inf, help="for all groups together")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--part", default="1/1", metavar="I/N")
     parser.add_argument("--only", default="*", metavar="NAMES", help="such as tas-c/tilt/mu2,*/mu1")
     parser.add_argument("--risks", default=",".join(f"{delta:g}" for delta in DELTAS), help="some of these")
@@ -155,13 +192,13 @@ def main() -> None:
         for group in groups()
         if any(fnmatchcase(group.name, pattern) for pattern in given.only.split(","))
     ][part - 1 :: of]
-    file, end = given.folder / "certified.json", time.monotonic() + 60 * given.minutes
+    file = given.folder / "certified.json"
     table = certified.read(file if file.exists() else PACKAGE)
     device = device_name(given.device)
-    for i, group in enumerate(wanted):
-        share = max(0.1, (end - time.monotonic()) / (len(wanted) - i))
-        options = {"risks": risks, "device": given.device, "threads": given.threads}
-        found = advance(group, given.folder, given.runs, share, **options)
+    options = {"risks": risks, "device": given.device, "threads": given.threads}
+    amount = (given.runs, given.minutes, given.processes)
+    for i, group in enumerate(advanced(wanted, given.folder, *amount, **options)):
+        found = bestarm.load_simulation(file_of(group, given.folder, risks))
         row = Certified.of(group, found, first_samples(group, table), device)
         table = enter(table, row)
         write_whole(file, certified.write(table))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from benchmarks.certify import PAGE, advance, enter, file_of, page
+from benchmarks.certify import PAGE, advance, advanced, bundles, enter, file_of, page
 
 import bestarm
 from bestarm import _catalogue
@@ -54,6 +55,19 @@ def test_time_is_a_limit(tmp_path: Path) -> None:
     found = advance(EASY, tmp_path, 10**9, seconds=1e-9)
     assert {cell.runs for cell in found} == {FIRST}
     assert {cell.runs for cell in advance(EASY, tmp_path, 10**9, seconds=1e-9)} == {2 * FIRST}
+
+
+def test_processes_make_the_same_files(tmp_path: Path) -> None:
+    """Whichever does a group; and those of one program are done by one."""
+    some = [EVERY[name] for name in ("uniform/practical/mu2", "racing/tilt/0 or 1", "uniform/practical/mu4")]
+    assert sorted(map(len, bundles(some))) == [1, 2]
+    (tmp_path / "other").mkdir()
+    assert list(advanced(some, tmp_path, 5, math.inf, 1, threads=1)) == some
+    others = list(advanced(some, tmp_path / "other", 5, math.inf, 2, threads=1))
+    assert {group.name for group in others} == {group.name for group in some}
+    for group in some:
+        kept, other = (bestarm.load_simulation(file_of(group, one)) for one in (tmp_path, tmp_path / "other"))
+        assert [cell.to_dict() for cell in kept] == [cell.to_dict() for cell in other]
 
 
 def test_every_group_has_a_file_of_its_own(tmp_path: Path) -> None:

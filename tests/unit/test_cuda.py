@@ -121,6 +121,16 @@ same("uniform", (1.9, 0.5), 0.1, runs=5)
     assert "not near the threshold: [Difference(run=0" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("busy", "taken", "wanted"), [(0.5, 0.5, 2000), (2.0, 2.0, 500), (0.2, 1.0, 5000), (0.2, 3.2, 15000)]
+)
+def test_a_launch_is_busy_as_long_as_it_waits_for_the_longest_runs(
+    busy: float, taken: float, wanted: int
+) -> None:
+    """About a second, or longer where the longest of 1000 runs go on alone for longer."""
+    assert cuda.runs_for(1000, busy, taken) == pytest.approx(wanted, abs=1)
+
+
 INTERRUPTED = """
 import os, signal
 calls = []

@@ -5,12 +5,13 @@ its source, and `kernels._known` puts in what is known beforehand, so that a GPU
 that its runs never take. Arithmetic rounds as it does on a processor (nothing is fused); logarithms and
 exponentials may differ in the last bit.
 
-Runs are done in launches of about a second, whose size is bounded by memory. A launch can be cancelled: what
-is complete up to the first incomplete run is kept.
+Runs are done in launches of about a second, or longer where single runs take long; their size is bounded by
+memory. A launch can be cancelled: what is complete up to the first incomplete run is kept.
 """
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +40,7 @@ THREADS = 128  # lanes of a block
 RESIDENT = 2048  # lanes that a multiprocessor can hold
 LOCAL = 2**19 - 2**14  # bytes of a lane's own arrays: half a MiB, less what the compiler needs besides
 LAUNCH_BYTES = 2**29  # for the results of one launch
-LAUNCH_SECONDS = 1.0  # how long a launch should take
+LAUNCH_SECONDS = 1.0  # how long a launch should take, see `runs_for`
 LOOK, WAIT = 0.1, 0.005  # seconds between two looks at how far a launch is, and at whether it has ended
 # Places of params that are known when a program is made.
 KNOWN = ("RULE", "MODEL", "SHARE", "ELIMINATES", "WATCHED", "TUNING")
@@ -94,6 +95,7 @@ class Launches:
         K, levels = work.job.problem.num_arms, len(work.job.deltas)
         self.most = max(1, LAUNCH_BYTES // (levels * 8 * (2 + K)))
         self.told = 0
+        self.handed_out = math.inf  # when the last run of a launch was begun
 
     def run(self) -> None:
         """All of them, or until the signals cancel it; in a thread of its own."""
@@ -114,9 +116,10 @@ class Launches:
                     return
                 head = (job.strategy.stops_itself, first, np.uint64(job.seed), p.source[0], nature, pool)
                 fixed = (*head, levels, float(p.max_samples), params, blank)
-                start = time.perf_counter()
+                start = time.monotonic()
                 self.work.add(self._launch(first, runs, fixed, stream, beside))
-                wanted = int(runs * LAUNCH_SECONDS / max(time.perf_counter() - start, 1e-6))
+                end = time.monotonic()
+                wanted = runs_for(runs, min(self.handed_out, end) - start, end - start)
                 size = min(max(wanted, self.program.lanes), 4 * size, self.most)
 
     def _launch(self, first: int, runs: int, fixed: tuple[Any, ...], stream: Any, beside: Any) -> Part:
@@ -129,7 +132,7 @@ class Launches:
         end = cuda.event()
         self.program.launch(stream, runs, (*fixed, queue, samples, arms, ended))
         end.record(stream)
-        self._watch(end, queue, beside)
+        self._watch(end, runs, queue, beside)
         stream.synchronize()
         found, answers = samples.copy_to_host(stream=stream), arms.copy_to_host(stream=stream)
         stream.synchronize()
@@ -145,10 +148,11 @@ class Launches:
         self._tell(self.work.runs + complete)
         return Part(first, found[:complete], answers[:complete], pulls)
 
-    def _watch(self, end: Any, queue: Any, beside: Any) -> None:
-        """Wait for the end of a launch; show how far it is, and pass on a cancellation."""
+    def _watch(self, end: Any, runs: int, queue: Any, beside: Any) -> None:
+        """Wait for the end of a launch of so many runs; show how far it is, and pass on a cancellation."""
         ended: Callable[[], bool] = getattr(end, "query", lambda: True)  # simulated, it has ended
         begun, waited, looked, cancelled = self.work.runs, 0.0002, time.monotonic(), False
+        self.handed_out = math.inf
         while not ended():
             waited = min(2.0 * waited, WAIT)
             time.sleep(waited)
@@ -157,6 +161,8 @@ class Launches:
             looked = time.monotonic()
             seen = queue.copy_to_host(stream=beside)
             beside.synchronize()
+            if seen[self.lanes.NEXT] >= runs:
+                self.handed_out = min(self.handed_out, looked)
             self.signals[engine.SAMPLES] = seen[self.lanes.LONGEST]
             self._tell(begun + int(seen[self.lanes.DONE]))
             if self.signals[engine.CANCEL] and not cancelled:
@@ -180,6 +186,15 @@ class Launches:
         if done > self.told:
             self.reporter.add(done - self.told)
             self.told = done
+
+
+def runs_for(runs: int, busy: float, taken: float) -> int:
+    """How many runs the next launch should have, where so many took so long.
+
+    Its lanes are busy until the last run is begun, then only the longest runs go on, which more runs would
+    not make longer: so it should be busy for LAUNCH_SECONDS, or for as long as it waits for them.
+    """
+    return int(runs * max(LAUNCH_SECONDS, taken - busy) / max(busy, 1e-6))
 
 
 def _load() -> Any:
