@@ -4,9 +4,9 @@ For strategies, models, rules and bandits, at four risks (`bestarm.paper.certifi
 are a file of the folder, which is continued: a call that is interrupted, or that asked for fewer runs, is
 resumed by the next, on the processor (`--device cpu`) or on a GPU. `--minutes` shares so much time among the
 groups, whatever their runs find; `--part 1/4` does every fourth group, for several machines, whose files can
-be copied together. `--processes 8` does so many groups at a time: on a GPU some run while others compile,
-which takes most of the time. `certified.json` in the folder is the table, which begins with the one in the
-package; `--keep` puts it there, and into docs/certified.md.
+be copied together. `--processes 8` does so many groups at a time: on a GPU compiling takes most of the time,
+and some run while others compile. `certified.json` in the folder is the table, which begins with the one in
+the package; `--keep` puts it there, and into docs/certified.md.
 
     python -m benchmarks.certify certified --runs 100000 --device cuda --processes 8
     python -m benchmarks.certify certified --runs 100000000 --device cuda --only ebs-d/tilt/mu2 --risks 1e-5
@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import platform
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from fnmatch import fnmatchcase
-from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
@@ -94,12 +95,12 @@ def first_samples(group: Group, table: list[Certified]) -> list[int]:
 def enter(table: list[Certified], row: Certified) -> list[Certified]:
     """The table with a row of its group, in place of those of fewer runs, whose devices it names, too.
 
-    Those with a risk that the row has not stay.
+    Rows that have a risk which this one lacks stay.
     """
     same = [old for old in table if old.name == row.name]
-    if any(old.runs == row.runs for old in same):
+    if any(old.runs == row.runs and set(row.levels) <= set(old.levels) for old in same):
         return table
-    fewer = [old for old in same if old.runs < row.runs and set(old.levels) <= set(row.levels)]
+    fewer = [old for old in same if old.runs <= row.runs and set(old.levels) <= set(row.levels)]
     devices = dict.fromkeys([*(device for old in fewer for device in old.device.split(" and ")), row.device])
     row = Certified(**{**vars(row), "device": " and ".join(devices)})
     order = {group.name: i for i, group in enumerate(groups())}
@@ -146,28 +147,40 @@ def bundles(wanted: Sequence[Group]) -> list[list[Group]]:
     return list(found.values())
 
 
-def advance_all(bundle: Sequence[Group], **options: Any) -> Sequence[Group]:
-    """`advance` for each of them, in another process; they are in the folder afterwards."""
-    for group in bundle:
-        advance(group, **options)
+def advance_all(
+    bundle: Sequence[Group], folder: Path, runs: int, seconds: float, until: float, **options: Any
+) -> Sequence[Group]:
+    """`advance` for each of them, in a process of its own that ends when it is interrupted.
+
+    until  when all have to be done, as a `time.time`
+    """
+    try:
+        for group in bundle:
+            advance(group, folder, runs, max(0.1, min(seconds, until - time.time())), **options)
+    except KeyboardInterrupt:
+        os._exit(1)  # what is done is saved; to raise would let the next group begin
     return bundle
 
 
 def advanced(
     wanted: Sequence[Group], folder: Path, runs: int, minutes: float, processes: int, **options: Any
 ) -> Iterator[Group]:
-    """Every group as soon as its runs are in the folder."""
+    """Every group when its runs are in the folder."""
     end = time.monotonic() + 60 * minutes
     if processes == 1:
         for i, group in enumerate(wanted):
             advance(group, folder, runs, max(0.1, (end - time.monotonic()) / (len(wanted) - i)), **options)
             yield group
         return
-    share = 60 * minutes * processes / max(1, len(wanted))
-    task = partial(advance_all, folder=folder, runs=runs, seconds=share, **options)
-    with get_context("spawn").Pool(processes) as pool:  # which ends them all if it is left early
-        for bundle in pool.imap_unordered(task, bundles(wanted)):
-            yield from bundle
+    parts, until = bundles(wanted), time.time() + 60 * minutes
+    share = 60 * minutes * min(processes, len(parts)) / max(1, len(wanted))
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        tasks = [pool.submit(advance_all, one, folder, runs, share, until, **options) for one in parts]
+        try:
+            for task in as_completed(tasks):
+                yield from task.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def main() -> None:
@@ -185,7 +198,9 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="put the table into the package and the docs")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    risks = [delta for delta in DELTAS if delta in map(float, given.risks.split(","))]
+    risks = sorted({float(word) for word in given.risks.split(",")}, reverse=True)
+    if not set(risks) <= set(DELTAS):
+        parser.error(f"--risks must be some of {DELTAS}, got {given.risks}")
     part, of = (int(word) for word in given.part.split("/"))
     wanted = [
         group
@@ -199,7 +214,8 @@ def main() -> None:
     amount = (given.runs, given.minutes, given.processes)
     for i, group in enumerate(advanced(wanted, given.folder, *amount, **options)):
         found = bestarm.load_simulation(file_of(group, given.folder, risks))
-        row = Certified.of(group, found, first_samples(group, table), device)
+        first = first_samples(group, table) if risks == DELTAS else None
+        row = Certified.of(group, found, first, device)
         table = enter(table, row)
         write_whole(file, certified.write(table))
         print(f"{i + 1} of {len(wanted)}: {group.name}: {row.errors} of {row.runs}", flush=True)

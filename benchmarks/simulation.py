@@ -96,7 +96,7 @@ def steps() -> None:
 def many_arms() -> None:
     """The table of nanoseconds per step and arm, up to 10,000 arms.
 
-    What a step of EBS costs depends on how many arms may be the best: with two arms far ahead, always two.
+    What a step of EBS costs depends on the number of candidates: with two arms far ahead, nearly always one.
     """
     rows = []
     names = [(name, False) for name in ("tas-d", "tas-c", "ebs-d", "racing", "lucb++", "uniform")]

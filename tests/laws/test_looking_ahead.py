@@ -7,7 +7,7 @@ import pytest
 
 from bestarm.kernels import rules
 from bestarm.kernels.decision import take
-from bestarm.kernels.layout import LEVEL, OUT
+from bestarm.kernels.layout import LEVEL, OUT, SHARE
 from bestarm.kernels.tracking import leading_arm
 from bestarm.theory.models import Bounded, Gaussian, Model, Student
 from bestarm.theory.stopping import StoppingRule
@@ -18,7 +18,7 @@ CASES: dict[str, tuple[StoppingRule, Model, int]] = {
     "comparators": (Tilt(1 / 400), Gaussian(1.0), 4),
     "comparators, after every sample": (Tilt(0.0), Gaussian(1.0), 4),
     "bounded": (Tilt(1 / 400), Bounded(-4.0, 4.0), 3),
-    "a pair": (Tilt(1 / 400), Gaussian(1.0), 2),
+    "a pair": (Tilt(1 / 400).applied(2), Gaussian(1.0), 2),
     "variance unknown": (StudentRule(1 / 400), Student(), 3),
 }
 
@@ -32,6 +32,7 @@ def test_to_look_ahead_changes_nothing(case: str) -> None:
     rule, model, K = CASES[case]
     rng = np.random.default_rng(len(case))
     params, state = rule.parameters(model, K, 0.01, 0.0, 0.0), rule.blank(model, K)
+    assert (params[SHARE] > 0.0) == (case not in ("a pair", "variance unknown"))
     other, t, searches, looks, stops = state.copy(), 0.0, 0, 0, False
     while not stops and t < 4000.0:
         arm = int(rng.integers(K))

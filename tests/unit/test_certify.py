@@ -116,7 +116,10 @@ def test_a_risk_may_be_left_out(tmp_path: Path) -> None:
     assert [record["delta"] for record in one.to_records()] == [DELTAS[3]]
     whole = row([1, 0, 0, 0], 30)
     assert enter([whole], one) == [one, whole]
-    assert [sum(each) for each in verdict_counts([whole, one])["practical"]] == [1, 1, 1, 2]
+    assert enter([one], replace(whole, runs=60)) == [replace(whole, runs=60, device="here")]
+    assert [sum(each) for each in verdict_counts([whole, one])["practical"]] == [1, 1, 1, 1]
+    with pytest.raises(AssertionError, match="left out"):
+        one.verdict(0)
 
 
 def test_the_file_comes_back(tmp_path: Path) -> None:
@@ -205,5 +208,5 @@ def test_the_report_shows_the_kept_table() -> None:
     assert all(one.text(k) in shown for one in KEPT for k in (0, 3))
     counts = verdict_counts(KEPT)
     for k in (0, 3):
-        assert sum(sum(each[k]) for each in counts.values()) == sum(k in one.levels for one in KEPT)
+        assert sum(sum(each[k]) for each in counts.values()) == len(EVERY)
     assert f"{EQUAL}</td>" in shown

@@ -34,6 +34,8 @@ CASES: dict[str, tuple[str, tuple[float, ...], dict[str, object]]] = {
     "open": ("ebs-open-gaps", MU1, {"stopping": "mixture"}),
     "lucb++": ("lucb++", MU1, {"max_samples": 20_000}),
     "tilt": ("tas-c", MU1, {"stopping": "tilt"}),
+    "tilt, open": ("ebs-open-need", MU1, {"stopping": "tilt"}),
+    "tilt, a pair": ("tas-d", MU1[1:3], {"stopping": "tilt"}),
     "successes": ("tas-d", (0.8, 0.5, 0.3), {"rewards": "bernoulli", "stopping": "tilt"}),
     "scales": ("ebs-d", MU1, {"noise": 0.7, "sigma": [0.7, 0.7, 1.0, 0.7, 0.7], "stopping": "mixture"}),
     "counts": ("tas-d", (30.0, 28.0), {"rewards": "poisson"}),

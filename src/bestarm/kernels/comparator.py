@@ -266,12 +266,12 @@ def estimate(params: Array, state: Array, b: int, i: int) -> float:
 
 @kernel("i8(const(f8[::1]), f8[:, ::1], i8, i8, f8, b1)", apart=True)
 def look(params: Array, state: Array, b: int, i: int, t: float, ahead: bool) -> int:
-    """Whether "i is the best" is refuted, with leader b; where looks are spaced, also when to look again.
+    """Is "i is the best" refuted, with leader b? Where looks are spaced, also when to look again.
 
     Then a search is made only where it may succeed: BEYOND is what the last one found beyond the likelihood
     ratio, or beyond the estimate of values that have none, and this difference changes slowly.
 
-    ahead    do not search: then nothing changes, and the answer is SEARCH
+    ahead    make no search: where one is needed, change nothing and answer SEARCH
     Returns  STAYS, REFUTED or SEARCH
     """
     row, bound, spaced = comparator_row(params), params[LEVEL], t > 0.0 and params[TUNING] > 0.0

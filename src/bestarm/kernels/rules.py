@@ -290,7 +290,7 @@ def searches_exceed(params: Array, state: Array, b: int, bound: float, t: float,
 
     With a spacing the next look is after part of the samples that the evidence lacks; at once where t is 0.
 
-    ahead  go only as far as no search is needed, and tell whether one is; the next call goes on from there
+    ahead  go only as far as no search is needed, and tell whether one may be; the next call goes on there
     """
     if params[SHARE] > 0.0:
         return eliminate(params, state, t, ahead)

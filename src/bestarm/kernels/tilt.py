@@ -144,7 +144,8 @@ def place(params: Array, state: Array, arm: int) -> float:
 def tilt(params: Array, state: Array, arm: int, k: int, which: int, x: float) -> tuple[float, float]:
     """The exponent of the k-th tilt of a side for a mean of x, and its slope in x.
 
-    Numerics: EPSILON are powers of two, so that their product with 1/σ is their quotient by σ, to the bit.
+    Numerics: the entries of EPSILON are powers of two, so that to multiply them by 1/σ, which is the same for
+    all k, gives to the bit what dividing them by σ gives.
     """
     n, row = state[PULLS, arm], 0
     if which == COMPARED:

@@ -108,7 +108,8 @@ class Certified:
     device         on which the runs were made; version of bestarm
     first_samples  of the first FIRST runs together
 
-    Where only the errors were written down, cut_off, mean_samples and first_samples are None.
+    Where only the errors were written down, cut_off, mean_samples and first_samples are None; the latter also
+    where risks were left out.
     """
 
     name: str
@@ -122,7 +123,7 @@ class Certified:
     first_samples: list[int] | None
 
     @classmethod
-    def of(cls, group: Group, found: Simulation, first_samples: list[int], device: str) -> Certified:
+    def of(cls, group: Group, found: Simulation, first_samples: list[int] | None, device: str) -> Certified:
         """What a simulation of the group found."""
         at = {cell.delta: cell for cell in found}
         cells = [at.get(delta) for delta in DELTAS]
@@ -151,7 +152,9 @@ class Certified:
 
     def interval(self, level: int) -> tuple[float, float]:
         """The exact 95% interval for the error rate at a risk, by its place in DELTAS."""
-        return exact_interval(self.errors[level] or 0, self.runs)
+        errors = self.errors[level]
+        assert errors is not None, "that risk was left out"
+        return exact_interval(errors, self.runs)
 
     def verdict(self, level: int) -> str:
         """What that interval says of the error rate: one of VERDICTS."""
@@ -168,10 +171,10 @@ class Certified:
 
     def text(self, level: int) -> str:
         """The error rate with its interval, the verdict and the mean samples at a risk, for a person."""
-        errors, (low, high) = self.errors[level], self.interval(level)
+        errors = self.errors[level]
         if errors is None:
             return "no runs"
-        rate = errors / self.runs
+        rate, (low, high) = errors / self.runs, self.interval(level)
         return f"{rate:.2g} ({low:.2g} to {high:.2g}), {self.verdict(level)}; {self.samples(level)}"
 
     def to_records(self) -> list[dict[str, Any]]:
@@ -208,10 +211,13 @@ def kept_certified() -> list[Certified]:
 
 
 def verdict_counts(rows: Iterable[Certified]) -> dict[str, list[list[int]]]:
-    """For each rule and risk, how many groups have each of VERDICTS."""
+    """For each rule and risk, how many groups have each of VERDICTS, by their row of most runs."""
+    most: dict[tuple[str, int], Certified] = {}
     counts: dict[str, list[list[int]]] = {}
     for row in rows:
-        one = counts.setdefault(row.parts[1], [[0] * len(VERDICTS) for _ in DELTAS])
+        counts.setdefault(row.parts[1], [[0] * len(VERDICTS) for _ in DELTAS])
         for k in row.levels:
-            one[k][VERDICTS.index(row.verdict(k))] += 1
+            most[row.name, k] = max(most.get((row.name, k), row), row, key=lambda one: one.runs)
+    for (_, k), row in most.items():
+        counts[row.parts[1]][k][VERDICTS.index(row.verdict(k))] += 1
     return counts

@@ -95,7 +95,7 @@ class Launches:
         K, levels = work.job.problem.num_arms, len(work.job.deltas)
         self.most = max(1, LAUNCH_BYTES // (levels * 8 * (2 + K)))
         self.told = 0
-        self.handed_out = math.inf  # when the last run of a launch was begun
+        self.busy = self.taken = 0.0  # seconds of the last launch, see `runs_for`
 
     def run(self) -> None:
         """All of them, or until the signals cancel it; in a thread of its own."""
@@ -116,10 +116,8 @@ class Launches:
                     return
                 head = (job.strategy.stops_itself, first, np.uint64(job.seed), p.source[0], nature, pool)
                 fixed = (*head, levels, float(p.max_samples), params, blank)
-                start = time.monotonic()
                 self.work.add(self._launch(first, runs, fixed, stream, beside))
-                end = time.monotonic()
-                wanted = runs_for(runs, min(self.handed_out, end) - start, end - start)
+                wanted = runs_for(runs, self.busy, self.taken)
                 size = min(max(wanted, self.program.lanes), 4 * size, self.most)
 
     def _launch(self, first: int, runs: int, fixed: tuple[Any, ...], stream: Any, beside: Any) -> Part:
@@ -129,11 +127,13 @@ class Launches:
         samples, arms = (cuda.device_array(shape, dtype=np.int64, stream=stream) for _ in range(2))
         ended = cuda.device_array((*shape, job.problem.num_arms), dtype=np.float64, stream=stream)
         queue = cuda.to_device(np.zeros(self.lanes.PLACES, dtype=np.int64), stream=stream)
-        end = cuda.event()
+        end, start = cuda.event(), time.monotonic()
         self.program.launch(stream, runs, (*fixed, queue, samples, arms, ended))
         end.record(stream)
-        self._watch(end, runs, queue, beside)
+        handed_out = self._watch(end, runs, queue, beside)
         stream.synchronize()
+        self.taken = time.monotonic() - start
+        self.busy = min(handed_out - start, self.taken)
         found, answers = samples.copy_to_host(stream=stream), arms.copy_to_host(stream=stream)
         stream.synchronize()
         complete = self._prefix(first, found, answers, int(queue.copy_to_host()[self.lanes.NEXT]))
@@ -148,11 +148,14 @@ class Launches:
         self._tell(self.work.runs + complete)
         return Part(first, found[:complete], answers[:complete], pulls)
 
-    def _watch(self, end: Any, runs: int, queue: Any, beside: Any) -> None:
-        """Wait for the end of a launch of so many runs; show how far it is, and pass on a cancellation."""
+    def _watch(self, end: Any, runs: int, queue: Any, beside: Any) -> float:
+        """Wait for the end of a launch of so many runs; show how far it is, and pass on a cancellation.
+
+        Returns when it was first seen that the last run was begun; inf if that was not before the end.
+        """
         ended: Callable[[], bool] = getattr(end, "query", lambda: True)  # simulated, it has ended
         begun, waited, looked, cancelled = self.work.runs, 0.0002, time.monotonic(), False
-        self.handed_out = math.inf
+        handed_out = math.inf
         while not ended():
             waited = min(2.0 * waited, WAIT)
             time.sleep(waited)
@@ -162,7 +165,7 @@ class Launches:
             seen = queue.copy_to_host(stream=beside)
             beside.synchronize()
             if seen[self.lanes.NEXT] >= runs:
-                self.handed_out = min(self.handed_out, looked)
+                handed_out = min(handed_out, looked)
             self.signals[engine.SAMPLES] = seen[self.lanes.LONGEST]
             self._tell(begun + int(seen[self.lanes.DONE]))
             if self.signals[engine.CANCEL] and not cancelled:
@@ -170,6 +173,7 @@ class Launches:
                 queue[self.lanes.CANCEL : self.lanes.CANCEL + 1].copy_to_device(raised, stream=beside)
                 beside.synchronize()
                 cancelled = True
+        return handed_out
 
     def _prefix(self, first: int, samples: Any, arms: Any, given: int) -> int:
         """How many runs from the first on are complete."""
@@ -228,7 +232,7 @@ def _program(lanes: Any, job: Job) -> Program:
         del known["SHARE"]  # which varies with the number of arms and risks; that it is 0 is what matters
     searches = known["RULE"] in (rules.TILT, rules.STUDENT)
     if not searches:
-        del known["TUNING"]  # which may be any number; of these rules it is the spacing of looks
+        del known["TUNING"]  # any number; only for rules that search it is the spacing of their looks
     key = (job.select, rows, remembered, K, family, *known.items())
     if key not in PROGRAMS:
         device = partial(lanes.cuda.jit, device=True)

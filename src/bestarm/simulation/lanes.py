@@ -38,7 +38,7 @@ cuda: Any = _load()
 
 NEXT, DONE, LONGEST, CANCEL, PLACES = 0, 1, 2, 3, 4  # places in the queue, which all lanes share
 ALL = 0xFFFFFFFF  # the lanes of a warp
-RARELY = 2**12 - 1  # steps between two looks at CANCEL, a power of two less one
+RARELY = 2**12 - 1  # steps of a run between two looks at CANCEL, a power of two less one
 FAULT = -1  # as the number of samples: the strategy chose what is no arm, and `arms` has it
 
 float64, uint64 = numba.float64, numba.uint64
@@ -51,7 +51,7 @@ def _meet() -> None:
 
 
 def _goes_on(ahead: bool) -> bool:
-    """Whether a lane goes on: no search is ahead of it, or one is of a quarter of its warp. All lanes ask."""
+    """Whether a lane goes on: it has no search ahead, or a quarter of its warp has. All of its lanes ask."""
     if SIMULATED:
         return True
     ready, running = cuda.ballot_sync(ALL, ahead), cuda.ballot_sync(ALL, True)
@@ -88,15 +88,14 @@ def make_lanes(
         streams = cuda.local.array(in_streams, uint64)
         num_runs, last_level = samples.shape[0], levels.size - 1
         run, status, action, level = 0, BAD_ACTION, 0, 0
-        t, last, check, bound = 0.0, -1, False, 0.0
-        ahead, going_on = False, True
+        t, last, check, bound, ahead, going_on = 0.0, -1, False, 0.0, False, True
         while True:
             if searches:
                 if status == GOING and check and not ahead:
                     ahead = searches_exceed(params, state, leading_arm(state), bound, t, True)
                 going_on = goes_on(ahead)
             if status != GOING:
-                run = cuda.atomic.add(queue, NEXT, 1)
+                run = cuda.atomic.add(queue, NEXT, 1) if cuda.atomic.add(queue, CANCEL, 0) == 0 else num_runs
                 if run >= num_runs:
                     return
                 samples[run, last_level] = 0
