@@ -166,13 +166,13 @@ def advanced(
     wanted: Sequence[Group], folder: Path, runs: int, minutes: float, processes: int, **options: Any
 ) -> Iterator[Group]:
     """Every group when its runs are in the folder."""
-    end = time.monotonic() + 60 * minutes
+    until = time.time() + 60 * minutes
     if processes == 1:
         for i, group in enumerate(wanted):
-            advance(group, folder, runs, max(0.1, (end - time.monotonic()) / (len(wanted) - i)), **options)
+            advance(group, folder, runs, max(0.1, (until - time.time()) / (len(wanted) - i)), **options)
             yield group
         return
-    parts, until = bundles(wanted), time.time() + 60 * minutes
+    parts = bundles(wanted)
     share = 60 * minutes * min(processes, len(parts)) / max(1, len(wanted))
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         tasks = [pool.submit(advance_all, one, folder, runs, share, until, **options) for one in parts]
@@ -191,7 +191,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=math.inf, help="for all groups together")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1, help="groups at a time")
     parser.add_argument("--part", default="1/1", metavar="I/N")
     parser.add_argument("--only", default="*", metavar="NAMES", help="such as tas-c/tilt/mu2,*/mu1")
     parser.add_argument("--risks", default=",".join(f"{delta:g}" for delta in DELTAS), help="some of these")
