@@ -152,6 +152,24 @@ def test_the_minimum_is_certified(kind: str) -> None:
             assert ceilings.ceiling(params, state, 0, 1, d, 0.0) >= lower - 1e-9
 
 
+@pytest.mark.parametrize("model", [UNIT, Gaussian(0.5)], ids=str)
+def test_a_search_that_ends_early_decides_as_one_that_does_not(model: Model) -> None:
+    """Above a level exactly when the certified minimum is, however near; and it does end early."""
+    rng, early = np.random.default_rng(6), 0
+    for _ in range(60):
+        values = [samples(rng, "between", int(rng.integers(5, 400)), 0.4 + s) for s in (0.25, 0.0)]
+        params, state = state_of(values, model)
+        start = tilt.pooled(params, state, 0, 1)
+        least, _, _ = tilt.minimum(params, state, 0, 1, 0.0, start, -math.inf, 0.0)
+        for below in (2.0, 0.1, 1e-3, 1e-9, 0.0, -1e-9, -1e-3, -0.1):
+            level = least - below
+            found, _, _ = tilt.minimum(params, state, 0, 1, 0.0, start, level, 0.0)
+            assert (found > level) == (least > level)
+            assert found <= least
+            early += level < found < least
+    assert early > 60
+
+
 @pytest.mark.parametrize("model", [UNIT, Gaussian(0.5), Gaussian((0.5, 0.9))], ids=str)
 def test_ends_of_intervals_agree_with_the_decision(model: Model) -> None:
     """The lower end is above 0 exactly when the pair passes; there, Λ is the level, to 1e-6 of a nat."""

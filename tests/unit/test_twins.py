@@ -59,7 +59,7 @@ def test_a_run_of_twins_is_the_same_run(kind: str) -> None:
         job = Job(find_strategy("tas-d"), problem, (0.1,), 0)
         job.select = choose or job.select  # type: ignore[assignment]
         room, (samples, recommended) = job.room(), job.table(3)
-        arguments = *job.arguments(0, room, samples, recommended), room.pulls, room.signals
+        arguments = *job.arguments(0, room, samples, recommended, job.params), room.pulls, room.signals
         with np.errstate(all="ignore"):
             engine_loop(*arguments)  # type: ignore[operator]
         sums = room.state[SUMS] + room.state[LOST]  # of the last run's rewards

@@ -25,6 +25,7 @@ from .ceilings import likelihood_ratio
 from .exact import two_product, two_sum
 from .families import BOUNDED
 from .layout import (
+    DECIDES,
     GATE,
     LEVEL,
     MEANS,
@@ -204,7 +205,7 @@ def leader_besides(state: Array, i: int) -> int:
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
 def evidence_against(params: Array, state: Array, b: int, i: int, enough: float) -> float:
-    """The statistic of "i is the best", with leader b; or `enough` or less, if it is at most that."""
+    """The statistic of "i is the best", with leader b; or a number on the same side of `enough`."""
     if not comparable(params, state, b, i):
         return 0.0
     start = pooled(params, state, b, i)
@@ -291,6 +292,8 @@ def look(params: Array, state: Array, b: int, i: int, t: float, ahead: bool) -> 
             return SEARCH
         found = evidence_against(params, state, b, i, bound)
         if found > bound:
+            if params[DECIDES] == 0.0:
+                found = evidence_against(params, state, b, i, -math.inf)
             state[SETTLED, i] = found
             return REFUTED
         if spaced:

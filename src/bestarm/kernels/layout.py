@@ -41,7 +41,8 @@ SHARE = 12  # for TILT: the weight of comparators, 0 where arms are compared in 
 PAIR_LEVEL = 13  # what a pair must exceed for its interval to lie above 0; LEVEL but where SHARE is positive
 GATE = 14  # for TILT: by how many nats a leader must be ahead for its values to count, see `comparator`
 ELIMINATES = 15  # 1 where arms are ruled out before the end: by comparators, or pair by pair
-OWN = 16
+DECIDES = 16  # 1 where nobody is shown with which statistic an arm was ruled out: in simulations
+OWN = 17
 
 Select = Callable[..., int]
 SELECT = "i8(f8, i8, i8, const(f8[:, ::1]), const(f8[::1]), f8[:, ::1], u8[::1])"  # of a strategy's kernel

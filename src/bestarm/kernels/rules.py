@@ -116,7 +116,7 @@ def excluded(params: Array, tolerance: float) -> float:
 def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float, enough: float) -> float:
     """The statistic of one pair: its cost, or for MIXTURE and TILT the logarithm of a supermartingale.
 
-    For TILT and STUDENT it may be any number up to `enough`, if it is at most that.
+    For TILT and STUDENT it may be any number on the same side of `enough`: up to that, or for TILT above it.
     """
     if params[RULE] == STUDENT:
         return student_minimum(params, state, b, a, tolerance, enough)
@@ -204,6 +204,8 @@ def evidence_up_to(params: Array, state: Array, b: int, a: int, tolerance: float
     found = pair_ceiling(params, state, b, a, tolerance)
     if found > limit:
         found = pair_evidence(params, state, b, a, tolerance, limit)
+    if found > limit and params[RULE] == TILT:
+        found = pair_evidence(params, state, b, a, tolerance, -math.inf)
     return max(found, 0.0)
 
 

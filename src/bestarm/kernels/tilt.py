@@ -252,10 +252,10 @@ def ends(params: Array, d: float) -> tuple[float, float]:
 def minimum(
     params: Array, state: Array, b: int, a: int, d: float, start: float, enough: float, share: float
 ) -> tuple[float, float, float]:
-    """A certified lower bound of Λ(d), an upper one, and where that is taken; they end within CLOSE.
+    """A certified lower bound of Λ(d), an upper one, and where that is taken.
 
     start   a guess of the minimiser
-    enough  the search ends as soon as Λ is known to be at most that
+    enough  the search ends as soon as Λ is known to be at most that, or above it; -inf: when they are CLOSE
     """
     low, high = ends(params, d)
     n = state[PULLS, b] + state[PULLS, a]
@@ -280,7 +280,7 @@ def minimum(
         if has_left and has_right:
             meet = (at_right - at_left + slope_left * left - slope_right * right) / (slope_left - slope_right)
             lower = max(lower, at_left + slope_left * (meet - left))
-            if upper - lower <= CLOSE * max(1.0, abs(upper)):
+            if upper - lower <= CLOSE * max(1.0, abs(upper)) or lower > enough > -math.inf:
                 break
             inner = 0.05 * (right - left)
             m = meet if left + inner <= meet <= right - inner else 0.5 * (left + right)

@@ -43,7 +43,7 @@ LAUNCH_BYTES = 2**29  # for the results of one launch
 LAUNCH_SECONDS = 1.0  # how long a launch should take, see `runs_for`
 LOOK, WAIT = 0.1, 0.005  # seconds between two looks at how far a launch is, and at whether it has ended
 # Places of params that are known when a program is made.
-KNOWN = ("RULE", "MODEL", "SHARE", "ELIMINATES", "WATCHED", "TUNING")
+KNOWN = ("RULE", "MODEL", "SHARE", "ELIMINATES", "WATCHED", "TUNING", "DECIDES")
 
 PROGRAMS: dict[tuple[object, ...], Program] = {}
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from .._door import Array
 from ..errors import InvalidInputError
+from ..kernels import layout
 from ..strategies import Stopped, Strategy
 from ..strategies._admit import kernel_of, raised_by
 from ..theory.stopping import StoppingRule
@@ -73,6 +74,8 @@ class Job:
         head = rule.parameters(model, K, self.deltas[0], self.problem.tolerance)
         placed = self.strategy.placed(self.problem.offset)
         self.params = np.concatenate([head, placed.parameters(K, model.unit)])
+        self.shown = self.params.copy()  # for a run that is recorded
+        self.params[layout.DECIDES] = 1.0
         self.blank = rule.blank(model, K)
         self.select = kernel_of(self.strategy)
 
@@ -135,21 +138,23 @@ class Job:
 
     def simulate(self, first: int, room: Room, samples: Indices, arms: Indices) -> tuple[int, int, int]:
         """As many runs from `first` on as there are rows in `samples`; see `engine.simulate_runs`."""
-        arguments = *self.arguments(first, room, samples, arms), room.pulls, room.signals
+        arguments = *self.arguments(first, room, samples, arms, self.params), room.pulls, room.signals
         with self._calling():
             return engine.simulate_runs(*arguments)
 
     def record(self, run: int, room: Room, record: Array) -> None:
         """One run step by step; see `engine.record_run`."""
-        arguments = *self.arguments(run, room, *self.table(1)), record
+        arguments = *self.arguments(run, room, *self.table(1), self.shown), record
         with self._calling():
             engine.record_run(*arguments)
 
-    def arguments(self, run: int, room: Room, samples: Indices, arms: Indices) -> tuple[Any, ...]:
+    def arguments(
+        self, run: int, room: Room, samples: Indices, arms: Indices, params: Array
+    ) -> tuple[Any, ...]:
         """What both loops of the engine begin with."""
         p, key = self.problem, np.uint64(self.seed)
         nature = (run, key, *p.source)
-        assumed = (self.levels, p.max_samples, self.params, self.blank)
+        assumed = (self.levels, p.max_samples, params, self.blank)
         space = (room.state, room.memory, room.streams, samples, arms, room.ended)
         return (self.select, self.strategy.stops_itself, *nature, *assumed, *space)
 
