@@ -212,3 +212,8 @@ def test_what_is_known_beforehand_is_put_in() -> None:
     assert made(other, 3.0) == pytest.approx(2.0 * 1.9459101490553132)
     assert plain(other, 3.0) != made(other, 3.0)
     assert "RULE" not in made.__code__.co_names
+    rule = next(one.function for one in _jit.KERNELS if one.made is rules.statistic)
+    assert isinstance(rule, FunctionType)
+    told = made_for(rule, {"ELIMINATES": 0.0}, {}, ["SHARE"])
+    assert "SHARE" not in told.__code__.co_names  # known to be above 0
+    assert "SHARE" in made_for(rule, {"ELIMINATES": 0.0}, {}).__code__.co_names

@@ -12,17 +12,23 @@ import __future__
 import ast
 import inspect
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import CodeType, FunctionType
 
 PARAMS = "params"  # what kernels call the array
 
 
-def made_for(function: FunctionType, places: Mapping[str, float], names: Mapping[str, int]) -> FunctionType:
+def made_for(
+    function: FunctionType,
+    places: Mapping[str, float],
+    names: Mapping[str, int],
+    positive: Collection[str] = (),
+) -> FunctionType:
     """The same function, in which some of what it is told has become numbers.
 
-    places  values of `params`, by the name of the place: {"RULE": 0.0}
-    names   values of arguments, by their names, if the function takes them: {"family": 0}
+    places    values of `params`, by the name of the place: {"RULE": 0.0}
+    names     values of arguments, by their names, if the function takes them: {"family": 0}
+    positive  places that are known to be above 0, and no more
     """
     taken = inspect.signature(function).parameters
     known = {name: value for name, value in names.items() if name in taken}
@@ -30,7 +36,7 @@ def made_for(function: FunctionType, places: Mapping[str, float], names: Mapping
     body = tree.body[0]
     assert isinstance(body, ast.FunctionDef)
     body.decorator_list = []
-    tree = ast.fix_missing_locations(_Known(places, known).visit(tree))
+    tree = ast.fix_missing_locations(_Known(places, known, positive).visit(tree))
     ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
     file, flags = function.__code__.co_filename, __future__.annotations.compiler_flag
     module = compile(tree, file, "exec", flags=flags, dont_inherit=True)
@@ -43,18 +49,31 @@ def made_for(function: FunctionType, places: Mapping[str, float], names: Mapping
 class _Known(ast.NodeTransformer):
     """Puts numbers in place of what is known, and drops the branches that they rule out."""
 
-    def __init__(self, places: Mapping[str, float], names: Mapping[str, int]) -> None:
-        self.places, self.names = places, names
+    def __init__(
+        self, places: Mapping[str, float], names: Mapping[str, int], positive: Collection[str]
+    ) -> None:
+        self.places, self.names, self.positive = places, names, positive
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
-        whose, place = node.value, node.slice
-        known = self.places.get(place.id) if isinstance(place, ast.Name) else None
-        if known is None or not isinstance(whose, ast.Name) or whose.id != PARAMS:
-            return node
-        return ast.copy_location(ast.Constant(known), node)
+        known = self.places.get(_place(node))
+        return node if known is None else ast.copy_location(ast.Constant(known), node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        above_0 = ast.unparse(node).endswith(" > 0.0") and len(node.ops) == 1
+        if above_0 and _place(node.left) in self.positive:
+            return ast.copy_location(ast.Constant(True), node)
+        self.generic_visit(node)
+        return node
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self.names and isinstance(node.ctx, ast.Load):
             return ast.copy_location(ast.Constant(self.names[node.id]), node)
         return node
+
+
+def _place(node: ast.expr) -> str:
+    """The name of the place if this is `params[NAME]`, else empty."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Name):
+        return ""
+    return node.slice.id if isinstance(node.value, ast.Name) and node.value.id == PARAMS else ""

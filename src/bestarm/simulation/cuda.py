@@ -228,15 +228,16 @@ def _program(lanes: Any, job: Job) -> Program:
     remembered, family = len(job.strategy.rows), job.problem.source[0]
     multiprocessors = _refuse_too_many(lanes, K, 8 * (rows + remembered + 2))
     known = {name: float(job.params[getattr(layout, name)]) for name in KNOWN}
-    if known["SHARE"] > 0.0:
-        del known["SHARE"]  # which varies with the number of arms and risks; that it is 0 is what matters
+    positive = ["SHARE"] if known["SHARE"] > 0.0 else []
+    if positive:
+        del known["SHARE"]  # which varies with the number of arms and risks; whether it is 0 matters
     searches = known["RULE"] in (rules.TILT, rules.STUDENT)
     if not searches:
         del known["TUNING"]  # any number; only for rules that search it is the spacing of their looks
     key = (job.select, rows, remembered, K, family, *known.items())
     if key not in PROGRAMS:
         device = partial(lanes.cuda.jit, device=True)
-        found = twins(lambda plain, _: device(made_for(plain, known, {"family": family})))
+        found = twins(lambda plain, _: device(made_for(plain, known, {"family": family}, positive)))
         select = found.get(job.select) or _twin_of_users(job.select, found, device)
         used = (steps.begin, steps.step, layout.arm_of, leading_arm, rules.searches_exceed)
         loop = lanes.make_lanes(*(found[one] for one in used), select, searches, rows, remembered, K)
