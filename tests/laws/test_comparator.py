@@ -18,7 +18,7 @@ from bestarm import simulate
 from bestarm.kernels import ceilings, comparator, rules, tilt
 from bestarm.kernels._types import Array
 from bestarm.kernels.decision import take
-from bestarm.kernels.layout import LEVEL, MEANS, OUT, SHARE
+from bestarm.kernels.layout import LEVEL, MEANS, OUT, SETTLED, SHARE
 from bestarm.theory.models import Bounded, Gaussian, Model
 from bestarm.theory.tilt import Tilt
 
@@ -237,7 +237,8 @@ def test_an_arm_is_out_exactly_when_its_lead_is_negative(kind: str) -> None:
         take(params, state, arm, 1.0, draw(rng, arm))
         if n % 20 == 19:
             leads = [comparator.lead_bound(params, state, i) for i in range(4)]
-            exceed = [comparator.standing(params, state, i) > params[LEVEL] for i in range(4)]
+            evidence = [comparator.standing(params, state, i) for i in range(4)]
+            exceed = [one > params[LEVEL] for one in evidence]
             assert [lead < 0.0 for lead in leads] == exceed
             before = state[OUT].copy()
             comparator.eliminate(params, state, 0.0, False)
@@ -246,6 +247,7 @@ def test_an_arm_is_out_exactly_when_its_lead_is_negative(kind: str) -> None:
                 if state[OUT, i] > 0.0 and before[i] == 0.0:
                     assert comparator.lead_bound(params, state, i) == leads[i]  # frozen
                     assert state[MEANS, i] == -math.inf
+                    assert state[SETTLED, i] == evidence[i]  # to the end, though the decision needs less
                     out += 1
     assert out > 0
 
@@ -263,6 +265,9 @@ def test_the_minimum_is_certified() -> None:
             least = comparator.evidence_against(params, state, b, i, -math.inf)
             grid = [tilt.evidence(params, state, b, i, m, 0.0, C)[0] for m in np.linspace(0.0, 1.0, 2001)]
             assert min(grid) - 1e-3 <= least <= min(grid) + 1e-9
+            for level in (least - 1.0, least - 1e-9, least, least + 1e-9, least + 1.0):
+                found = comparator.evidence_against(params, state, b, i, level)
+                assert (found > level) == (least > level)
             assert ceilings.ceiling(params, state, b, i, 0.0, C) >= least - 1e-9
 
 
