@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
 import sys
+import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import numpy as np
 import pytest
 
 import bestarm
+from bestarm.simulation.pooling import pooled_cells
 from support.refusals import refused_in_one_sentence
 
 MEANS = (0.9, 0.5, 0.1)
@@ -78,6 +82,69 @@ def test_what_is_not_the_same_is_refused(tmp_path: Path) -> None:
     body["cells"][0]["samples"] = body["cells"][1]["samples"][:-8]
     file.write_text(json.dumps(body))
     refused_in_one_sentence("damaged", lambda: bestarm.load_simulation(file))
+
+
+def test_a_continuation_has_the_form_of_what_it_continues() -> None:
+    """One bandit is not a list of one, and `first` is where the earlier runs begin, if it is given."""
+    part = bestarm.simulate("uniform", MEANS, 0.3, runs=5, seed=4, first=20)
+
+    def call(means: object, **options: object) -> bestarm.Simulation:
+        return bestarm.simulate("uniform", means, 0.3, runs=3, seed=4, more=part, **options)  # type: ignore[arg-type]
+
+    refused_in_one_sentence("one bandit in more and a list here", lambda: call([MEANS]))
+    refused_in_one_sentence("first must be left out with more", lambda: call(MEANS, first=5))
+    assert same(call(MEANS, first=20), call(MEANS))
+    assert call(MEANS).cells[0].spans == ((4, 20, 8),)
+
+
+def test_a_span_without_runs_hides_none() -> None:
+    """Runs that are in both are found, whatever lies between them."""
+    none = replace(simulate(1).cells[0], samples=np.zeros(0, np.int64), recommended=np.zeros(0, np.int64))
+    none = replace(none, mean_pulls=np.zeros(3), spans=((4, 50, 0),))
+    later, whole = simulate(40, first=60).cells[0], simulate(100).cells[0]
+    pooled = pooled_cells(none, later)
+    assert pooled.spans == ((4, 60, 40),)
+    refused_in_one_sentence("must have different runs", lambda: pooled_cells(pooled, whole))
+    assert pooled_cells(none, none).spans == ((4, 50, 0),)
+
+
+EMPTY = base64.b64encode(zlib.compress(b"")).decode()
+DAMAGES: dict[str, tuple[str, Any]] = {
+    "no version": ("something else", lambda body: body.pop("version")),
+    "version 0": ("something else", lambda body: body.update(version=0)),
+    "a version as text": ("something else", lambda body: body.update(version="1")),
+    "a later version": ("use a later bestarm", lambda body: body.update(version=2)),
+    "no settings": ("damaged", lambda body: body.update(settings=None)),
+    "no cells": ("damaged", lambda body: body.update(cells={})),
+    "endless spans": ("damaged", lambda body: body["cells"][0].update(spans=[[4, 0, float("inf")]])),
+    "few answers": ("damaged", lambda body: body["cells"][0].update(recommended=EMPTY)),
+    "no risk": ("damaged", lambda body: body["cells"][0].update(delta="x")),
+    "another best": ("damaged", lambda body: body["cells"][0].update(best="x")),
+    "nested pulls": ("damaged", lambda body: body["cells"][0].update(mean_pulls=[[1.0, 2.0, 3.0]])),
+}
+
+
+@pytest.mark.parametrize("damage", list(DAMAGES))
+def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
+    """In one sentence, whatever is wrong with it."""
+    file = tmp_path / "found.json"
+    simulate(5).save(file)
+    body = json.loads(file.read_text())
+    said, change = DAMAGES[damage]
+    change(body)
+    file.write_text(json.dumps(body))
+    refused_in_one_sentence(said, lambda: bestarm.load_simulation(file))
+
+
+def test_bad_paths_are_sentences(tmp_path: Path) -> None:
+    """What is no path, what cannot be written, and nesting without end."""
+    found, deep = simulate(3), tmp_path / "deep.json"
+    deep.write_text("[" * 100_000)
+    refused_in_one_sentence("something else", lambda: bestarm.load_simulation(deep))
+    for path in (None, 5, b"x", ["x"], "a\0b"):
+        refused_in_one_sentence("name of a file", lambda path=path: bestarm.load_simulation(path))  # type: ignore[misc]
+    refused_in_one_sentence("can be written", lambda: found.save(tmp_path))
+    refused_in_one_sentence("can be written", lambda: found.save(tmp_path / "none" / "x.json"))
 
 
 def test_many_bandits_in_one_call() -> None:

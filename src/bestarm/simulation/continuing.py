@@ -47,7 +47,7 @@ def describe(jobs: Sequence[Sequence[Job]], problems: Sequence[Problem], keep: s
         "means": [(problem.means + problem.offset).tolist() for problem in problems],
         "rewards": [_rewards(problem) for problem in problems],
         "strategies": [
-            [job.strategy.name, f"{job.select.__module__}.{job.select.__name__}", job.params.tolist()]
+            [job.strategy.name, f"{job.select.__module__}.{job.select.__name__}", job.shown.tolist()]
             for job in jobs[0]
         ],
     }
@@ -58,22 +58,35 @@ def _rewards(problem: Problem) -> list[Any]:
     return [family, problem.offset, nature.tolist(), hashlib.sha256(pool.tobytes()).hexdigest()]
 
 
-def continued(more: Simulation, settings: Mapping[str, Any], seed: int, runs: int) -> tuple[int, int]:
+def continued(
+    more: Simulation, settings: Mapping[str, Any], seed: int, first: int, runs: int, several: bool
+) -> tuple[int, int]:
     """Where the runs of an earlier simulation begin, and how many there are to be in the end.
 
-    Raises  InvalidInputError if it is of something else, or its runs are not one seed's in a row
+    several  whether the means are those of several bandits, if only of one in a list
+    Raises   InvalidInputError if it is of something else, or its runs are not one seed's in a row
     """
     if not isinstance(more, Simulation):
         raise InvalidInputError(
             f"more must be a Simulation, got {more!r:.60}; give what simulate or load_simulation returned."
         )
     refuse_others(more.settings, settings)
+    if any((cell.bandit is not None) != several for cell in more.cells):
+        raise InvalidInputError(
+            f"more must have its means in the form of this call, got {'one bandit' if several else 'a list'} "
+            f"in more and {'a list' if several else 'one bandit'} here; give both the same."
+        )
     spans = [span for cell in more.cells for span in cell.spans]
     starts = {(span[0], span[1]) for span in spans}
     if len(starts) != 1 or starts != {(seed, spans[0][1])}:
         raise InvalidInputError(
             f"more must have the runs of seed {seed} in a row, got runs that begin at (seed, first) "
             f"{sorted(starts)}; give the same seed, and add others up with +."
+        )
+    if first not in (0, spans[0][1]):
+        raise InvalidInputError(
+            f"first must be left out with more, or be its first run, {spans[0][1]}, got {first}; runs are "
+            f"added behind the last."
         )
     return spans[0][1], max(cell.runs for cell in more.cells) + runs
 

@@ -49,9 +49,10 @@ def pooled_cells(one: Cell, other: Cell) -> Cell:
             "simulations to be pooled must keep the same, got one with runs and one with a summary; give "
             "both the same keep."
         )
-    spans = sorted([*one.spans, *other.spans])
+    every = sorted([*one.spans, *other.spans])
+    spans = [span for span in every if span[2] > 0] or every[:1]
     for before, after in pairwise(spans):
-        if before[0] == after[0] and before[1] + before[2] > after[1] and after[2] > 0:
+        if before[0] == after[0] and before[1] + before[2] > after[1]:
             raise InvalidInputError(
                 f"simulations to be pooled must have different runs, got run {after[1]} of seed {after[0]} "
                 f"in both; give another seed, or first= a number behind the last run."
@@ -96,6 +97,6 @@ def _merged(spans: list[Span]) -> tuple[Span, ...]:
         last = found[-1]
         if last[0] == seed and last[1] + last[2] == first:
             found[-1] = (seed, last[1], last[2] + runs)
-        elif runs:
+        else:
             found.append((seed, first, runs))
     return tuple(found)

@@ -144,7 +144,7 @@ def make_rewards(
     mu = _door.per_arm("means", means)
     if mu.ndim != 1:
         raise InvalidInputError(
-            f"means must be one bandit of shape (K,), got shape {mu.shape}; simulate one at a time."
+            f"means must be one bandit of shape (K,), got shape {mu.shape}; give several as a list of such."
         )
     spread = _noise(noise, mu.size)
     _check_means(kind, mu)

@@ -103,7 +103,7 @@ def simulate(
     jobs = [[job for one in chosen for job in make_jobs(one, problem, key)] for problem in problems]
     settings = describe(jobs, problems, kept)
     if more is not None:
-        begin, num_runs = continued(more, settings, key, num_runs)
+        begin, num_runs = continued(more, settings, key, begin, num_runs, bandits is not None)
     workers = num_threads(threads)
     with room_for(num_runs if kept == RUNS else 0, len(problems) * len(chosen) * len(problems[0].deltas)):
         work = [

@@ -24,10 +24,15 @@ KIND, VERSION = "bestarm simulation", 1
 
 
 def save_simulation(simulation: Simulation, path: str | os.PathLike[str]) -> None:
-    """Into a file, whole or not at all."""
+    """Into a file, whole or not at all; InvalidInputError where none can be written."""
     cells = [to_row(cell) for cell in simulation.cells]
     body = {"file": KIND, "version": VERSION, "settings": dict(simulation.settings), "cells": cells}
-    write_whole(path, json.dumps(body) + "\n")
+    try:
+        write_whole(_checked(path), json.dumps(body) + "\n")
+    except OSError as error:
+        raise InvalidInputError(
+            f"path must be a file that can be written, got {os.fspath(path)!r} ({error}); give another."
+        ) from None
 
 
 def load_simulation(path: str | os.PathLike[str]) -> Simulation:
@@ -36,7 +41,7 @@ def load_simulation(path: str | os.PathLike[str]) -> Simulation:
     Raises  InvalidInputError if the file is missing, damaged, something else, or of a later version
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(_checked(path)).read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
         raise InvalidInputError(
             f"path must be a file that Simulation.save wrote, got {os.fspath(path)!r}, which cannot be read "
@@ -44,24 +49,34 @@ def load_simulation(path: str | os.PathLike[str]) -> Simulation:
         ) from None
     try:
         body = json.loads(text)
-        if body["file"] != KIND:
+        version = body["version"]
+        if body["file"] != KIND or type(version) is not int or version < 1:
             raise ValueError
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise InvalidInputError(
             f"path must be a file that Simulation.save wrote, got {os.fspath(path)!r}, which is something "
             f"else, or damaged; give another."
         ) from None
-    if body["version"] != VERSION:
+    if version > VERSION:
         raise InvalidInputError(
-            f"{os.fspath(path)!r} has version {body['version']}, and this bestarm reads version {VERSION}; "
+            f"{os.fspath(path)!r} has version {version}, and this bestarm reads version {VERSION}; "
             f"use a later bestarm."
         )
     try:
+        if not isinstance(body["settings"], dict) or not isinstance(body["cells"], list) or not body["cells"]:
+            raise ValueError("no settings, or no cells")
         return Simulation(tuple(from_row(row) for row in body["cells"]), body["settings"])
-    except (KeyError, TypeError, ValueError, zlib.error, binascii.Error) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, zlib.error, binascii.Error) as error:
         raise InvalidInputError(
             f"{os.fspath(path)!r} is damaged ({type(error).__name__}: {error}); simulate again."
         ) from None
+
+
+def _checked(path: object) -> str | os.PathLike[str]:
+    """A path that may be that of a file."""
+    if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
+        raise InvalidInputError(f"path must be the name of a file, got {path!r:.60}; give a text or a Path.")
+    return path
 
 
 def to_row(cell: Cell) -> dict[str, Any]:
@@ -101,6 +116,12 @@ def from_row(row: dict[str, Any]) -> Cell:
     )
     if cell.runs != sum(runs for _, _, runs in spans):
         raise ValueError(f"{cell.runs} runs in spans of {sum(runs for _, _, runs in spans)}")
+    if cell.recommended.shape != cell.samples.shape:
+        raise ValueError(f"{cell.samples.size} runs with {cell.recommended.size} answers")
+    if not 0.0 < cell.delta < 1.0 or not cell.best <= set(range(cell.mean_pulls.size)):
+        raise ValueError(f"delta {cell.delta!r}, best arms {sorted(cell.best)!r}")
+    if cell.mean_pulls.ndim != 1:
+        raise ValueError(f"pulls of shape {cell.mean_pulls.shape}")
     return cell
 
 
