@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import bestarm
+from bestarm.cli import main
 from support.refusals import refused_in_one_sentence
 
 START = """
@@ -108,7 +109,18 @@ def test_bad_clusters_are_sentences() -> None:
 
     refused_in_one_sentence("cluster must be a dask.distributed.Client", lambda: call(cluster=3))
     refused_in_one_sentence("got both", lambda: call(cluster="tcp://127.0.0.1:9", device="cuda"))
-    refused_in_one_sentence("where none answers", lambda: call(cluster="nonsense://x"))
+    for address in ("nonsense://x", "nowhere", "tcp://127.0.0.1:1", "tls://127.0.0.1:1"):
+        refused_in_one_sentence("where none answers", lambda address=address: call(cluster=address))  # type: ignore[misc]
+
+
+def test_an_address_without_a_password_is_quoted(capsys: pytest.CaptureFixture[str]) -> None:
+    """By the command, too, which hides what may be one: the whole sentence, with what to do."""
+    words = ["simulate", "--means", "2,0", "--strategy", "uniform", "--runs", "3", "--cluster"]
+    for address, said in (("tcp://127.0.0.1:1", "correct the address"), ("tcp://me:secret@x:1", "***")):
+        assert main([*words, address]) == 2
+        shown = capsys.readouterr().err
+        assert said in shown
+        assert "secret" not in shown
 
 
 def good(rng: np.random.Generator) -> float:

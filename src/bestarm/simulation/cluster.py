@@ -7,6 +7,7 @@ checked.
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ def run_on_cluster(work: Sequence[Gathered[Job]], cluster: Any, reporter: Report
     Raises   InvalidInputError if it is neither; BestarmError if the cluster fails
     """
     with _client(cluster) as (client, dask):
-        waiting = dask.as_completed(with_results=True, raise_errors=False)
+        waiting = dask.as_completed(loop=client.loop, with_results=True, raise_errors=False)
         whose: dict[str, Gathered[Job]] = {}
         try:
             most = AHEAD * max(1, sum(client.nthreads().values()))
@@ -85,11 +86,15 @@ def do_part(job: Job, first: int, runs: int, version: str) -> tuple[Part, float]
 @contextmanager
 def _client(cluster: Any) -> Iterator[tuple[Any, Any]]:
     """A client of the cluster, closed in the end if it was opened here, and the package it is of."""
-    given = type(cluster).__module__.startswith("distributed")
+    given = type(cluster).__module__.startswith("distributed") and hasattr(cluster, "submit")
     if not given and not isinstance(cluster, str):
         raise InvalidInputError(
             f"cluster must be a dask.distributed.Client or the address of a scheduler, got {cluster!r:.60}; "
-            f"give 'tcp://host:8786', say."
+            f"give 'tcp://host:8786', say, or Client(...) of a LocalCluster."
+        )
+    if given and cluster.status != "running":
+        raise InvalidInputError(
+            f"cluster must be a Client that is running, got one that is {cluster.status}; open another."
         )
     try:
         dask: Any = import_module("distributed")
@@ -102,8 +107,9 @@ def _client(cluster: Any) -> Iterator[tuple[Any, Any]]:
         yield cluster, dask
         return
     try:
-        client = dask.Client(cluster, timeout=10)
-    except (OSError, ValueError, TimeoutError) as error:
+        _try_address(cluster)
+        client = dask.Client(cluster, timeout=10, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError, TimeoutError) as error:
         raise InvalidInputError(
             f"cluster must be the address of a running Dask scheduler, got {cluster!r}, where none answers "
             f"({type(error).__name__}); start one with `dask scheduler`, or correct the address."
@@ -112,6 +118,15 @@ def _client(cluster: Any) -> Iterator[tuple[Any, Any]]:
         yield client, dask
     finally:
         client.close()
+
+
+def _try_address(address: str) -> None:
+    """ValueError or OSError where no scheduler can be; a client that finds this out leaves threads behind."""
+    comm: Any = import_module("distributed.comm")
+    scheme, place = comm.parse_address(address)
+    import_module("distributed.comm.registry").get_backend(scheme)
+    if scheme == "tcp":
+        socket.create_connection(comm.parse_host_port(place), timeout=10).close()
 
 
 def _failure(future: Any) -> BestarmError:
