@@ -19,9 +19,11 @@ import argparse
 import math
 import os
 import platform
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from importlib import import_module
 from multiprocessing import get_context
@@ -73,8 +75,9 @@ def advance(
 
 
 def device_name(device: str) -> str:
-    """The processor's or the GPU's name, for the table."""
+    """The processor's or the GPU's name, for the table; InvalidInputError without a GPU."""
     if device == "cuda":
+        bestarm.simulate("uniform", (9.0, 0.0), 0.1, runs=1, seed=1, device="cuda", progress=False)
         name = import_module("numba.cuda").get_current_device().name
         return name.decode() if isinstance(name, bytes) else str(name)
     named = [line.partition(":")[2] for line in _cpu_lines() if line.startswith("model name")]
@@ -95,11 +98,14 @@ def first_samples(group: Group, table: list[Certified]) -> list[int]:
 def enter(table: list[Certified], row: Certified) -> list[Certified]:
     """The table with a row of its group, in place of those of fewer runs, whose devices it names, too.
 
-    Rows that have a risk which this one lacks stay.
+    Rows that have a risk which this one lacks stay. One of fewer runs is left out, if the other has all that
+    it has: both are of the same seed.
     """
     same = [old for old in table if old.name == row.name]
-    if any(old.runs == row.runs and set(row.levels) <= set(old.levels) for old in same):
-        return table
+    for old in same:
+        means = old.runs == row.runs or old.mean_samples is not None or row.mean_samples is None
+        if old.runs >= row.runs and set(row.levels) <= set(old.levels) and means:
+            return table
     fewer = [old for old in same if old.runs <= row.runs and set(old.levels) <= set(row.levels)]
     devices = dict.fromkeys([*(device for old in fewer for device in old.device.split(" and ")), row.device])
     row = Certified(**{**vars(row), "device": " and ".join(devices)})
@@ -183,42 +189,76 @@ def advanced(
             pool.shutdown(cancel_futures=True)
 
 
-def main() -> None:
-    """Do the groups of this part, and enter them into the table."""
+def whole(text: str) -> int:
+    """A number of runs, threads or processes."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, got {text!r}")
+    return int(text)
+
+
+def positive(text: str) -> float:
+    """A number of minutes."""
+    with suppress(ValueError):
+        if float(text) > 0.0:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"must be a number above 0, got {text!r}")
+
+
+def some_risks(text: str) -> list[float]:
+    """Risks of the table, the largest first."""
+    with suppress(ValueError):
+        risks = sorted({float(word) for word in text.split(",")}, reverse=True)
+        if set(risks) <= set(DELTAS):
+            return risks
+    raise argparse.ArgumentTypeError(f"must be some of 0.1,0.01,0.001,1e-5, got {text!r}")
+
+
+def part_of(text: str) -> tuple[int, int]:
+    """1/4 is the first of four parts."""
+    part, _, of = text.partition("/")
+    if not part.isdecimal() or not of.isdecimal() or not 1 <= int(part) <= int(of):
+        raise argparse.ArgumentTypeError(f"must be one of so many parts, such as 1/4, got {text!r}")
+    return int(part), int(of)
+
+
+def arguments() -> argparse.Namespace:
+    """What the command is given, and the groups that are wanted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--runs", type=int, default=100_000, help="of a group, at most")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="for all groups together")
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--threads", type=int)
-    parser.add_argument("--processes", type=int, default=1, help="groups at a time")
-    parser.add_argument("--part", default="1/1", metavar="I/N")
+    parser.add_argument("--runs", type=whole, default=100_000, help="of a group, at most")
+    parser.add_argument("--minutes", type=positive, default=math.inf, help="for all groups together")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--threads", type=whole)
+    parser.add_argument("--processes", type=whole, default=1, help="groups at a time")
+    parser.add_argument("--part", type=part_of, default=(1, 1), metavar="I/N")
     parser.add_argument("--only", default="*", metavar="NAMES", help="such as tas-c/tilt/mu2,*/mu1")
-    parser.add_argument("--risks", default=",".join(f"{delta:g}" for delta in DELTAS), help="some of these")
+    parser.add_argument("--risks", type=some_risks, default=DELTAS, help="some of 0.1,0.01,0.001,1e-5")
     parser.add_argument("--keep", action="store_true", help="put the table into the package and the docs")
     given = parser.parse_args()
+    patterns, (part, of) = given.only.split(","), given.part
+    named = [one for one in groups() if any(fnmatchcase(one.name, pattern) for pattern in patterns)]
+    if not named:
+        parser.error(f"--only must name groups such as tas-c/tilt/mu2, got {given.only!r}, which is none")
+    given.wanted = named[part - 1 :: of]
+    return given
+
+
+def main() -> None:
+    """Do the groups of this part, and enter them into the table."""
+    given = arguments()
     given.folder.mkdir(parents=True, exist_ok=True)
-    risks = sorted({float(word) for word in given.risks.split(",")}, reverse=True)
-    if not set(risks) <= set(DELTAS):
-        parser.error(f"--risks must be some of {DELTAS}, got {given.risks}")
-    part, of = (int(word) for word in given.part.split("/"))
-    wanted = [
-        group
-        for group in groups()
-        if any(fnmatchcase(group.name, pattern) for pattern in given.only.split(","))
-    ][part - 1 :: of]
     file = given.folder / "certified.json"
     table = certified.read(file if file.exists() else PACKAGE)
     device = device_name(given.device)
-    options = {"risks": risks, "device": given.device, "threads": given.threads}
+    options = {"risks": given.risks, "device": given.device, "threads": given.threads}
     amount = (given.runs, given.minutes, given.processes)
-    for i, group in enumerate(advanced(wanted, given.folder, *amount, **options)):
-        found = bestarm.load_simulation(file_of(group, given.folder, risks))
-        first = first_samples(group, table) if risks == DELTAS else None
+    for i, group in enumerate(advanced(given.wanted, given.folder, *amount, **options)):
+        found = bestarm.load_simulation(file_of(group, given.folder, given.risks))
+        first = first_samples(group, table) if given.risks == DELTAS else None
         row = Certified.of(group, found, first, device)
         table = enter(table, row)
         write_whole(file, certified.write(table))
-        print(f"{i + 1} of {len(wanted)}: {group.name}: {row.errors} of {row.runs}", flush=True)
+        print(f"{i + 1} of {len(given.wanted)}: {group.name}: {row.errors} of {row.runs}", flush=True)
     if given.keep:
         write_whole(PACKAGE, certified.write(table))
         write_whole(PAGE, page(PAGE.read_text(), table))
@@ -231,4 +271,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("interrupted; what was done is in the folder, and the same command goes on from there")
+    except bestarm.BestarmError as error:
+        sys.exit(str(error))

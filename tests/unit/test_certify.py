@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from benchmarks.certify import PAGE, advance, advanced, bundles, enter, file_of, page
+from benchmarks.certify import PAGE, advance, advanced, arguments, bundles, enter, file_of, page
 
 import bestarm
 from bestarm import _catalogue
@@ -98,11 +98,13 @@ def test_no_answer_is_no_error() -> None:
 
 
 def test_a_row_takes_the_place_of_fewer_runs() -> None:
-    """It names their devices; one of more runs stays beside it; one of as many is the same."""
+    """It names their devices; one of more runs, or of as many, has it all, but for means if it has none."""
     first, second = row([1, 0, 0, 0]), row([2, 0, 0, 0], 2000, "there")
     (one,) = enter([first], second)
     assert (one.runs, one.device) == (2000, "here and there")
-    assert enter([second], first) == [second, first]
+    assert enter([second], first) == [second]
+    counted = replace(second, mean_samples=None)
+    assert enter([counted], first) == [counted, first]
     assert enter([first], replace(first, device="again")) == [first]
 
 
@@ -136,6 +138,28 @@ def test_the_kept_table_is_whole() -> None:
         assert one.device
         assert all(errors is None or 0 <= errors <= one.runs for errors in one.errors)
         assert one.first_samples is None or len(one.first_samples) == len(DELTAS)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--part 0/4", "one of so many parts"),
+        ("--part 5/4", "one of so many parts"),
+        ("--only nosuch", "must name groups"),
+        ("--minutes nan", "a number above 0"),
+        ("--risks 0.2", "must be some of"),
+        ("--runs 0", "a whole number from 1"),
+        ("--device gpu", "invalid choice"),
+    ],
+)
+def test_bad_words_are_refused(
+    words: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything is done."""
+    monkeypatch.setattr("sys.argv", ["certify", "nowhere", *words.split()])
+    with pytest.raises(SystemExit, match="2"):
+        arguments()
+    assert said in capsys.readouterr().err
 
 
 def test_every_group_has_its_runs() -> None:

@@ -167,7 +167,10 @@ class Certified:
         """The mean number of samples at a risk, for a person."""
         if self.mean_samples is None or self.cut_off is None:
             return "mean not kept"
-        return "≥ " * bool(self.cut_off[level]) + f"{self.mean_samples[level]:,.0f}"
+        mean, cut_off = f"{self.mean_samples[level]:,.0f}", self.cut_off[level]
+        if not cut_off:
+            return mean
+        return f"≥ {mean}, {'all' if cut_off == self.runs else f'{cut_off:,}'} cut off"
 
     def text(self, level: int) -> str:
         """The error rate with its interval, the verdict and the mean samples at a risk, for a person."""
