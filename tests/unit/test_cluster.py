@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -131,6 +131,17 @@ def good(rng: np.random.Generator) -> float:
 def dies(rng: np.random.Generator) -> float:
     """An arm that takes its process along."""
     os._exit(3)
+
+
+def test_an_executor_that_is_shut_down_is_refused() -> None:
+    """In one sentence."""
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    given = {"sigma": 1.0, "max_samples": 20, "workers": pool}
+    refused_in_one_sentence(
+        "takes work",
+        lambda: bestarm.identify({"a": good, "b": good}, 0.1, **given),  # type: ignore[arg-type]
+    )
 
 
 def test_a_process_that_dies_is_an_arm_that_failed() -> None:

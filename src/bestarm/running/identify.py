@@ -9,13 +9,15 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
 from .. import _door
 from .._signature import spelled_out
+from ..errors import InvalidInputError
 from ..experiment.settings import Shared
 from ..experiment.store import Store
 from .result import Result
@@ -152,10 +154,23 @@ async def _awaited(function: Arm, item: tuple[Any, ...], arguments: dict[str, An
 def _workers(workers: int | Executor, threads: bool) -> tuple[Callable[..., Future[Any]], int]:
     """How to start a pull, and how many at a time."""
     if isinstance(workers, Executor):
-        return workers.submit, getattr(workers, "_max_workers", None) or os.cpu_count() or 1
+        return partial(_by_executor, workers), getattr(workers, "_max_workers", None) or os.cpu_count() or 1
     advice = "it is how many pulls run at a time; or give an executor of concurrent.futures"
     width = _door.whole("workers", workers, 1, MOST_WORKERS, advice)
     return (_in_a_thread if threads or width > 1 else _at_once), width
+
+
+def _by_executor(workers: Executor, function: Arm, *item: Any, **arguments: Any) -> Future[Any]:
+    try:
+        return workers.submit(function, *item, **arguments)
+    except BrokenExecutor as error:  # an earlier pull took its process along
+        future: Future[Any] = Future()
+        future.set_exception(error)
+        return future
+    except RuntimeError as error:
+        raise InvalidInputError(
+            f"workers must be an executor that takes work, got one that does not ({error}); open another."
+        ) from None
 
 
 def _at_once(function: Arm, *item: Any, **arguments: Any) -> Future[Any]:
