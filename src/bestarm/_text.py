@@ -46,9 +46,7 @@ def _shown(character: str, strict: bool) -> str:
 _NO_PASSWORD = re.compile(r"(?:(?:sqlite|memory):)?[^:@=]*", re.IGNORECASE)  # a file's name at most
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://)?")
 _CREDENTIALS = re.compile(r"://[^/]*:|[:/].*@|pass\w*\s*=", re.IGNORECASE | re.DOTALL)
-_ADDRESS = re.compile(
-    r"(tcp|tls|wss?|ucx)://[\w.\[\]-]*:\d{1,5}/?", re.IGNORECASE | re.ASCII
-)  # a scheduler's
+_SCHEDULER = re.compile(r"(tcp|tls|wss?|ucx)://[\w.\[\]-]*:\d{1,5}/?", re.IGNORECASE | re.ASCII)
 _BEFORE_PASSWORD = re.compile(r"[\w.+/@-]*(?:://[\w.+@-]*)?[:=]", re.ASCII)  # what no message would escape
 
 
@@ -71,8 +69,8 @@ def without_passwords(message: str, words: Iterable[str]) -> str:
     """
     for word in filter(_CREDENTIALS.search, words):
         value = word.partition("=")[2] if word.startswith("--") else word
-        if _ADDRESS.fullmatch(value):
-            continue
+        if _SCHEDULER.fullmatch(value):
+            continue  # the address of one, where a port looks like a password
         begun = _BEFORE_PASSWORD.search(value)
         if begun is not None and begun.group() in message:
             message = message.partition(begun.group())[0] + begun.group() + "***"

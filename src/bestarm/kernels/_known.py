@@ -60,9 +60,9 @@ class _Known(ast.NodeTransformer):
         return node if known is None else ast.copy_location(ast.Constant(known), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        above_0 = ast.unparse(node).endswith(" > 0.0") and len(node.ops) == 1
-        if above_0 and _place(node.left) in self.positive:
-            return ast.copy_location(ast.Constant(True), node)
+        match node:
+            case ast.Compare(left, [ast.Gt()], [ast.Constant(0.0)]) if _place(left) in self.positive:
+                return ast.copy_location(ast.Constant(True), node)
         self.generic_visit(node)
         return node
 
