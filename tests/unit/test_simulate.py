@@ -283,7 +283,7 @@ BAD: list[tuple[str, Callable[[], object]]] = [
     ("gamma must lie", lambda: bestarm.EBS(gamma=0.0)),
     ("width must be one of", lambda: bestarm.EBS(width="wide")),
     ("clip must be", lambda: bestarm.EBS(clip=(1.0, 0.0))),
-    ("returned 77 in run", lambda: bestarm.simulate(bestarm.strategy(bad_arm), MEANS, 0.01)),
+    ("returned 77 in run 0", lambda: bestarm.simulate(bestarm.strategy(bad_arm), MEANS, 0.01)),
     ("returned 77 in run 3", lambda: bestarm.trace(bestarm.strategy(bad_arm), MEANS, 1e-9, run=3)),
     ("does not compile", lambda: bestarm.strategy(no_number)),
     ("must be a plain function of", lambda: bestarm.strategy(7)),  # type: ignore[arg-type]
@@ -304,6 +304,19 @@ def test_a_failing_progress_function_stops_the_work() -> None:
     """The error comes out, and the other threads end."""
     with pytest.raises(RuntimeError, match="report failed"):
         bestarm.simulate("tas-d", (0.5, 0.49), 0.1, runs=10_000, progress=broken_report)
+
+
+@bestarm.strategy  # type: ignore[untyped-decorator,unused-ignore]
+def soon_or_late(t, means):  # type: ignore[no-untyped-def]
+    """No arm in the end: soon where arm 0 began well, else after many samples."""
+    return 77 if t > (20 if means[0] > 0.0 else 200_000) else 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_first_run_that_fails_is_named(seed: int) -> None:
+    """Of 64 runs that all fail, run 0, also where threads with other runs see it long before."""
+    with pytest.raises(bestarm.InvalidInputError, match="returned 77 in run 0;"):
+        bestarm.simulate(soon_or_late, (0.0, 1e-3), 1e-9, runs=64, seed=seed, threads=4)
 
 
 @bestarm.strategy(params=(3.0, 2.0))  # type: ignore[untyped-decorator,unused-ignore]
