@@ -262,6 +262,42 @@ def test_an_interrupt_leaves_no_command_running(number: signal.Signals) -> None:
     wait_for(lambda: not any(map(alive, pids)))
 
 
+def test_an_interrupt_while_a_command_is_started_leaves_none_running(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ctrl-C when the process is there, but whoever starts it does not know its number yet."""
+    started: list[subprocess.Popen[bytes]] = []
+    real = subprocess.Popen
+
+    def slow(*words: Any, **how: Any) -> subprocess.Popen[bytes]:
+        started.append(real(*words, **how))
+        signal.raise_signal(signal.SIGINT)
+        return started[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", slow)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Timed("sleep 1000", Commands())()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert started[0].returncode == -signal.SIGTERM
+
+
+def test_under_nohup_a_race_goes_on() -> None:
+    """A terminal that is closed does not end it; SIGTERM still does."""
+    script(Path("hang"), "echo $$ $$ > pids; sleep 1000")
+    words = ["env", "--ignore-signal=HUP", *COMMAND, "race", "./hang", "./fast", "--warmup", "0"]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: len(numbers("pids")) == 2)
+    process.send_signal(signal.SIGHUP)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=1.0)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 128 + signal.SIGTERM
+
+
 def test_the_live_view_on_a_terminal() -> None:
     """It shows who leads, and nothing of what the commands print; the answer follows it."""
     leader, follower = pty.openpty()

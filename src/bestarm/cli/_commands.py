@@ -21,7 +21,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -36,6 +36,7 @@ TAIL = 65_536  # bytes of output that are kept: the number stands at the end
 STEP = 0.05  # seconds between looks at whether the run is over
 GRACE = 0.5  # seconds that a command has between being asked to end and being killed
 LINES, LETTERS = 3, 300  # of stderr, in a message
+ENDING = [getattr(signal, one) for one in ("SIGTERM", "SIGHUP") if hasattr(signal, one)]  # they end a run
 
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # colours and the cursor
@@ -322,17 +323,35 @@ def last_words(errors: Tail) -> str:
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the run in order, commands first."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    """Let SIGTERM and SIGHUP end the run in order, commands first; not if they are ignored (nohup)."""
 
     def leave(number: int, _: object) -> NoReturn:
         raise SystemExit(128 + number)
 
-    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    with _handled(leave, [one for one in ENDING if signal.getsignal(one) is not signal.SIG_IGN]):
+        yield
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Inside, Ctrl-C and signals that would raise wait; so what is started can also be taken note of."""
+    waiting: list[int] = []
+    raising = [one for one in (signal.SIGINT, *ENDING) if callable(signal.getsignal(one))]
+    with _handled(lambda number, _: waiting.append(number), raising):
+        yield
+    for number in waiting[:1]:
+        signal.raise_signal(number)
+
+
+@contextmanager
+def _handled(handler: Callable[[int, Any], object], numbers: list[signal.Signals]) -> Iterator[None]:
+    """A handler for some signals, of which only the main thread hears."""
+    before = {}
     try:
+        if threading.current_thread() is threading.main_thread():
+            for number in numbers:
+                before[number] = signal.signal(number, handler)
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in reversed(before.items()):
+            signal.signal(number, earlier)

@@ -18,7 +18,18 @@ from contextlib import contextmanager
 from ..errors import BestarmError
 from ..running.race import OutOfTimeError
 from ..running.standings import Lap
-from ._commands import CommandError, Commands, Tail, end, ending, environment, fate, last_words, split
+from ._commands import (
+    CommandError,
+    Commands,
+    Tail,
+    end,
+    ending,
+    environment,
+    fate,
+    last_words,
+    split,
+    undisturbed,
+)
 
 STEP = 2e-4  # seconds between looks at a process, where the system does not tell when it ends
 LONGEST = 3600.0  # seconds of waiting at a time
@@ -57,11 +68,13 @@ class Timed:
             self.prepare.left = self.left
             self.prepare.do("--prepare")
         patience = min(self._timeout, self.left())
-        begun = time.perf_counter()
-        process = self._start()
-        errors = None if process.stderr is None else Tail(process.stderr)
+        process = errors = None
         try:
-            self._commands.note("+", process.pid)
+            with undisturbed():
+                begun = time.perf_counter()
+                process = self._start()
+                self._commands.note("+", process.pid)
+                errors = None if process.stderr is None else Tail(process.stderr)
             in_time = _wait(process, errors, begun + patience)
             wall = time.perf_counter() - begun
             if not in_time:
@@ -74,9 +87,10 @@ class Timed:
                 trouble += last_words(errors)
             return Lap(wall, used.ru_utime, used.ru_stime, trouble)
         finally:
-            if process.returncode is None:
-                end(process)
-            self._commands.note("-", process.pid)
+            if process is not None:
+                if process.returncode is None:
+                    end(process)
+                self._commands.note("-", process.pid)
             if errors is not None:
                 errors.close()
 
