@@ -6,7 +6,6 @@ import random
 import re
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import matplotlib.image
@@ -117,13 +116,13 @@ def test_watch_follows_an_experiment_of_others(url: str) -> None:
     watching = subprocess.Popen(
         [*COMMAND, "watch", "x"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    time.sleep(1.0)
+    assert watching.stderr is not None
+    assert "undecided after" in watching.stderr.readline()
     worker = threading.Thread(target=lambda: work(Experiment.open(url, "x")))
     worker.start()
     out, err = watching.communicate(timeout=120)
     worker.join()
     assert watching.returncode == 0, err
-    assert "undecided after" in err
     assert "decision   <b>long</b>" in out
 
 
