@@ -11,12 +11,15 @@ import math
 
 from ._jit import kernel
 from ._types import Array, Indices
+from .extremes import MANY, largest, least
 from .weights import root_sum, scaled_root, scaled_squares, solve_scaled, tied_weights
 
 
 @kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[::1]))")
 def box_ends(lower: Array, upper: Array) -> tuple[float, float]:
     """The largest lower end and the smallest upper end."""
+    if lower.size >= MANY:
+        return largest(lower), least(upper)
     max_lower, min_upper = -math.inf, math.inf
     for a in range(lower.size):
         max_lower = max(max_lower, lower[a])
@@ -52,45 +55,41 @@ def next_candidate(
     return found
 
 
-@kernel("b1(const(f8[::1]), const(f8[::1]), f8, i8, f8, f8[::1])")
+@kernel("f8(const(f8[::1]), const(f8[::1]), f8, i8, f8, f8[::1])")
 def candidate_squares(
     lower: Array, upper: Array, min_upper: float, best: int, tolerance: float, x: Array
-) -> bool:
+) -> float:
     """Squared gaps of a candidate, with the tolerance, into `x`, in the form of `scaled_squares`.
 
-    Returns False, and leaves the plain gaps in `x`, if the candidate has a second best arm.
+    Returns the smallest gap; if it is 0, the candidate has a second best arm, and `x` has the plain gaps.
     """
     top = upper[best]
     smallest = math.inf
     for b in range(lower.size):
         x[b] = top - max(lower[b], min_upper) + tolerance
     x[best] = math.inf
-    for b in range(lower.size):
-        smallest = min(smallest, x[b])
+    if x.size >= MANY:
+        smallest = least(x)
+    else:
+        for b in range(x.size):
+            smallest = min(smallest, x[b])
     x[best] = 0.0
-    if smallest == 0.0:
-        return False
-    scaled_squares(x, best, smallest)
-    return True
+    if smallest != 0.0:
+        scaled_squares(x, best, smallest)
+    return smallest
 
 
-@kernel("f8(const(f8[::1]), const(f8[::1]), f8, i8, f8, const(f8[::1]), f8)")
-def log_smallest_weight(
-    lower: Array, upper: Array, min_upper: float, best: int, tolerance: float, x: Array, r: float
-) -> float:
-    """log w_min of a candidate, from its squared gaps and its root.
+@kernel("f8(f8, f8, const(f8[::1]), f8)")
+def log_smallest_weight(most: float, smallest: float, x: Array, r: float) -> float:
+    """log w_min of a candidate, from its largest and smallest gap, its squared gaps and its root.
 
     Numerics: w_min itself underflows where gaps differ by more than 150 orders of magnitude.
     """
-    largest, smallest = upper[best] - min_upper + tolerance, math.inf
-    for b in range(x.size):
-        if b != best:
-            smallest = min(smallest, upper[best] - max(lower[b], min_upper) + tolerance)
-    ratio = largest / smallest
+    ratio = most / smallest
     if ratio < 1e100:
         inverse = math.log(r * ratio * ratio - 1.0)
     else:
-        inverse = math.log(r) + 2.0 * (math.log(largest) - math.log(smallest))
+        inverse = math.log(r) + 2.0 * (math.log(most) - math.log(smallest))
     return -inverse - math.log1p(root_sum(x, r))
 
 
@@ -117,15 +116,16 @@ def exploration_biased_weights(
     if following < 0:  # nearly always: a single candidate, nothing to compare
         best, best_r = a, warm
     while a >= 0 and best != a:
-        if candidate_squares(lower, upper, min_upper, a, tolerance, w):
+        smallest = candidate_squares(lower, upper, min_upper, a, tolerance, w)
+        if smallest != 0.0:
             r = scaled_root(w, a, warm)
-            value = log_smallest_weight(lower, upper, min_upper, a, tolerance, w, r)
+            value = log_smallest_weight(upper[a] - min_upper + tolerance, smallest, w, r)
             if best < 0 or value > best_min + tie or (value >= best_min - tie and a < best):
                 best, best_r, best_min = a, r, value
         a = following
         if a >= 0:
             following = next_candidate(lower, upper, max_lower, min_upper, every, tie, a)
-    if best < 0 or not candidate_squares(lower, upper, min_upper, best, tolerance, w):
+    if best < 0 or candidate_squares(lower, upper, min_upper, best, tolerance, w) == 0.0:
         # Every candidate has a second best arm, and w_min = 0: the first of them wins.
         best = next_candidate(lower, upper, max_lower, min_upper, True, tie, -1)
         candidate_squares(lower, upper, min_upper, best, tolerance, w)
