@@ -383,6 +383,8 @@ def test_more_runs_than_fit_into_the_memory_are_refused(
     with pytest.raises(bestarm.InvalidInputError, match=r"got 10{9}, which for 6 .* take 178\.8 GiB"):
         bestarm.simulate(["uniform", "tas-d"], MEANS, [0.1, 0.05, 0.01], runs=10**9)
     bestarm.simulate("uniform", MEANS, 0.1, runs=10)
+    with pytest.raises(bestarm.InvalidInputError, match=r"a run of 49999 steps, .* GiB; cut it off"):
+        bestarm.trace("uniform", (0.5, 0.499), 1e-9, max_samples=50_000)
 
     def none_left(*_: object, **__: object) -> None:
         raise MemoryError

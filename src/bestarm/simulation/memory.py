@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import numpy as np
+
+from .._door import Array
 from ..errors import InvalidInputError
 
 PER_RUN = 32  # bytes for a run at one risk: its samples and its arm, as they are made and in the result
+PER_NUMBER = 16  # bytes for a number of a record: as it is made, and in the units of the rewards
 CONTAINER = Path("/sys/fs/cgroup/memory.max")
 
 
@@ -25,6 +29,20 @@ def room_for(runs: int, cells: int) -> Iterator[None]:
         yield
     except MemoryError:
         raise _too_many(runs, cells) from None
+
+
+def room_for_steps(steps: int, numbers: int) -> Array:
+    """Room for a run that is recorded, with so many numbers for each step; InvalidInputError without it."""
+    needed = steps * numbers * PER_NUMBER
+    try:
+        if needed > total_memory():
+            raise MemoryError
+        return np.empty((steps, numbers))
+    except MemoryError:
+        raise InvalidInputError(
+            f"a trace must fit into memory, got a run of {steps} steps, which take {needed / 2**30:.1f} GiB; "
+            f"cut it off with a smaller max_samples, or simulate it without its steps."
+        ) from None
 
 
 def total_memory() -> float:

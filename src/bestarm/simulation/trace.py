@@ -18,6 +18,7 @@ from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from . import engine
 from .job import Job, Room, refuse_stalling
+from .memory import room_for_steps
 from .pictures import picture, picture_in_html
 from .problem import make_problem
 from .threads import interruptible
@@ -128,7 +129,7 @@ def trace(
     job = Job(chosen, problem, problem.deltas, key)
     K, rows, unit = problem.num_arms, 2 + len(chosen.rows), problem.model.unit
     alone = _alone(job, lambda room: job.part(number, 1, room))  # how long is it?
-    record = np.empty((int(alone.samples[0, 0]) - K + 1, engine.HEAD + rows * K))
+    record = room_for_steps(int(alone.samples[0, 0]) - K + 1, engine.HEAD + rows * K)
     _alone(job, lambda room: job.record(number, room, record))
     pulls, mu, *memory = np.moveaxis(record[:, engine.HEAD :].reshape(-1, rows, K), 1, 0)
     own = dict(zip(chosen.rows, memory, strict=True))
