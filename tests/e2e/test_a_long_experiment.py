@@ -14,12 +14,9 @@ from bestarm import BestarmError, Experiment
 from e2e.test_solve_command import COMMAND
 from support.postgres import PostgresServer, find_postgres
 
-ARMS = (
-    "--arm",
-    "old=sleep 0.05; echo $((BESTARM_SEED % 10 < 4))",
-    "--arm",
-    "new=sleep 0.05; echo $((BESTARM_SEED % 10 < 7))",
-)
+FREE = 20  # pulls that are not held back
+HELD = f"while [ $BESTARM_PULL -gt {FREE} ] && [ ! -e go ]; do sleep 0.05; done; echo $((BESTARM_SEED % 10 < "
+ARMS = ("--arm", f"old={HELD}4))", "--arm", f"new={HELD}7))", "--seed", "1")
 
 
 def start(*words: str) -> subprocess.Popen[str]:
@@ -33,18 +30,17 @@ def samples(url: str) -> int:
         return experiment.status().samples
 
 
-def until(url: str, count: int, workers: int = 1) -> None:
-    """Wait until the experiment has so many samples, and so many workers have asked for pulls."""
+def until(url: str, count: int, asked: int = 0) -> None:
+    """Wait until the experiment has so many samples, and so many pulls have been asked for."""
     end = time.monotonic() + 60
-    while samples(url) < count or _workers(url) < workers:
+    while samples(url) < count or _asked(url) < asked:
         assert time.monotonic() < end
         time.sleep(0.1)
 
 
-def _workers(url: str) -> int:
+def _asked(url: str) -> int:
     with Experiment.open(url, "prompts") as experiment:
-        asked = [event.data or {} for event in experiment.events() if event.kind == "asked"]
-    return len({data.get("worker") for data in asked})
+        return len({event.pull for event in experiment.events() if event.kind == "asked"})
 
 
 def test_two_workers_a_kill_and_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,15 +56,17 @@ def test_two_workers_a_kill_and_a_restart(tmp_path: Path, monkeypatch: pytest.Mo
                 time.sleep(0.1)
             watching = start("watch", "prompts")
             processes = [*workers, watching]
-            until(url, 10, workers=2)
+            until(url, FREE, asked=FREE + 2)  # each worker has one that is held back
+            assert watching.stderr is not None
+            assert "undecided" in watching.stderr.readline()  # it has begun
             workers[0].send_signal(signal.SIGKILL)
             workers[0].communicate()
-            assert _run("reclaim", "prompts", "--worker", "one").returncode in (0, 2)  # 2: it had no pull
-            before = samples(url)
+            assert _run("reclaim", "prompts", "--worker", "one").returncode == 0
             server.stop()
+            Path("go").touch()
             time.sleep(1.5)
             server.start()
-            until(url, before + 5)
+            until(url, FREE + 5)
             out, err = workers[1].communicate(timeout=150)
             assert workers[1].returncode == 0, err
             assert out.startswith("new is best")
