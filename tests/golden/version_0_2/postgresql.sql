@@ -1,0 +1,390 @@
+SET statement_timeout = 0;
+SET lock_timeout = 0;
+SET idle_in_transaction_session_timeout = 0;
+SET client_encoding = 'UTF8';
+SET standard_conforming_strings = on;
+SELECT pg_catalog.set_config('search_path', '', false);
+SET check_function_bodies = false;
+SET xmloption = content;
+SET client_min_messages = warning;
+SET row_security = off;
+CREATE SCHEMA bestarm;
+SET default_tablespace = '';
+SET default_table_access_method = heap;
+CREATE TABLE bestarm.events (
+    experiment bigint NOT NULL,
+    seq bigint NOT NULL,
+    "time" double precision NOT NULL,
+    kind text NOT NULL,
+    pull bigint,
+    arm bigint,
+    value double precision,
+    data text,
+    chain text
+);
+CREATE TABLE bestarm.experiments (
+    id bigint NOT NULL,
+    name text NOT NULL,
+    last bigint NOT NULL,
+    head text,
+    saved bigint DEFAULT 0 NOT NULL
+);
+ALTER TABLE bestarm.experiments ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME bestarm.experiments_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE bestarm.leases (
+    experiment bigint NOT NULL,
+    pull bigint NOT NULL,
+    until double precision NOT NULL
+);
+CREATE TABLE bestarm.snapshots (
+    experiment bigint NOT NULL,
+    seq bigint NOT NULL,
+    text text NOT NULL
+);
+CREATE TABLE bestarm.version (
+    number bigint NOT NULL
+);
+INSERT INTO bestarm.events VALUES (1, 1, 1795036591.342216, 'created', NULL, NULL, NULL, '{"decisions":2,"arms":["a","b","c"],"delta":0.05,"bounds":[0.0,1.0],"sigma":0.5,"model":null,"strategy":{"class":"OpenEBS","parameters":{"weights":"need"}},"stopping":{"name":"tilt","version":2,"parameters":{"spacing":0.0,"share":0.75}},"tolerance":0.0,"minimize":false,"order":"ask","items":null,"failures":"repeat","compare":"means","direct":false,"seed":7,"alarm":true,"lease":3600.0,"about":null,"control":null,"bestarm":"0.2.0.dev0"}', 'fea4edd8f46362e2e223db20c182bd66');
+INSERT INTO bestarm.events VALUES (1, 2, 1795036591.346705, 'asked', 1, 0, NULL, '{"deadline":1795040191.345632,"worker":"w"}', '4403b6be2a13e6acbf5653b7cc8dd29d');
+INSERT INTO bestarm.events VALUES (1, 3, 1795036591.346705, 'asked', 2, 1, NULL, '{"deadline":1795040191.345632,"worker":"w"}', '82c19b6782e1863eaac25d6a579a372b');
+INSERT INTO bestarm.events VALUES (1, 4, 1795036591.3480034, 'told', 2, 1, 1, NULL, 'e192d1a75d37d3942209f6c2147ed54d');
+INSERT INTO bestarm.events VALUES (1, 5, 1795036591.3480034, 'told', 1, 0, 1, NULL, '991a16a71959cdb81480438a485675c4');
+INSERT INTO bestarm.events VALUES (1, 6, 1795036591.3487394, 'asked', 3, 2, NULL, '{"deadline":1795040191.3486674,"worker":"w"}', '0621ab6ac7b204b4ba7443465765806f');
+INSERT INTO bestarm.events VALUES (1, 7, 1795036591.3487394, 'asked', 4, 0, NULL, '{"deadline":1795040191.3486674,"worker":"w"}', '0b55e562bba2ba828481005418f67587');
+INSERT INTO bestarm.events VALUES (1, 8, 1795036591.349448, 'told', 4, 0, 1, NULL, '3da32bd299050594ce329ead90ad0525');
+INSERT INTO bestarm.events VALUES (1, 9, 1795036591.349448, 'told', 3, 2, 0, NULL, '522da6565fb90b58660a5b9d15810ae3');
+INSERT INTO bestarm.events VALUES (1, 10, 1795036591.3501592, 'asked', 5, 1, NULL, '{"deadline":1795040191.3500185,"worker":"w"}', 'db36400976898cfc9e1760c08fec9db9');
+INSERT INTO bestarm.events VALUES (1, 11, 1795036591.3501592, 'asked', 6, 2, NULL, '{"deadline":1795040191.3500185,"worker":"w"}', '116e2ddada8c8e807dce2b372228b6c3');
+INSERT INTO bestarm.events VALUES (1, 12, 1795036591.3507714, 'told', 6, 2, 1, NULL, '342df2e85f5964ea13d372b87dabfbcf');
+INSERT INTO bestarm.events VALUES (1, 13, 1795036591.3507714, 'told', 5, 1, 0, NULL, '591eae3cfd6468e2143cb27fe1310043');
+INSERT INTO bestarm.events VALUES (1, 14, 1795036591.3513658, 'asked', 7, 0, NULL, '{"deadline":1795040191.3512585,"worker":"w"}', 'e142d4cb779325d4f0a3a2a68f60fdcd');
+INSERT INTO bestarm.events VALUES (1, 15, 1795036591.3513658, 'asked', 8, 1, NULL, '{"deadline":1795040191.3512585,"worker":"w"}', '6d593469a8bf372f6471333dd0b28f5f');
+INSERT INTO bestarm.events VALUES (1, 16, 1795036591.3519917, 'told', 8, 1, 1, NULL, '7de54ee1c1680840b16ce44167b5f9d9');
+INSERT INTO bestarm.events VALUES (1, 17, 1795036591.3519917, 'told', 7, 0, 1, NULL, 'c8dc36d9f038f13fb3fde1292caec176');
+INSERT INTO bestarm.events VALUES (1, 18, 1795036591.3525307, 'asked', 9, 0, NULL, '{"deadline":1795040191.3524456,"worker":"w"}', 'a306c9abe048639eec8d43db06824b06');
+INSERT INTO bestarm.events VALUES (1, 19, 1795036591.3525307, 'asked', 10, 1, NULL, '{"deadline":1795040191.3524456,"worker":"w"}', 'e38ad61434a4e129c9adad29b53c9af1');
+INSERT INTO bestarm.events VALUES (1, 20, 1795036591.3531022, 'told', 10, 1, 0, NULL, 'e18e7a1868676df78b62b9cc8b8ddb66');
+INSERT INTO bestarm.events VALUES (1, 21, 1795036591.3531022, 'told', 9, 0, 1, NULL, 'b17978d30e621a91f16a6c794bb71da3');
+INSERT INTO bestarm.events VALUES (1, 22, 1795036591.3536053, 'asked', 11, 2, NULL, '{"deadline":1795040191.3535228,"worker":"w"}', 'bb26d75062fc479f6cedb0c9ca8231d7');
+INSERT INTO bestarm.events VALUES (1, 23, 1795036591.3536053, 'asked', 12, 0, NULL, '{"deadline":1795040191.3535228,"worker":"w"}', 'b60d9e04b57fe34336194c70cb6a97d2');
+INSERT INTO bestarm.events VALUES (1, 24, 1795036591.3541553, 'told', 12, 0, 1, NULL, 'e69a8ff68f6ac14c24e395f6cd87e888');
+INSERT INTO bestarm.events VALUES (1, 25, 1795036591.3541553, 'told', 11, 2, 1, NULL, '870bb00361cab73d13ff5fa7a88be6bb');
+INSERT INTO bestarm.events VALUES (1, 26, 1795036591.3546476, 'asked', 13, 2, NULL, '{"deadline":1795040191.3545787,"worker":"w"}', 'd555c275f177a38197c46f6590f5179d');
+INSERT INTO bestarm.events VALUES (1, 27, 1795036591.3546476, 'asked', 14, 0, NULL, '{"deadline":1795040191.3545787,"worker":"w"}', '9668c3406b9477a3cbad97cdb650d7dc');
+INSERT INTO bestarm.events VALUES (1, 28, 1795036591.3552146, 'told', 14, 0, 1, NULL, '53a77f39e07189a59eb4af5e2ee8fa28');
+INSERT INTO bestarm.events VALUES (1, 29, 1795036591.3552146, 'told', 13, 2, 1, NULL, '7b31d6effb68d83e1f99c6ba56bc619f');
+INSERT INTO bestarm.events VALUES (1, 30, 1795036591.3556864, 'asked', 15, 1, NULL, '{"deadline":1795040191.3556108,"worker":"w"}', 'debda58b499f83bb77a223514a1ee1f6');
+INSERT INTO bestarm.events VALUES (1, 31, 1795036591.3556864, 'asked', 16, 2, NULL, '{"deadline":1795040191.3556108,"worker":"w"}', '58b602ca5176b3dba543c84db10e4cae');
+INSERT INTO bestarm.events VALUES (1, 32, 1795036591.356202, 'told', 16, 2, 1, NULL, 'ee34ea6317616d17cef058ff3532dbe3');
+INSERT INTO bestarm.events VALUES (1, 33, 1795036591.356202, 'told', 15, 1, 1, NULL, 'c452b8fdbd513b71f7deecf36b77f195');
+INSERT INTO bestarm.events VALUES (1, 34, 1795036591.3566375, 'asked', 17, 0, NULL, '{"deadline":1795040191.3565726,"worker":"w"}', '77805c0fc9eae231f56d1b3fe953cc6d');
+INSERT INTO bestarm.events VALUES (1, 35, 1795036591.3566375, 'asked', 18, 2, NULL, '{"deadline":1795040191.3565726,"worker":"w"}', '9c7f339bca2bf6153f1582b801a61119');
+INSERT INTO bestarm.events VALUES (1, 36, 1795036591.357133, 'told', 18, 2, 1, NULL, '6263f55884e40154d5826b5fdddec949');
+INSERT INTO bestarm.events VALUES (1, 37, 1795036591.357133, 'told', 17, 0, 0, NULL, 'ef6634237d0868b332606f35bb0b5571');
+INSERT INTO bestarm.events VALUES (1, 38, 1795036591.357566, 'asked', 19, 0, NULL, '{"deadline":1795040191.3575025,"worker":"w"}', '3652809b546296420a350ce9589925b2');
+INSERT INTO bestarm.events VALUES (1, 39, 1795036591.357566, 'asked', 20, 1, NULL, '{"deadline":1795040191.3575025,"worker":"w"}', 'f495f1cf8534f7f134dacfeb4ac43e71');
+INSERT INTO bestarm.events VALUES (1, 40, 1795036591.3580434, 'told', 20, 1, 0, NULL, '8c75072615a00b1ff3a70f9865412646');
+INSERT INTO bestarm.events VALUES (1, 41, 1795036591.3580434, 'told', 19, 0, 0, NULL, '5f5458dc0b56a5845fd52427a871c764');
+INSERT INTO bestarm.events VALUES (1, 42, 1795036591.3584764, 'asked', 21, 0, NULL, '{"deadline":1795040191.3584125,"worker":"w"}', 'fd90d27fabe47b15162bdd576b33b563');
+INSERT INTO bestarm.events VALUES (1, 43, 1795036591.3584764, 'asked', 22, 2, NULL, '{"deadline":1795040191.3584125,"worker":"w"}', '2c53054bfab6a520a4bec33a65d9ff64');
+INSERT INTO bestarm.events VALUES (1, 44, 1795036591.3589697, 'told', 22, 2, 1, NULL, '3b86221772570956e799b6769c8b54f0');
+INSERT INTO bestarm.events VALUES (1, 45, 1795036591.3589697, 'told', 21, 0, 1, NULL, 'd0b77d879c335dccbe8967e755dbdb44');
+INSERT INTO bestarm.events VALUES (1, 46, 1795036591.3594475, 'asked', 23, 0, NULL, '{"deadline":1795040191.3593845,"worker":"w"}', '0a762097ff98e8bff959a9a96feff415');
+INSERT INTO bestarm.events VALUES (1, 47, 1795036591.3594475, 'asked', 24, 2, NULL, '{"deadline":1795040191.3593845,"worker":"w"}', 'ba053f10b8a3a7c47401f35165fce83d');
+INSERT INTO bestarm.events VALUES (1, 48, 1795036591.3599427, 'told', 24, 2, 0, NULL, '50c5aed2bf23da6b2463c22a03f1bb9c');
+INSERT INTO bestarm.events VALUES (1, 49, 1795036591.3599427, 'told', 23, 0, 0, NULL, '9a58417a50f57fff9d112e47e811e5cc');
+INSERT INTO bestarm.events VALUES (1, 50, 1795036591.3603833, 'asked', 25, 0, NULL, '{"deadline":1795040191.3603222,"worker":"w"}', '2ec59cb954c52060d18d062d623b7a58');
+INSERT INTO bestarm.events VALUES (1, 51, 1795036591.3603833, 'asked', 26, 2, NULL, '{"deadline":1795040191.3603222,"worker":"w"}', 'c1a069b5f10d20b680482aac47d827b3');
+INSERT INTO bestarm.events VALUES (1, 52, 1795036591.360845, 'told', 26, 2, 1, NULL, '918aa964df4072ae9e992426ff849b38');
+INSERT INTO bestarm.events VALUES (1, 53, 1795036591.360845, 'told', 25, 0, 0, NULL, 'c9ee8f6d84a8eb95d5492c2f3654b4e6');
+INSERT INTO bestarm.events VALUES (1, 54, 1795036591.361557, 'asked', 27, 0, NULL, '{"deadline":1795040191.3614974,"worker":"w"}', 'e2af528017505a3458ceec6f1730bca8');
+INSERT INTO bestarm.events VALUES (1, 55, 1795036591.361557, 'asked', 28, 2, NULL, '{"deadline":1795040191.3614974,"worker":"w"}', 'aedd19fc7af60650884c5a28f89ab1a2');
+INSERT INTO bestarm.events VALUES (1, 56, 1795036591.362045, 'told', 28, 2, 1, NULL, '3dcfe63dc50208873de25f9331363c54');
+INSERT INTO bestarm.events VALUES (1, 57, 1795036591.362045, 'told', 27, 0, 1, NULL, '44fc3e53b0b052848bed9b401fc68ed5');
+INSERT INTO bestarm.events VALUES (1, 58, 1795036591.362476, 'asked', 29, 1, NULL, '{"deadline":1795040191.3624156,"worker":"w"}', 'c0380dfd9bec5a42bf6c05857df0b680');
+INSERT INTO bestarm.events VALUES (1, 59, 1795036591.362476, 'asked', 30, 0, NULL, '{"deadline":1795040191.3624156,"worker":"w"}', 'b07772ca06753a52d06e015b4879da8e');
+INSERT INTO bestarm.events VALUES (1, 60, 1795036591.3629673, 'told', 30, 0, 0, NULL, '85596e6807ca3902a9d9fbb705f96ec7');
+INSERT INTO bestarm.events VALUES (1, 61, 1795036591.3629673, 'told', 29, 1, 0, NULL, 'a2caeea1f18c3770bd43f2f2578e0b35');
+INSERT INTO bestarm.events VALUES (1, 62, 1795036591.363442, 'asked', 31, 2, NULL, '{"deadline":1795040191.3633819,"worker":"w"}', 'd3eb3ba1d94782e992325866c4708397');
+INSERT INTO bestarm.events VALUES (1, 63, 1795036591.363442, 'asked', 32, 0, NULL, '{"deadline":1795040191.3633819,"worker":"w"}', '2646a7d1447162aae97c1ca1f2aa5103');
+INSERT INTO bestarm.events VALUES (1, 64, 1795036591.3639483, 'told', 32, 0, 0, NULL, '6a8afc4274937774dba57619ba33b39f');
+INSERT INTO bestarm.events VALUES (1, 65, 1795036591.3639483, 'told', 31, 2, 0, NULL, 'f7a9c9cc92ebf772f8f4e39523d88484');
+INSERT INTO bestarm.events VALUES (1, 66, 1795036591.364395, 'asked', 33, 2, NULL, '{"deadline":1795040191.3643312,"worker":"w"}', '3fec90336537fa014e8ea185ce3c9575');
+INSERT INTO bestarm.events VALUES (1, 67, 1795036591.364395, 'asked', 34, 0, NULL, '{"deadline":1795040191.3643312,"worker":"w"}', '4085df2a1cf02a173af5ac513334fc41');
+INSERT INTO bestarm.events VALUES (1, 68, 1795036591.3648665, 'told', 34, 0, 0, NULL, 'e009a4d5f09e9dca7d4821d890a74240');
+INSERT INTO bestarm.events VALUES (1, 69, 1795036591.3648665, 'told', 33, 2, 1, NULL, '9e7ea422b97bac61ec8bafa6cfa42677');
+INSERT INTO bestarm.events VALUES (1, 70, 1795036591.3653235, 'asked', 35, 2, NULL, '{"deadline":1795040191.3652613,"worker":"w"}', '4516bcf608aa857ba5ccd015550be908');
+INSERT INTO bestarm.events VALUES (1, 71, 1795036591.3653235, 'asked', 36, 1, NULL, '{"deadline":1795040191.3652613,"worker":"w"}', 'c09cd6a07b73079e53aded02229a70ee');
+INSERT INTO bestarm.events VALUES (1, 72, 1795036591.365787, 'told', 36, 1, 0, NULL, 'd636535fc9bb9642a0b10d821f2adb43');
+INSERT INTO bestarm.events VALUES (1, 73, 1795036591.365787, 'told', 35, 2, 1, NULL, '2ea73553e74c08680913f094632c4130');
+INSERT INTO bestarm.events VALUES (1, 74, 1795036591.3662434, 'asked', 37, 2, NULL, '{"deadline":1795040191.366181,"worker":"w"}', 'bd89b84ab680ece2852ec4d30f1d3180');
+INSERT INTO bestarm.events VALUES (1, 75, 1795036591.3662434, 'asked', 38, 0, NULL, '{"deadline":1795040191.366181,"worker":"w"}', 'd92c09995c27bcbbfef215719ddfa773');
+INSERT INTO bestarm.events VALUES (1, 76, 1795036591.366703, 'told', 38, 0, 1, NULL, 'a2995f61e1742b5fa104a73c4e09850a');
+INSERT INTO bestarm.events VALUES (1, 77, 1795036591.366703, 'told', 37, 2, 1, NULL, 'b6673e1655c625a909bae5323bdb9c0f');
+INSERT INTO bestarm.events VALUES (1, 78, 1795036591.367152, 'asked', 39, 2, NULL, '{"deadline":1795040191.3670883,"worker":"w"}', 'f1320934d02dbd9211138a9820e46408');
+INSERT INTO bestarm.events VALUES (1, 79, 1795036591.367152, 'asked', 40, 0, NULL, '{"deadline":1795040191.3670883,"worker":"w"}', '0f5aba153f6b956ad800d39a8839c9e8');
+INSERT INTO bestarm.events VALUES (1, 80, 1795036591.3676643, 'told', 40, 0, 0, NULL, 'c0ff84e781c78ad7aa4f89143f507ca9');
+INSERT INTO bestarm.events VALUES (1, 81, 1795036591.3676643, 'told', 39, 2, 1, NULL, 'a2d6318909bc140cb7e94e5ce6d23e77');
+INSERT INTO bestarm.events VALUES (1, 82, 1795036591.3681133, 'asked', 41, 2, NULL, '{"deadline":1795040191.3680525,"worker":"w"}', 'a6eef54799b4cd248bb0f41f89c7edd9');
+INSERT INTO bestarm.events VALUES (1, 83, 1795036591.3681133, 'asked', 42, 0, NULL, '{"deadline":1795040191.3680525,"worker":"w"}', '68324659b33aa968acb99e2766eac88a');
+INSERT INTO bestarm.events VALUES (1, 84, 1795036591.36859, 'told', 42, 0, 0, NULL, '1c8a150f4ce208319879116f2e60d4f2');
+INSERT INTO bestarm.events VALUES (1, 85, 1795036591.36859, 'told', 41, 2, 1, NULL, '3cd498d2dbd21ee9dbb658e303c3e42e');
+INSERT INTO bestarm.events VALUES (1, 86, 1795036591.36904, 'asked', 43, 1, NULL, '{"deadline":1795040191.36898,"worker":"w"}', 'e21bf2e76f218218310c6cff41066b95');
+INSERT INTO bestarm.events VALUES (1, 87, 1795036591.36904, 'asked', 44, 2, NULL, '{"deadline":1795040191.36898,"worker":"w"}', '8921aacb99c7953071fc0ceae39fa552');
+INSERT INTO bestarm.events VALUES (1, 88, 1795036591.3695035, 'told', 44, 2, 1, NULL, '09dba7f1e9c06548336a8ca6dc1dc3a7');
+INSERT INTO bestarm.events VALUES (1, 89, 1795036591.3695035, 'told', 43, 1, 1, NULL, '6c337bf5de41442d343c82cebd817a1f');
+INSERT INTO bestarm.events VALUES (1, 90, 1795036591.3699584, 'asked', 45, 0, NULL, '{"deadline":1795040191.3698986,"worker":"w"}', 'b5233469a5ca0ceb8f0b1642941e64b1');
+INSERT INTO bestarm.events VALUES (1, 91, 1795036591.3699584, 'asked', 46, 2, NULL, '{"deadline":1795040191.3698986,"worker":"w"}', '81438f26a1ae3bc87408e560caa3117b');
+INSERT INTO bestarm.events VALUES (1, 92, 1795036591.3704286, 'told', 46, 2, 1, NULL, 'ab1e2d4ecfb253464f4907fb97783cd6');
+INSERT INTO bestarm.events VALUES (1, 93, 1795036591.3704286, 'told', 45, 0, 0, NULL, '0882aee810542e57b83860db6f53e003');
+INSERT INTO bestarm.events VALUES (1, 94, 1795036591.3708687, 'asked', 47, 1, NULL, '{"deadline":1795040191.3708096,"worker":"w"}', 'dd451bfa66cdc6aa32fa4346cbf3a0fb');
+INSERT INTO bestarm.events VALUES (1, 95, 1795036591.3708687, 'asked', 48, 2, NULL, '{"deadline":1795040191.3708096,"worker":"w"}', '75895a0b2e7a8c0c854e19005fcf2042');
+INSERT INTO bestarm.events VALUES (1, 96, 1795036591.3713617, 'told', 48, 2, 1, NULL, '5b1f32b60575cbb1480a5751d978c809');
+INSERT INTO bestarm.events VALUES (1, 97, 1795036591.3713617, 'told', 47, 1, 1, NULL, '524e56ede166de9f817ce3c96d040797');
+INSERT INTO bestarm.events VALUES (1, 98, 1795036591.3718174, 'asked', 49, 0, NULL, '{"deadline":1795040191.3717394,"worker":"w"}', 'd8990854f615982e3d32d64d1895294d');
+INSERT INTO bestarm.events VALUES (1, 99, 1795036591.3718174, 'asked', 50, 2, NULL, '{"deadline":1795040191.3717394,"worker":"w"}', '961be3bdd76ef90ff9453cfcfca32622');
+INSERT INTO bestarm.events VALUES (1, 100, 1795036591.3722994, 'told', 50, 2, 0, NULL, '7fc5420e102d20ea0631a41e27b00756');
+INSERT INTO bestarm.events VALUES (1, 101, 1795036591.3722994, 'told', 49, 0, 0, NULL, 'b49bda168a909e991f3311f1c6dc91b1');
+INSERT INTO bestarm.events VALUES (1, 102, 1795036591.3727508, 'asked', 51, 1, NULL, '{"deadline":1795040191.3726897,"worker":"w"}', 'a63001244d7704a91d1ab7e935bc6c39');
+INSERT INTO bestarm.events VALUES (1, 103, 1795036591.3727508, 'asked', 52, 2, NULL, '{"deadline":1795040191.3726897,"worker":"w"}', '1e022397ca0bb2cbe16ea6bc3330ad58');
+INSERT INTO bestarm.events VALUES (1, 104, 1795036591.3732529, 'told', 52, 2, 1, NULL, '3b04c81c26e8e01fbe0f345afd7060cd');
+INSERT INTO bestarm.events VALUES (1, 105, 1795036591.3732529, 'told', 51, 1, 1, NULL, '84a2ae7c95ef310caf2193de89fa375f');
+INSERT INTO bestarm.events VALUES (1, 106, 1795036591.3736906, 'asked', 53, 1, NULL, '{"deadline":1795040191.3736265,"worker":"w"}', '5e27e78f8a19513d96f647532560ee2e');
+INSERT INTO bestarm.events VALUES (1, 107, 1795036591.3736906, 'asked', 54, 0, NULL, '{"deadline":1795040191.3736265,"worker":"w"}', '9173d738f80667ce6888e6942fb16aac');
+INSERT INTO bestarm.events VALUES (1, 108, 1795036591.3741834, 'told', 54, 0, 1, NULL, '7880ce16a2359eb7fd1f398507000c75');
+INSERT INTO bestarm.events VALUES (1, 109, 1795036591.3741834, 'told', 53, 1, 0, NULL, 'ed2240e964deafbff4e02e1163272b68');
+INSERT INTO bestarm.events VALUES (1, 110, 1795036591.37466, 'asked', 55, 2, NULL, '{"deadline":1795040191.3746004,"worker":"w"}', '09a8566344721de9dd80e8e3abe0f0e9');
+INSERT INTO bestarm.events VALUES (1, 111, 1795036591.37466, 'asked', 56, 1, NULL, '{"deadline":1795040191.3746004,"worker":"w"}', '5b6c3955be883ddceb23f01e90308f77');
+INSERT INTO bestarm.events VALUES (1, 112, 1795036591.3751514, 'told', 56, 1, 1, NULL, '0c76b2e5d35ba2bfa58cc764ec8d5e37');
+INSERT INTO bestarm.events VALUES (1, 113, 1795036591.3751514, 'told', 55, 2, 1, NULL, '536937f5dc2521d1982c551109cb886f');
+INSERT INTO bestarm.events VALUES (1, 114, 1795036591.3756573, 'asked', 57, 2, NULL, '{"deadline":1795040191.3755546,"worker":"w"}', 'a89f70c2a3460ef258f2a82856f49155');
+INSERT INTO bestarm.events VALUES (1, 115, 1795036591.3756573, 'asked', 58, 1, NULL, '{"deadline":1795040191.3755546,"worker":"w"}', 'eba05a4056d351c1d6bf957c92644b87');
+INSERT INTO bestarm.events VALUES (1, 116, 1795036591.3761752, 'told', 58, 1, 1, NULL, '0718ca8c0f58543cffe4f28740a60b86');
+INSERT INTO bestarm.events VALUES (1, 117, 1795036591.3761752, 'told', 57, 2, 1, NULL, '9ee9306c0b75dc3258f94fa206b64d00');
+INSERT INTO bestarm.events VALUES (1, 118, 1795036591.3766105, 'asked', 59, 0, NULL, '{"deadline":1795040191.3765488,"worker":"w"}', 'f65795c6e7b616e0699fcf7c602d6575');
+INSERT INTO bestarm.events VALUES (1, 119, 1795036591.3766105, 'asked', 60, 2, NULL, '{"deadline":1795040191.3765488,"worker":"w"}', 'bd613e8ce83a70207feba8ceb008b34a');
+INSERT INTO bestarm.events VALUES (1, 120, 1795036591.3771055, 'told', 60, 2, 1, NULL, '009633313b286342a06311d19a6437bd');
+INSERT INTO bestarm.events VALUES (1, 121, 1795036591.3771055, 'told', 59, 0, 0, NULL, '06a6b949e77e76f5df5f548b96a89b48');
+INSERT INTO bestarm.events VALUES (2, 1, 1795036591.3832364, 'created', NULL, NULL, NULL, '{"decisions":2,"arms":["a","b","c"],"delta":0.05,"bounds":[0.0,1.0],"sigma":0.5,"model":null,"strategy":{"class":"rounds","parameters":{}},"stopping":{"name":"rounds","parameters":{}},"tolerance":0.0,"minimize":false,"order":"ask","items":{"size":300,"digest":"","version":1},"failures":"repeat","compare":"means","direct":false,"seed":7,"alarm":true,"lease":3600.0,"about":null,"control":null,"bestarm":"0.2.0.dev0"}', '95ca695a5ad330f9129a6b09e65b645a');
+INSERT INTO bestarm.events VALUES (2, 2, 1795036591.3863509, 'asked', 1, 0, NULL, '{"deadline":1795040191.385517,"worker":"w","round":1,"item":182}', 'a741c3ec99ab76de3eaf156c56a79ac0');
+INSERT INTO bestarm.events VALUES (2, 3, 1795036591.3863509, 'asked', 2, 1, NULL, '{"deadline":1795040191.385517,"worker":"w","round":1,"item":182}', 'd4a02f2304ae8d8c08fa04834b9a17bf');
+INSERT INTO bestarm.events VALUES (2, 4, 1795036591.387309, 'told', 2, 1, 0.30889, NULL, 'db71c637a2c416c9fa491496f6ce6ecc');
+INSERT INTO bestarm.events VALUES (2, 5, 1795036591.387309, 'told', 1, 0, 0.25362, NULL, '009a59ded918d3e47cba10e894d4ae9a');
+INSERT INTO bestarm.events VALUES (2, 6, 1795036591.3880484, 'asked', 3, 2, NULL, '{"deadline":1795040191.3879542,"worker":"w","round":1,"item":182}', '2b790c98c6f1178d9d29535238126ae1');
+INSERT INTO bestarm.events VALUES (2, 7, 1795036591.3880484, 'asked', 4, 0, NULL, '{"deadline":1795040191.3879542,"worker":"w","round":2,"item":66}', 'c55ca22d545244e63feb717d4c7b0655');
+INSERT INTO bestarm.events VALUES (2, 8, 1795036591.3886914, 'told', 4, 0, 0.0948, NULL, '1b1bb3e8dfe09818a76abfc5f8610ee7');
+INSERT INTO bestarm.events VALUES (2, 9, 1795036591.3886914, 'told', 3, 2, 0.539886, NULL, '7d9fb6a705c73ceb9b4866c770167b04');
+INSERT INTO bestarm.events VALUES (2, 10, 1795036591.3892293, 'asked', 5, 1, NULL, '{"deadline":1795040191.3891652,"worker":"w","round":2,"item":66}', '1266bc8b8663fc625c2ac9fe9de124fa');
+INSERT INTO bestarm.events VALUES (2, 11, 1795036591.3892293, 'asked', 6, 2, NULL, '{"deadline":1795040191.3891652,"worker":"w","round":2,"item":66}', '7319de2b56e5483106bc5030cef7e45a');
+INSERT INTO bestarm.events VALUES (2, 12, 1795036591.3897886, 'told', 6, 2, 0.195528, NULL, '831ae2d914fee4ff7bcb69c368ee32ce');
+INSERT INTO bestarm.events VALUES (2, 13, 1795036591.3897886, 'told', 5, 1, 0.275378, NULL, 'e5e590d7d5e4af757e8303bca2a55434');
+INSERT INTO bestarm.events VALUES (2, 14, 1795036591.3902967, 'asked', 7, 0, NULL, '{"deadline":1795040191.3902426,"worker":"w","round":3,"item":1}', '076c4860a993722127cf48fe4a87cb9d');
+INSERT INTO bestarm.events VALUES (2, 15, 1795036591.3902967, 'asked', 8, 1, NULL, '{"deadline":1795040191.3902426,"worker":"w","round":3,"item":1}', '1ac5db5f2b69a7263ae586d3d7e50d8c');
+INSERT INTO bestarm.events VALUES (2, 16, 1795036591.390838, 'told', 8, 1, 0.129019, NULL, '0ca672b1f65923f078a8924993ac31cc');
+INSERT INTO bestarm.events VALUES (2, 17, 1795036591.390838, 'told', 7, 0, 0.099234, NULL, '6ccdfa31eec4ce997090c5797e406157');
+INSERT INTO bestarm.events VALUES (2, 18, 1795036591.3913543, 'asked', 9, 2, NULL, '{"deadline":1795040191.3912961,"worker":"w","round":3,"item":1}', 'ed8b17a43d617bda4871104e82b60e53');
+INSERT INTO bestarm.events VALUES (2, 19, 1795036591.3913543, 'asked', 10, 0, NULL, '{"deadline":1795040191.3912961,"worker":"w","round":4,"item":265}', '5abad3d447b9c7d2acbef4837231a24f');
+INSERT INTO bestarm.events VALUES (2, 20, 1795036591.3919406, 'told', 10, 0, 0.534747, NULL, 'fa61d013b6dc9e8e42c2723a8a48811d');
+INSERT INTO bestarm.events VALUES (2, 21, 1795036591.3919406, 'told', 9, 2, 0.110532, NULL, '1cf247bcf1f53c680d9c8ddb52882e04');
+INSERT INTO bestarm.events VALUES (2, 22, 1795036591.3924015, 'asked', 11, 1, NULL, '{"deadline":1795040191.3923507,"worker":"w","round":4,"item":265}', '879183e1c2ccf06defe836470a2f703f');
+INSERT INTO bestarm.events VALUES (2, 23, 1795036591.3924015, 'asked', 12, 2, NULL, '{"deadline":1795040191.3923507,"worker":"w","round":4,"item":265}', '022b6ce71e3ec5cc705a4ce2411c65dd');
+INSERT INTO bestarm.events VALUES (2, 24, 1795036591.3929515, 'told', 12, 2, 0.522784, NULL, 'e7b38230dc7e686c565c306920795877');
+INSERT INTO bestarm.events VALUES (2, 25, 1795036591.3929515, 'told', 11, 1, 0.425213, NULL, '304a870d3c6d9c083cee6a1261e16fc7');
+INSERT INTO bestarm.events VALUES (2, 26, 1795036591.3933983, 'asked', 13, 0, NULL, '{"deadline":1795040191.3933532,"worker":"w","round":5,"item":211}', 'dff4e168858c8d2ad9f5b64df3a170d5');
+INSERT INTO bestarm.events VALUES (2, 27, 1795036591.3933983, 'asked', 14, 1, NULL, '{"deadline":1795040191.3933532,"worker":"w","round":5,"item":211}', 'c6434322181666fd9fea0289dccb6e74');
+INSERT INTO bestarm.events VALUES (2, 28, 1795036591.3938875, 'told', 14, 1, 0.368297, NULL, '59960d1a5e8b4b38d30b0316210695bd');
+INSERT INTO bestarm.events VALUES (2, 29, 1795036591.3938875, 'told', 13, 0, 0.405077, NULL, '6360a36cf1f1362648316b0595d0b45b');
+INSERT INTO bestarm.events VALUES (2, 30, 1795036591.3942947, 'asked', 15, 2, NULL, '{"deadline":1795040191.3942454,"worker":"w","round":5,"item":211}', '83615657c8930131de34f59c815d6f28');
+INSERT INTO bestarm.events VALUES (2, 31, 1795036591.3942947, 'asked', 16, 0, NULL, '{"deadline":1795040191.3942454,"worker":"w","round":6,"item":59}', '5bdbe17bd80f307808033e34132bdbec');
+INSERT INTO bestarm.events VALUES (2, 32, 1795036591.3947585, 'told', 16, 0, 0.220707, NULL, '2b44ec612d4080e44706182927506bf1');
+INSERT INTO bestarm.events VALUES (2, 33, 1795036591.3947585, 'told', 15, 2, 0.314449, NULL, '804ecfa7de9bc0df9db8ca5b43dca2fa');
+INSERT INTO bestarm.events VALUES (2, 34, 1795036591.3952112, 'asked', 17, 1, NULL, '{"deadline":1795040191.3951643,"worker":"w","round":6,"item":59}', '85edbedd9a0f7b85f56b787f65d1dfab');
+INSERT INTO bestarm.events VALUES (2, 35, 1795036591.3952112, 'asked', 18, 2, NULL, '{"deadline":1795040191.3951643,"worker":"w","round":6,"item":59}', '56d2fff1c3510435976fb82942d3490a');
+INSERT INTO bestarm.events VALUES (2, 36, 1795036591.395699, 'told', 18, 2, 0.124112, NULL, '1ee33822318a9154727dc1bb126f237d');
+INSERT INTO bestarm.events VALUES (2, 37, 1795036591.395699, 'told', 17, 1, 0.357879, NULL, '793100f5022ca53dc8f536a9f93ce96d');
+INSERT INTO bestarm.events VALUES (2, 38, 1795036591.3961914, 'asked', 19, 0, NULL, '{"deadline":1795040191.3961475,"worker":"w","round":7,"item":286}', 'edbaba39e37328e12639b378931f61a7');
+INSERT INTO bestarm.events VALUES (2, 39, 1795036591.3961914, 'asked', 20, 1, NULL, '{"deadline":1795040191.3961475,"worker":"w","round":7,"item":286}', 'af29dde3acb1fb34fb820c815f395e3c');
+INSERT INTO bestarm.events VALUES (2, 40, 1795036591.3966494, 'told', 20, 1, 0.431284, NULL, '3e5dd7c228b97701aacefbbf1d526bcb');
+INSERT INTO bestarm.events VALUES (2, 41, 1795036591.3966494, 'told', 19, 0, 0.396836, NULL, '8a0bd945db24a0df6c7deac0e99e17b3');
+INSERT INTO bestarm.events VALUES (2, 42, 1795036591.3970592, 'asked', 21, 2, NULL, '{"deadline":1795040191.3970144,"worker":"w","round":7,"item":286}', '70c7c47576db522f350f728c5cdb085c');
+INSERT INTO bestarm.events VALUES (2, 43, 1795036591.3970592, 'asked', 22, 0, NULL, '{"deadline":1795040191.3970144,"worker":"w","round":8,"item":210}', '48290ec31567211986e0d2309b41fcf4');
+INSERT INTO bestarm.events VALUES (2, 44, 1795036591.3975291, 'told', 22, 0, 0.273174, NULL, 'eafaec14aed4ce36b7003194a43366ef');
+INSERT INTO bestarm.events VALUES (2, 45, 1795036591.3975291, 'told', 21, 2, 0.369173, NULL, '2ae6d08f532f0ffbe99ad0769b48d803');
+INSERT INTO bestarm.events VALUES (2, 46, 1795036591.3979344, 'asked', 23, 1, NULL, '{"deadline":1795040191.3978903,"worker":"w","round":8,"item":210}', 'bd3e842c957577916108a5d317855d0d');
+INSERT INTO bestarm.events VALUES (2, 47, 1795036591.3979344, 'asked', 24, 2, NULL, '{"deadline":1795040191.3978903,"worker":"w","round":8,"item":210}', '5cbd43ee57f1e69174f75da4143cc3c9');
+INSERT INTO bestarm.events VALUES (2, 48, 1795036591.3984008, 'told', 24, 2, 0.564077, NULL, 'd0a02b0349dd48fc900c9c3ba2a9c7f7');
+INSERT INTO bestarm.events VALUES (2, 49, 1795036591.3984008, 'told', 23, 1, 0.405575, NULL, 'ef28dc9d94843efe66800ea8c67eb754');
+INSERT INTO bestarm.events VALUES (2, 50, 1795036591.39879, 'asked', 25, 0, NULL, '{"deadline":1795040191.3987482,"worker":"w","round":9,"item":264}', 'ce0f43e99372ca4004f7104d67eab221');
+INSERT INTO bestarm.events VALUES (2, 51, 1795036591.39879, 'asked', 26, 1, NULL, '{"deadline":1795040191.3987482,"worker":"w","round":9,"item":264}', '3f2f5c22d6b0fc5163026128c6632266');
+INSERT INTO bestarm.events VALUES (2, 52, 1795036591.3993022, 'told', 26, 1, 0.388343, NULL, 'a2998698c4b4213c4f5f396ea5de0713');
+INSERT INTO bestarm.events VALUES (2, 53, 1795036591.3993022, 'told', 25, 0, 0.480125, NULL, '99ffac6fae03c5cb581d446eb575dd71');
+INSERT INTO bestarm.events VALUES (2, 54, 1795036591.399715, 'asked', 27, 2, NULL, '{"deadline":1795040191.3996692,"worker":"w","round":9,"item":264}', '6df04660585b2e6829fc40abfbc60830');
+INSERT INTO bestarm.events VALUES (2, 55, 1795036591.399715, 'asked', 28, 0, NULL, '{"deadline":1795040191.3996692,"worker":"w","round":10,"item":149}', '01be663f9d4e4a754980605329e66f3a');
+INSERT INTO bestarm.events VALUES (2, 56, 1795036591.4002037, 'told', 28, 0, 0.166724, NULL, 'ec2b75a3588b787127282f24c71f97c8');
+INSERT INTO bestarm.events VALUES (2, 57, 1795036591.4002037, 'told', 27, 2, 0.347265, NULL, 'cec6f162b99f86bf4f92f83a8d9e6d92');
+INSERT INTO bestarm.events VALUES (2, 58, 1795036591.4005997, 'asked', 29, 1, NULL, '{"deadline":1795040191.4005554,"worker":"w","round":10,"item":149}', '42e8fef8da25bb334e85e1abc1b8cd7b');
+INSERT INTO bestarm.events VALUES (2, 59, 1795036591.4005997, 'asked', 30, 2, NULL, '{"deadline":1795040191.4005554,"worker":"w","round":10,"item":149}', 'a59af617f0f116695fb3d54afdf881a1');
+INSERT INTO bestarm.events VALUES (2, 60, 1795036591.401089, 'told', 30, 2, 0.305262, NULL, 'd7ef89a186f8877925224a74635908c6');
+INSERT INTO bestarm.events VALUES (2, 61, 1795036591.401089, 'told', 29, 1, 0.229185, NULL, 'd4cdf63525a88e34a94e348df1d6bf35');
+INSERT INTO bestarm.events VALUES (2, 62, 1795036591.4014783, 'asked', 31, 0, NULL, '{"deadline":1795040191.4014373,"worker":"w","round":11,"item":240}', 'aefbbea5d61c21344809be95c5546159');
+INSERT INTO bestarm.events VALUES (2, 63, 1795036591.4014783, 'asked', 32, 1, NULL, '{"deadline":1795040191.4014373,"worker":"w","round":11,"item":240}', 'b4b9172ac15933c3f67eb4b07645d9fa');
+INSERT INTO bestarm.events VALUES (2, 64, 1795036591.4019423, 'told', 32, 1, 0.538332, NULL, '4ed2dc064a067507573acf0978cc29b1');
+INSERT INTO bestarm.events VALUES (2, 65, 1795036591.4019423, 'told', 31, 0, 0.602291, NULL, '58161925e4eb506d13e76cf74279c9a7');
+INSERT INTO bestarm.events VALUES (2, 66, 1795036591.4023378, 'asked', 33, 2, NULL, '{"deadline":1795040191.4022932,"worker":"w","round":11,"item":240}', 'fc97b28de47d7a73cb88e31288394679');
+INSERT INTO bestarm.events VALUES (2, 67, 1795036591.4023378, 'asked', 34, 0, NULL, '{"deadline":1795040191.4022932,"worker":"w","round":12,"item":276}', 'c943901a2eb8ce9843e182554ac9e8b3');
+INSERT INTO bestarm.events VALUES (2, 68, 1795036591.4027956, 'told', 34, 0, 0.252106, NULL, '1ea35241dc1b571a96100048620d788e');
+INSERT INTO bestarm.events VALUES (2, 69, 1795036591.4027956, 'told', 33, 2, 0.434117, NULL, 'e02226bbd481def8a2b2197f370e7e75');
+INSERT INTO bestarm.events VALUES (2, 70, 1795036591.4032521, 'asked', 35, 1, NULL, '{"deadline":1795040191.403204,"worker":"w","round":12,"item":276}', '1d52a826d45ca578ae68273e9c3b020d');
+INSERT INTO bestarm.events VALUES (2, 71, 1795036591.4032521, 'asked', 36, 2, NULL, '{"deadline":1795040191.403204,"worker":"w","round":12,"item":276}', '236dba222a1cea11af6a0971f5276188');
+INSERT INTO bestarm.events VALUES (2, 72, 1795036591.4037435, 'told', 36, 2, 0.451964, NULL, 'fbfcdbb85875dc63e768b537dff88662');
+INSERT INTO bestarm.events VALUES (2, 73, 1795036591.4037435, 'told', 35, 1, 0.229318, NULL, 'c72a8286292ba88dea8f3a048218486d');
+INSERT INTO bestarm.events VALUES (2, 74, 1795036591.4041839, 'asked', 37, 0, NULL, '{"deadline":1795040191.4041414,"worker":"w","round":13,"item":80}', '7a1acdcf080f9887968e67dd4e289d10');
+INSERT INTO bestarm.events VALUES (2, 75, 1795036591.4041839, 'asked', 38, 1, NULL, '{"deadline":1795040191.4041414,"worker":"w","round":13,"item":80}', 'd91f4807a037226efbe2fb63b975d7cc');
+INSERT INTO bestarm.events VALUES (2, 76, 1795036591.4046504, 'told', 38, 1, 0.190555, NULL, '83d6537c041e6928738a605d2fe2c086');
+INSERT INTO bestarm.events VALUES (2, 77, 1795036591.4046504, 'told', 37, 0, 0.237694, NULL, 'd85e72f708faa93c4bd9edde1a03d360');
+INSERT INTO bestarm.events VALUES (2, 78, 1795036591.40508, 'asked', 39, 2, NULL, '{"deadline":1795040191.4050353,"worker":"w","round":13,"item":80}', 'a9900d88f1f843cc68caaa7b4f546853');
+INSERT INTO bestarm.events VALUES (2, 79, 1795036591.40508, 'asked', 40, 0, NULL, '{"deadline":1795040191.4050353,"worker":"w","round":14,"item":241}', 'd60e134c7a1600c7d90364490f60843c');
+INSERT INTO bestarm.events VALUES (2, 80, 1795036591.4055576, 'told', 40, 0, 0.421646, NULL, '8f3f62050b3cb18693a43cdbfeb97dbf');
+INSERT INTO bestarm.events VALUES (2, 81, 1795036591.4055576, 'told', 39, 2, 0.267657, NULL, 'b271ba7efb553e501aab2fe131c2eb99');
+INSERT INTO bestarm.events VALUES (2, 82, 1795036591.4059956, 'asked', 41, 1, NULL, '{"deadline":1795040191.4059513,"worker":"w","round":14,"item":241}', '9c6fad459aadaa4185bae8abcecb70fa');
+INSERT INTO bestarm.events VALUES (2, 83, 1795036591.4059956, 'asked', 42, 2, NULL, '{"deadline":1795040191.4059513,"worker":"w","round":14,"item":241}', 'bc3b1d90c3faf7a51b46e1371fdbd404');
+INSERT INTO bestarm.events VALUES (2, 84, 1795036591.4064803, 'told', 42, 2, 0.502731, NULL, '2d09f17f80d3054f0e2797dcc5eb61c0');
+INSERT INTO bestarm.events VALUES (2, 85, 1795036591.4064803, 'told', 41, 1, 0.543424, NULL, 'e674228d004b56ac7e6dbef73242b23f');
+INSERT INTO bestarm.events VALUES (2, 86, 1795036591.4069111, 'asked', 43, 0, NULL, '{"deadline":1795040191.4068677,"worker":"w","round":15,"item":172}', '1aaa73e0a5b3aaad3f87dbaa4516315e');
+INSERT INTO bestarm.events VALUES (2, 87, 1795036591.4069111, 'asked', 44, 1, NULL, '{"deadline":1795040191.4068677,"worker":"w","round":15,"item":172}', 'ac4cc1e381488b69a0b526cb50a1e469');
+INSERT INTO bestarm.events VALUES (2, 88, 1795036591.4074554, 'told', 44, 1, 0.241343, NULL, 'd82713b946f1a6a6d63fdf9b6fe137f9');
+INSERT INTO bestarm.events VALUES (2, 89, 1795036591.4074554, 'told', 43, 0, 0.262589, NULL, '6ac45e74aca7649b42882a7e0d7c832d');
+INSERT INTO bestarm.events VALUES (2, 90, 1795036591.4078748, 'asked', 45, 2, NULL, '{"deadline":1795040191.4078286,"worker":"w","round":15,"item":172}', 'dea53fab33299500d6f05a49152dc1de');
+INSERT INTO bestarm.events VALUES (2, 91, 1795036591.4078748, 'asked', 46, 0, NULL, '{"deadline":1795040191.4078286,"worker":"w","round":16,"item":203}', '353dc56ecc694ffa2ac40213289ae70f');
+INSERT INTO bestarm.events VALUES (2, 92, 1795036591.4083793, 'told', 46, 0, 0.100356, NULL, '60f1385944743ed85a0779abfd61ad5d');
+INSERT INTO bestarm.events VALUES (2, 93, 1795036591.4083793, 'told', 45, 2, 0.392421, NULL, '27e47ee2f371b35553865f8f979bbe55');
+INSERT INTO bestarm.events VALUES (2, 94, 1795036591.4088137, 'asked', 47, 1, NULL, '{"deadline":1795040191.4087543,"worker":"w","round":16,"item":203}', '8fa647e423ee1814977936cdf795bf21');
+INSERT INTO bestarm.events VALUES (2, 95, 1795036591.4088137, 'asked', 48, 2, NULL, '{"deadline":1795040191.4087543,"worker":"w","round":16,"item":203}', '76981d867ad6514bbb38628cbeba52c3');
+INSERT INTO bestarm.events VALUES (2, 96, 1795036591.4093025, 'told', 48, 2, 0.139066, NULL, 'f7b4a784309675abce738c3d69fb4239');
+INSERT INTO bestarm.events VALUES (2, 97, 1795036591.4093025, 'told', 47, 1, 0.160878, NULL, '8d6293ff62b7b7bb25d915840181b012');
+INSERT INTO bestarm.events VALUES (2, 98, 1795036591.4097078, 'asked', 49, 0, NULL, '{"deadline":1795040191.4096675,"worker":"w","round":17,"item":234}', '3925db9bf8918259514e98399e7f35c9');
+INSERT INTO bestarm.events VALUES (2, 99, 1795036591.4097078, 'asked', 50, 1, NULL, '{"deadline":1795040191.4096675,"worker":"w","round":17,"item":234}', '0ea6bb63bf50b39a616b9489dfde306b');
+INSERT INTO bestarm.events VALUES (2, 100, 1795036591.4101768, 'told', 50, 1, 0.423484, NULL, 'dd497c942b58f7d277e7b4d799be0a5b');
+INSERT INTO bestarm.events VALUES (2, 101, 1795036591.4101768, 'told', 49, 0, 0.271056, NULL, '350db61cef7ac83d8ff6920eefe53fa6');
+INSERT INTO bestarm.events VALUES (2, 102, 1795036591.4106944, 'asked', 51, 2, NULL, '{"deadline":1795040191.410645,"worker":"w","round":17,"item":234}', '784c997e02e79cc45165a11cf5e1655c');
+INSERT INTO bestarm.events VALUES (2, 103, 1795036591.4106944, 'asked', 52, 0, NULL, '{"deadline":1795040191.410645,"worker":"w","round":18,"item":228}', '75d6e9ca26d77477904830ba4eb2de73');
+INSERT INTO bestarm.events VALUES (2, 104, 1795036591.411277, 'told', 52, 0, 0.496057, NULL, '2dc3e56859b4f0be053a107816f56455');
+INSERT INTO bestarm.events VALUES (2, 105, 1795036591.411277, 'told', 51, 2, 0.266961, NULL, '5b00f964582cabcf4eb0c6ef600c99c5');
+INSERT INTO bestarm.events VALUES (2, 106, 1795036591.411741, 'asked', 53, 1, NULL, '{"deadline":1795040191.4116938,"worker":"w","round":18,"item":228}', 'bdf01c781e4b087d50047e006469bc0e');
+INSERT INTO bestarm.events VALUES (2, 107, 1795036591.411741, 'asked', 54, 2, NULL, '{"deadline":1795040191.4116938,"worker":"w","round":18,"item":228}', '15968020085dbe9c01384945fb12bb7e');
+INSERT INTO bestarm.events VALUES (2, 108, 1795036591.4122984, 'told', 54, 2, 0.574252, NULL, '3e4352293abb34c282704365876fcc95');
+INSERT INTO bestarm.events VALUES (2, 109, 1795036591.4122984, 'told', 53, 1, 0.66667, NULL, '134f72ddeb1a88c1c5e71b56c616b651');
+INSERT INTO bestarm.events VALUES (2, 110, 1795036591.4127345, 'asked', 55, 0, NULL, '{"deadline":1795040191.4126914,"worker":"w","round":19,"item":20}', 'da5e7fdd2e1a37466e40409abb34ec69');
+INSERT INTO bestarm.events VALUES (2, 111, 1795036591.4127345, 'asked', 56, 1, NULL, '{"deadline":1795040191.4126914,"worker":"w","round":19,"item":20}', 'e3c0bc7c61ab578716d403314eb25226');
+INSERT INTO bestarm.events VALUES (2, 112, 1795036591.4132657, 'told', 56, 1, 0.479015, NULL, 'f441c1c63741deccb5ff57479c571f50');
+INSERT INTO bestarm.events VALUES (2, 113, 1795036591.4132657, 'told', 55, 0, 0.531731, NULL, 'f6e8d48c5db355f1c53c824a9eb0fe13');
+INSERT INTO bestarm.events VALUES (2, 114, 1795036591.4136915, 'asked', 57, 2, NULL, '{"deadline":1795040191.4136462,"worker":"w","round":19,"item":20}', '52e2b6fb3f95c96d2232fe8195353718');
+INSERT INTO bestarm.events VALUES (2, 115, 1795036591.4136915, 'asked', 58, 0, NULL, '{"deadline":1795040191.4136462,"worker":"w","round":20,"item":257}', 'd618cdb19f722849f9745b9f7344c2d8');
+INSERT INTO bestarm.events VALUES (2, 116, 1795036591.4142191, 'told', 58, 0, 0.198365, NULL, 'cad59ed2ff0f916cb871199f5c1ef30e');
+INSERT INTO bestarm.events VALUES (2, 117, 1795036591.4142191, 'told', 57, 2, 0.624272, NULL, '7f80e9b187d5715505ea2e49f680cbd6');
+INSERT INTO bestarm.events VALUES (2, 118, 1795036591.4146554, 'asked', 59, 1, NULL, '{"deadline":1795040191.4146113,"worker":"w","round":20,"item":257}', 'ddc9674d1167f85339932e37b0b57939');
+INSERT INTO bestarm.events VALUES (2, 119, 1795036591.4146554, 'asked', 60, 2, NULL, '{"deadline":1795040191.4146113,"worker":"w","round":20,"item":257}', 'd626f9a451c7b00997a1bbdbdd038702');
+INSERT INTO bestarm.events VALUES (2, 120, 1795036591.4151986, 'told', 60, 2, 0.16301, NULL, 'b2281de69d52c21be57469ff84f947ca');
+INSERT INTO bestarm.events VALUES (2, 121, 1795036591.4151986, 'told', 59, 1, 0.284646, NULL, 'cf957654fc470c879496568c5a7d9270');
+INSERT INTO bestarm.events VALUES (2, 122, 1795036591.415642, 'asked', 61, 0, NULL, '{"deadline":1795040191.4155996,"worker":"w","round":21,"item":288}', '81afad299fa05370760b56325cd3ae3a');
+INSERT INTO bestarm.events VALUES (2, 123, 1795036591.415642, 'asked', 62, 1, NULL, '{"deadline":1795040191.4155996,"worker":"w","round":21,"item":288}', '2ca8d5a41b0e03c517b7a768981f5e53');
+INSERT INTO bestarm.events VALUES (2, 124, 1795036591.4161413, 'told', 62, 1, 0.560452, NULL, '703ab6630f42e57a4399aa6b420a36f7');
+INSERT INTO bestarm.events VALUES (2, 125, 1795036591.4161413, 'told', 61, 0, 0.55773, NULL, '0cb7faf0959022b716ca8aa4f7181b68');
+INSERT INTO bestarm.events VALUES (2, 126, 1795036591.416573, 'asked', 63, 2, NULL, '{"deadline":1795040191.4165275,"worker":"w","round":21,"item":288}', 'd24f0fd362f41c59fb7673b179d941e9');
+INSERT INTO bestarm.events VALUES (2, 127, 1795036591.416573, 'asked', 64, 0, NULL, '{"deadline":1795040191.4165275,"worker":"w","round":22,"item":145}', 'f68fe9c21e4f44ff72251caa6711152a');
+INSERT INTO bestarm.events VALUES (2, 128, 1795036591.4170628, 'told', 64, 0, 0.485361, NULL, '2f2eb723a3bfcd1da42db75ade7d6535');
+INSERT INTO bestarm.events VALUES (2, 129, 1795036591.4170628, 'told', 63, 2, 0.719018, NULL, '12fc396d9d974ec1bb512a76c4d0785b');
+INSERT INTO bestarm.events VALUES (2, 130, 1795036591.417497, 'asked', 65, 1, NULL, '{"deadline":1795040191.4174526,"worker":"w","round":22,"item":145}', '2527f81c991d84035367dcf139494e33');
+INSERT INTO bestarm.events VALUES (2, 131, 1795036591.417497, 'asked', 66, 2, NULL, '{"deadline":1795040191.4174526,"worker":"w","round":22,"item":145}', '8945519f4ba2a380cba2a4011f36031b');
+INSERT INTO bestarm.events VALUES (2, 132, 1795036591.418025, 'told', 66, 2, 0.803735, NULL, '6e0cfd3ca550e8e4cd7dd803d8fcca0a');
+INSERT INTO bestarm.events VALUES (2, 133, 1795036591.418025, 'told', 65, 1, 0.636977, NULL, '12b67d5789416cb51b27d740cf4ae84d');
+INSERT INTO bestarm.events VALUES (2, 134, 1795036591.4197786, 'asked', 67, 0, NULL, '{"deadline":1795040191.4197266,"worker":"w","round":23,"item":237}', 'ee572f2100db73907f10b39274f0b5b4');
+INSERT INTO bestarm.events VALUES (2, 135, 1795036591.4197786, 'asked', 68, 1, NULL, '{"deadline":1795040191.4197266,"worker":"w","round":23,"item":237}', 'fa5748029c8beb6949b6b08a6b204aba');
+INSERT INTO bestarm.events VALUES (2, 136, 1795036591.4203362, 'told', 68, 1, 0.36066, NULL, 'f21e022535b2fa0c04741541cf68fa67');
+INSERT INTO bestarm.events VALUES (2, 137, 1795036591.4203362, 'told', 67, 0, 0.34945, NULL, 'aaa2b44bdd854f5090dbf5ef6f20cb77');
+INSERT INTO bestarm.events VALUES (2, 138, 1795036591.4207585, 'asked', 69, 2, NULL, '{"deadline":1795040191.4207122,"worker":"w","round":23,"item":237}', '7549685fbe1cc03c08caaa7a4c64fd42');
+INSERT INTO bestarm.events VALUES (2, 139, 1795036591.4207585, 'asked', 70, 0, NULL, '{"deadline":1795040191.4207122,"worker":"w","round":24,"item":272}', '77606627375549ac0d9a59efd387cf69');
+INSERT INTO bestarm.events VALUES (2, 140, 1795036591.4213452, 'told', 70, 0, 0.576014, NULL, 'ab5e7549bb745a7814867edd6a980bed');
+INSERT INTO bestarm.events VALUES (2, 141, 1795036591.4213452, 'told', 69, 2, 0.323482, NULL, '2cf4f1ec1714b6d17ba0e6268fb3b768');
+INSERT INTO bestarm.events VALUES (2, 142, 1795036591.4217772, 'asked', 71, 1, NULL, '{"deadline":1795040191.4217327,"worker":"w","round":24,"item":272}', '918c89b5257a092dd64d183806a15f33');
+INSERT INTO bestarm.events VALUES (2, 143, 1795036591.4217772, 'asked', 72, 2, NULL, '{"deadline":1795040191.4217327,"worker":"w","round":24,"item":272}', '121a62fcd9947202c46e48a7d5fc3677');
+INSERT INTO bestarm.events VALUES (2, 144, 1795036591.422305, 'told', 72, 2, 0.676292, NULL, '1d3d307caabba689fc1c7132362e89a0');
+INSERT INTO bestarm.events VALUES (2, 145, 1795036591.422305, 'told', 71, 1, 0.746849, NULL, '4eca6e4a1153335412333860a81e188d');
+INSERT INTO bestarm.events VALUES (2, 146, 1795036591.422716, 'asked', 73, 0, NULL, '{"deadline":1795040191.4226744,"worker":"w","round":25,"item":25}', 'fba3fb4f3575cbcfc4b466cfdc6e10e2');
+INSERT INTO bestarm.events VALUES (2, 147, 1795036591.422716, 'asked', 74, 1, NULL, '{"deadline":1795040191.4226744,"worker":"w","round":25,"item":25}', '482c79c12de64d781e69447a8c40d2d9');
+INSERT INTO bestarm.events VALUES (2, 148, 1795036591.4232416, 'told', 74, 1, 0.317403, NULL, 'c298836f54d63ba65c78cfbdf69df0f0');
+INSERT INTO bestarm.events VALUES (2, 149, 1795036591.4232416, 'told', 73, 0, 0.213233, NULL, '3f97501d153cdbc3fb1f85c374ce74a5');
+INSERT INTO bestarm.events VALUES (2, 150, 1795036591.4236603, 'asked', 75, 2, NULL, '{"deadline":1795040191.4236155,"worker":"w","round":25,"item":25}', '82b09d011a82d2f4a4ebd1242416d34b');
+INSERT INTO bestarm.events VALUES (2, 151, 1795036591.4236603, 'asked', 76, 0, NULL, '{"deadline":1795040191.4236155,"worker":"w","round":26,"item":187}', 'f342865719ae4610f6ab55630b8050fc');
+INSERT INTO bestarm.events VALUES (2, 152, 1795036591.4241714, 'told', 76, 0, 0.215495, NULL, 'ea6b87a38e70fc8fcde098aa3ed03107');
+INSERT INTO bestarm.events VALUES (2, 153, 1795036591.4241714, 'told', 75, 2, 0.457907, NULL, '137b169b167e5236e12e40a1790366e6');
+INSERT INTO bestarm.events VALUES (2, 154, 1795036591.4245927, 'asked', 77, 1, NULL, '{"deadline":1795040191.4245486,"worker":"w","round":26,"item":187}', '55b9f3dbdcdec1b6e5234555e29f55c5');
+INSERT INTO bestarm.events VALUES (2, 155, 1795036591.4245927, 'asked', 78, 2, NULL, '{"deadline":1795040191.4245486,"worker":"w","round":26,"item":187}', 'f38f83b3ca47695865d3bf5576f255d6');
+INSERT INTO bestarm.events VALUES (2, 156, 1795036591.425091, 'told', 78, 2, 0.256568, NULL, '021df91fa1de74d2284bf03b43106542');
+INSERT INTO bestarm.events VALUES (2, 157, 1795036591.425091, 'told', 77, 1, 0.222289, NULL, 'a541fc9024f2f29f7fbc04bffa03ede9');
+INSERT INTO bestarm.events VALUES (2, 158, 1795036591.4254987, 'asked', 79, 0, NULL, '{"deadline":1795040191.4254584,"worker":"w","round":27,"item":205}', 'f7e26a34473a2f62e351c5e0174ccc28');
+INSERT INTO bestarm.events VALUES (2, 159, 1795036591.4254987, 'asked', 80, 1, NULL, '{"deadline":1795040191.4254584,"worker":"w","round":27,"item":205}', 'b515932347a007a8536d8e38e8c89fda');
+INSERT INTO bestarm.events VALUES (2, 160, 1795036591.4259846, 'told', 80, 1, 0.407751, NULL, '405e80a18a82b48a5f6af214eb4065eb');
+INSERT INTO bestarm.events VALUES (2, 161, 1795036591.4259846, 'told', 79, 0, 0.328292, NULL, '18c58da8f169585fd5ba1ae8b30dd0d4');
+INSERT INTO bestarm.events VALUES (2, 162, 1795036591.426391, 'asked', 81, 2, NULL, '{"deadline":1795040191.4263473,"worker":"w","round":27,"item":205}', '0ebcd7f8eb889dc7b475870598b791cc');
+INSERT INTO bestarm.events VALUES (2, 163, 1795036591.426391, 'asked', 82, 0, NULL, '{"deadline":1795040191.4263473,"worker":"w","round":28,"item":37}', '07f3988e2671f3a228ae6390ca009a6d');
+INSERT INTO bestarm.events VALUES (2, 164, 1795036591.4268653, 'told', 82, 0, 0.454971, NULL, 'cf99ef51240c116e6122e403bcc1b7e0');
+INSERT INTO bestarm.events VALUES (2, 165, 1795036591.4268653, 'told', 81, 2, 0.39206, NULL, '04b98c201de0c8f8351893729e13b476');
+INSERT INTO bestarm.events VALUES (2, 166, 1795036591.427328, 'asked', 83, 1, NULL, '{"deadline":1795040191.4272835,"worker":"w","round":28,"item":37}', '8430bedbfcf167209b29d035ae0dca2d');
+INSERT INTO bestarm.events VALUES (2, 167, 1795036591.427328, 'asked', 84, 2, NULL, '{"deadline":1795040191.4272835,"worker":"w","round":28,"item":37}', 'c5324193f5c3c2b90d463e38d04f51cb');
+INSERT INTO bestarm.events VALUES (2, 168, 1795036591.4278634, 'told', 84, 2, 0.70858, NULL, '2d72faeeb70ea03c115aeaef1884d2e4');
+INSERT INTO bestarm.events VALUES (2, 169, 1795036591.4278634, 'told', 83, 1, 0.559756, NULL, '195c88fac5db36dd708a17527232257f');
+INSERT INTO bestarm.events VALUES (2, 170, 1795036591.4282854, 'asked', 85, 0, NULL, '{"deadline":1795040191.4282434,"worker":"w","round":29,"item":50}', '91deec83a007f1e79117e99c2d1053b6');
+INSERT INTO bestarm.events VALUES (2, 171, 1795036591.4282854, 'asked', 86, 1, NULL, '{"deadline":1795040191.4282434,"worker":"w","round":29,"item":50}', '54cc45fb85060756049b05acc700a077');
+INSERT INTO bestarm.events VALUES (2, 172, 1795036591.4288795, 'told', 86, 1, 0.398969, NULL, '78cb3883bc6b7fc2747dc78aceefd4bb');
+INSERT INTO bestarm.events VALUES (2, 173, 1795036591.4288795, 'told', 85, 0, 0.251124, NULL, 'c7bbd8c601b24cdf3d4aecfeadb739a2');
+INSERT INTO bestarm.events VALUES (2, 174, 1795036591.429306, 'asked', 87, 2, NULL, '{"deadline":1795040191.4292624,"worker":"w","round":29,"item":50}', '3abae67c07e258338705219a69ab064d');
+INSERT INTO bestarm.events VALUES (2, 175, 1795036591.429306, 'asked', 88, 0, NULL, '{"deadline":1795040191.4292624,"worker":"w","round":30,"item":178}', '079516af0d342857f0cd16de01078164');
+INSERT INTO bestarm.events VALUES (2, 176, 1795036591.4297893, 'told', 88, 0, 0.535662, NULL, '40dd2492ddb52a15af77e7d70fcaaf34');
+INSERT INTO bestarm.events VALUES (2, 177, 1795036591.4297893, 'told', 87, 2, 0.537242, NULL, '96659d5c30df3fa0f4c6676893c755d6');
+INSERT INTO bestarm.events VALUES (2, 178, 1795036591.430229, 'asked', 89, 1, NULL, '{"deadline":1795040191.4301856,"worker":"w","round":30,"item":178}', 'ea811c79904458bf15d5e6d8ce581945');
+INSERT INTO bestarm.events VALUES (2, 179, 1795036591.430229, 'asked', 90, 2, NULL, '{"deadline":1795040191.4301856,"worker":"w","round":30,"item":178}', 'b9620f66636c88d1d561ebc2b69abd52');
+INSERT INTO bestarm.events VALUES (2, 180, 1795036591.430698, 'told', 90, 2, 0.83603, NULL, 'cc39152099cac1153d04660a216ca885');
+INSERT INTO bestarm.events VALUES (2, 181, 1795036591.430698, 'told', 89, 1, 0.611679, NULL, 'f658c82293e38b09f467d032e4dbf255');
+INSERT INTO bestarm.events VALUES (2, 182, 1795036591.43114, 'asked', 91, 0, NULL, '{"deadline":1795040191.4310975,"worker":"w","round":31,"item":122}', '4a820c314905427cd24cc149a2fc7dd0');
+INSERT INTO bestarm.events VALUES (2, 183, 1795036591.43114, 'asked', 92, 1, NULL, '{"deadline":1795040191.4310975,"worker":"w","round":31,"item":122}', '259821c0b5548fcafa7cc32009a0d0fc');
+INSERT INTO bestarm.events VALUES (2, 184, 1795036591.4316263, 'told', 92, 1, 0.395236, NULL, '6fb4014ef2dda11876da86a549ffeeca');
+INSERT INTO bestarm.events VALUES (2, 185, 1795036591.4316263, 'told', 91, 0, 0.426071, NULL, '99b81e34dc9fad3461cfd129d2d559c1');
+INSERT INTO bestarm.events VALUES (2, 186, 1795036591.432062, 'asked', 93, 2, NULL, '{"deadline":1795040191.4320166,"worker":"w","round":31,"item":122}', '1e815d4d1b9d160681cd8dc399c7a315');
+INSERT INTO bestarm.events VALUES (2, 187, 1795036591.432062, 'asked', 94, 0, NULL, '{"deadline":1795040191.4320166,"worker":"w","round":32,"item":269}', '3e8a2981fd917f08829f1edd39ec9bfa');
+INSERT INTO bestarm.events VALUES (2, 188, 1795036591.432535, 'told', 94, 0, 0.176613, NULL, '085036d4e4fc7401ddfe2d3d13e9a9d9');
+INSERT INTO bestarm.events VALUES (2, 189, 1795036591.432535, 'told', 93, 2, 0.394164, NULL, '09173f5991b11d171ce161b13b7d6e99');
+INSERT INTO bestarm.events VALUES (2, 190, 1795036591.4330056, 'asked', 95, 1, NULL, '{"deadline":1795040191.4329605,"worker":"w","round":32,"item":269}', '262f8f0d74d0cb835dd016fde72fc402');
+INSERT INTO bestarm.events VALUES (2, 191, 1795036591.4330056, 'asked', 96, 2, NULL, '{"deadline":1795040191.4329605,"worker":"w","round":32,"item":269}', 'e98389b1f2c1a0a5abdc25dbaf5c558c');
+INSERT INTO bestarm.events VALUES (2, 192, 1795036591.433489, 'told', 96, 2, 0.115202, NULL, '3d03662f37c66eb97bb1341a9baedd98');
+INSERT INTO bestarm.events VALUES (2, 193, 1795036591.433489, 'told', 95, 1, 0.05973, NULL, 'fd7856570a5fd6964f91a5618e1fd0dd');
+INSERT INTO bestarm.events VALUES (2, 194, 1795036591.4339173, 'asked', 97, 0, NULL, '{"deadline":1795040191.4338765,"worker":"w","round":33,"item":159}', 'a5e892ae2cc20b83fb407f290484a346');
+INSERT INTO bestarm.events VALUES (2, 195, 1795036591.4339173, 'asked', 98, 1, NULL, '{"deadline":1795040191.4338765,"worker":"w","round":33,"item":159}', 'c2deebe31a038de1f5b7add0babda29f');
+INSERT INTO bestarm.events VALUES (2, 196, 1795036591.4343855, 'told', 98, 1, 0.327238, NULL, '1832d7b65e92c47eafa3a346712524c2');
+INSERT INTO bestarm.events VALUES (2, 197, 1795036591.4343855, 'told', 97, 0, 0.233969, NULL, 'c7bbfc2205bf91506196117e6bbb9b29');
+INSERT INTO bestarm.events VALUES (2, 198, 1795036591.4347916, 'asked', 99, 2, NULL, '{"deadline":1795040191.4347484,"worker":"w","round":33,"item":159}', '20a764024a558c34c34b81664cf13a74');
+INSERT INTO bestarm.events VALUES (2, 199, 1795036591.4347916, 'asked', 100, 0, NULL, '{"deadline":1795040191.4347484,"worker":"w","round":34,"item":206}', '642bd55488bf5ef50988bddead7db2ed');
+INSERT INTO bestarm.events VALUES (2, 200, 1795036591.4353197, 'told', 100, 0, 0.044795, NULL, '731c90e65c82e80601f6c7c00f5b15bf');
+INSERT INTO bestarm.events VALUES (2, 201, 1795036591.4353197, 'told', 99, 2, 0.246432, NULL, 'db601eb0b5a996c86f7e89afec295b2f');
+INSERT INTO bestarm.experiments OVERRIDING SYSTEM VALUE VALUES (2, 'rounds', 201, '201 db601eb0b5a996c86f7e89afec295b2f', 133);
+INSERT INTO bestarm.experiments OVERRIDING SYSTEM VALUE VALUES (1, 'half run', 121, '121 06a6b949e77e76f5df5f548b96a89b48', 0);
+INSERT INTO bestarm.snapshots VALUES (2, 133, '6e8d267db296d9afce772c1e66d4b8f2 {"snapshot": 8, "seq": 133, "mark": 1795036591.418025, "head": "12b67d5789416cb51b27d740cf4ae84d", "next_pull": 67, "counts": {"failed": [0, 0, 0], "lapsed": [0, 0, 0], "reclaimed": [0, 0, 0], "retried": [0, 0, 0], "late": [0, 0, 0], "observed": [0, 0, 0], "corrected": [0, 0, 0], "reread": [0, 0, 0], "retracted": [0, 0, 0]}, "stopped": null, "pairs": [null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, [0.0, 0.3513973591834392, 0.18950203655594863, 2.2999650110300123, 0.0, 0.5184144094332117, 3.2523495401778897, 1.3155215196973868, 0.0], [0.0, 0.36616878909513906, 0.203196255278297, 2.2403582700653715, 0.0, 0.5344570244170165, 3.1399982203203036, 1.3109439908343523, 0.0], [0.0, 0.4607317347891546, 0.29780139517815335, 1.9189617117150923, 0.0, 0.6295995978512925, 2.544737609061279, 1.2737467431302902, 0.0], [0.0, 0.6350131159985428, 0.4985949187261434, 1.5052113439495025, 0.0, 0.7765925469357251, 1.8130942243252495, 1.1877744281855755, 0.0], [0.0, 0.790772142904239, 0.7011353411131673, 1.2486652576451185, 0.0, 0.8837099476272684, 1.386577718075798, 1.1062769037212568, 0.0], [0.0, 0.8890866162684938, 0.8381385290781924, 1.1210836777594533, 0.0, 0.9418616098947885, 1.1844849015559575, 1.0555568194747476, 0.0], [0.0, 0.94308809832053, 0.916036029643007, 1.0594745651806845, 0.0, 0.9710950441932193, 1.0896647470191405, 1.028254507779425, 0.0], [0.0, 0.9711999985567596, 0.9572783293549327, 1.0294419335279978, 0.0, 0.9856090092495075, 1.0441496959839915, 1.0142280601606835, 0.0], [0.0, 0.985516750290139, 0.9784571861682037, 1.014643812035878, 0.0, 0.9928223982165818, 1.0218999974887515, 1.0071368491832302, 0.0], [0.0, 0.9927379263399466, 0.9891835051396569, 1.00730221920072, 0.0, 0.9964159845486857, 1.0109058018630748, 1.003573826053575, 0.0], [0.0, 0.9963638975049306, 0.994580533848629, 1.003646139190224, 0.0, 0.9982092274035157, 1.0054417935951765, 1.0017882251690593, 0.0], [0.0, 0.9981806882217263, 0.9972874690539166, 1.0018218209714371, 0.0, 0.9991049273142677, 1.0027181128503555, 1.000894435824001, 0.0], [0.0, 0.9990900297181285, 0.9986430359200793, 1.0009105975813737, 0.0, 0.9995525426630073, 1.0013583595586966, 1.0004472981212549, 0.0], [0.0, 0.9995449363536397, 0.9993213434165026, 1.0004552204713115, 0.0, 0.9997762911582501, 1.0006790054533605, 1.0002236690377961, 0.0], [0.0, 0.9997724485620756, 0.9996606280859267, 1.0002275906441676, 0.0, 0.9998881505452173, 1.0003394591315493, 1.0001118395037936, 0.0], [0.0, 0.9998862193788042, 0.9998303031390794, 1.000113790422757, 0.0, 0.9999440765153073, 1.0001697186652898, 1.0000559209969453, 0.0], [0.0, -0.932131, -1.3902459999999999, 0.932131, 0.0, -0.45811499999999994, 1.3902459999999999, 0.45811499999999994, 0.0], [0.0, -1.3877787807814457e-17, -1.3877787807814457e-16, 1.3877787807814457e-17, 0.0, -1.3877787807814457e-17, 1.3877787807814457e-16, 1.3877787807814457e-17, 0.0], [0.0, -0.02851731014950372, -0.03981848413242971, 0.02851731014950372, 0.0, -0.011301173982925992, 0.03981848413242971, 0.011301173982925992, 0.0]], "arms": [null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, [1.8931704532747808, 1.009765956406708, 0.4811873216229581], [1.8584742998606847, 1.0150553837705305, 0.49782208220350216], [1.6622126925365905, 1.0375919523606096, 0.5974399801372436], [1.3845904389370578, 1.0458008931670708, 0.7543870551002282], [1.1963064960537084, 1.0328669300165283, 0.8710301064665774], [1.0974210586709703, 1.0190302954695518, 0.9351967558452597], [1.0483051936074854, 1.0101424296179828, 0.9676958678499578], [1.0240245088496518, 1.0052229021368053, 0.983894861855979], [1.0119769947105797, 1.002648585272855, 0.9919619674560174], [1.0059792855891583, 1.0013334688886868, 0.9959849661694011], [1.0029872907768234, 1.0006690145534853, 0.9979935220511484], [1.0014930512835665, 1.0003350755263303, 0.9989970261740012], [1.0007463763551872, 1.000167679601272, 0.9994985800491257], [1.000373150761033, 1.0000838752319963, 0.999749306849418], [1.0001865660145208, 1.0000419464703094, 0.9998746576414601], [1.0000932806642804, 1.0000209754482905, 0.9999373298762346], [22.0, 22.0, 22.0], [22.808885648679173, 22.808885648679173, 22.808885648679173], null, [2.439242632169937, 1.5831937410136556, 1.1550829590753962], [-0.04053316053162045, -0.011301173982925992, 0.011301173982925992]], "body": [[22.0, 22.0, 22.0], [7.342026000000001, 8.274157, 8.732272], [-5.967448757360216e-16, -5.828670879282072e-16, -1.3877787807814457e-17], [0.5499760694214545, 0.4866064344469545, 0.8024733268554545]], "first": 23, "values": [], "asked": [], "exhausted": false, "decision": null, "open": [], "violated": [], "refuted": null, "outside": []}');
+INSERT INTO bestarm.version VALUES (4);
+SELECT pg_catalog.setval('bestarm.experiments_id_seq', 2, true);
+ALTER TABLE ONLY bestarm.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (experiment, seq);
+ALTER TABLE ONLY bestarm.experiments
+    ADD CONSTRAINT experiments_name_key UNIQUE (name);
+ALTER TABLE ONLY bestarm.experiments
+    ADD CONSTRAINT experiments_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY bestarm.leases
+    ADD CONSTRAINT leases_pkey PRIMARY KEY (experiment, pull);
+ALTER TABLE ONLY bestarm.snapshots
+    ADD CONSTRAINT snapshots_pkey PRIMARY KEY (experiment);
+CREATE INDEX events_by_pull ON bestarm.events USING btree (experiment, pull);
