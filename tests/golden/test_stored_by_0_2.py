@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from bestarm import Bandit, Experiment, compare, load_simulation
+from bestarm._former_name import FORMER_NAME
 from bestarm.paper import table1
 from bestarm.paper.ledger import Ledger
 from golden.write_stores import VALUES, go_on, run, standing
@@ -72,7 +73,7 @@ def test_tables_of_postgresql_are_taken_up(postgres_url: str) -> None:
         assert after["samples"] == expected["after"]["samples"]
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         found = connection.execute("SELECT schemaname FROM pg_tables WHERE tablename = 'events'").fetchall()
-    assert found == [("bestarm",)]
+    assert found == [(FORMER_NAME,)]
 
 
 def test_a_saved_simulation_is_read() -> None:

@@ -17,6 +17,7 @@ DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
     "_catalogue": (),
     "_door": ("errors",),
     "_files": (),
+    "_former_name": (),
     "_html": (),
     "_page_style": (),
     "_records": (),
@@ -24,7 +25,7 @@ DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
     "_text": (),
     "kernels": (),
     "theory": (
-        *("kernels", "_catalogue", "_door", "_files", "_html", "_page_style"),
+        *("kernels", "_catalogue", "_door", "_files", "_former_name", "_html", "_page_style"),
         *("_records", "_signature", "_text"),
     ),
     "strategies": ("theory",),

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__, _door
+from .._former_name import FORMER_NAME
 from ..errors import InvalidInputError
 from ..paper.ledger import Ledger, Part
 from ..simulation.job import refuse_stalling
@@ -44,6 +45,7 @@ RULE = "mixture"  # leaves it to the strategy which arms to sample; tilt rules a
 LIMIT = 200_000
 PAUSE = 2.0  # seconds of work that a crash may cost
 KIND = "bestarm comparison"
+KINDS = (KIND, f"{FORMER_NAME} comparison")  # those that are taken up
 
 
 class _Task(NamedTuple):
@@ -248,7 +250,7 @@ def _own_file(file: Path) -> Path:
             kind = json.loads(file.read_text(encoding="utf-8"))["settings"]["file"]
         except (OSError, ValueError, KeyError, TypeError):
             kind = None
-        if kind != KIND:
+        if kind not in KINDS:
             raise InvalidInputError(
                 f"resume must be a new file or one that a comparison wrote, got {os.fspath(file)!r}, which "
                 f"is something else; choose another."

@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from .._files import write_whole
+from .._former_name import FORMER_NAME
 from ..errors import InvalidInputError
 from .results import Cell, Indices, Simulation
 from .summary import Summary
 
 KIND, VERSION = "bestarm simulation", 1
+KINDS = (KIND, f"{FORMER_NAME} simulation")  # those that are read
 
 
 def save_simulation(simulation: Simulation, path: str | os.PathLike[str]) -> None:
@@ -50,7 +52,7 @@ def load_simulation(path: str | os.PathLike[str]) -> Simulation:
     try:
         body = json.loads(text)
         version = body["version"]
-        if body["file"] != KIND or type(version) is not int or version < 1:
+        if body["file"] not in KINDS or type(version) is not int or version < 1:
             raise ValueError
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InvalidInputError(

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import _door
 from .._door import Array
+from .._former_name import FORMER_NAME
 from ..errors import InvalidInputError
 from ..kernels import paired
 from ..kernels._types import Indices
@@ -103,7 +104,7 @@ def shuffled(count: int, *key: int | str) -> Indices:
 
     Numerics: sorted by 64 bits of SHAKE-128 each; two of a million are equal with probability 3e-8.
     """
-    text = "/".join(map(str, ("bestarm", *key)))
+    text = "/".join(map(str, (FORMER_NAME, *key)))  # for ever: stored experiments continue in this order
     words = np.frombuffer(hashlib.shake_128(text.encode()).digest(8 * count), np.dtype("<u8"))
     order: Indices = np.argsort(words, kind="stable").astype(np.int64)
     return order

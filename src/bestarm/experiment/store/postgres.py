@@ -1,8 +1,8 @@
 """A store on a PostgreSQL server, for many machines.
 
-The tables lie in a schema of their own, `bestarm`. Writers of one experiment wait for each other at its
-row, those of other experiments do not. A commit returns when the server's disk has it, and the server's
-clock is the only one. Connect to the server itself or to a session pool: a pool that changes the
+The tables lie in a schema of their own, `bestarm`, or in the one in which an earlier version put them.
+Writers of one experiment wait for each other at its row, those of other experiments do not. A commit returns
+when the server's disk has it, and the server's clock is the only one. Connect to the server itself or to a session pool: a pool that changes the
 connection between transactions would lose the settings made here.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 from psycopg.types.numeric import Int8Dumper
 
+from ..._former_name import FORMER_NAME
 from ...errors import LostConnectionError, StoreError
 from ._postgres_url import read_url
 from ._rows import CHAIN, COLUMNS, SEQ, Row
@@ -47,7 +48,10 @@ INSERT = (
     " SELECT %s, * FROM unnest(%s::text[], %s::bigint[], %s::bigint[], %s::float8[], %s::text[],"
     " %s::bigint[], %s::float8[], %s::text[])"
 )
-MIGRATION_LOCK = int.from_bytes(b"bestarm", "big")
+SCHEMA = "bestarm"
+MIGRATION_LOCK = int.from_bytes(FORMER_NAME.encode(), "big")  # the one for which earlier versions wait, too
+# Not to_regclass: it may still know that there was none before another client made it.
+_SCHEMAS = "SELECT schemaname FROM pg_tables WHERE tablename = 'version' AND schemaname = ANY(%s)"
 
 
 class PostgresSession(Session):
@@ -122,9 +126,10 @@ class PostgresStore(SqlStore):
 
 def prepare(session: PostgresSession, patience: float) -> None:
     """Make sure that commits are durable and waits end, and bring the tables up to date."""
+    schema = schema_of(session)
     settings = {
         "synchronous_commit": "on",
-        "search_path": "bestarm",
+        "search_path": schema,
         "lock_timeout": f"{patience * 1000:.0f}ms",
         "idle_in_transaction_session_timeout": f"{patience * 500:.0f}ms",  # a lost machine must not block
     }
@@ -134,29 +139,34 @@ def prepare(session: PostgresSession, patience: float) -> None:
         raise StoreError(
             f"{session.place} cannot be made durable: it keeps synchronous_commit={found}, not on"
         )
-    if steps_from(version_of(session), session.place):
-        migrate(session)
+    if steps_from(version_of(session, schema), session.place):
+        migrate(session, schema)
 
 
-def version_of(session: PostgresSession) -> int:
+def schema_of(session: PostgresSession) -> str:
+    """Where the tables lie: an earlier version's stay in its schema."""
+    found = session.rows(_SCHEMAS, ([SCHEMA, FORMER_NAME],))
+    return FORMER_NAME if (SCHEMA,) not in found and found else SCHEMA
+
+
+def version_of(session: PostgresSession, schema: str) -> int:
     """The version of the tables; 0 where there are none."""
-    # Not to_regclass: it may still know that there was none before another client made it.
-    if not session.rows("SELECT 1 FROM pg_tables WHERE schemaname = 'bestarm' AND tablename = 'version'"):
+    if not session.rows(_SCHEMAS, ([schema],)):
         return 0
-    return int(session.rows("SELECT number FROM bestarm.version")[0][0])
+    return int(session.rows(f"SELECT number FROM {schema}.version")[0][0])
 
 
-def migrate(session: PostgresSession) -> None:
+def migrate(session: PostgresSession, schema: str) -> None:
     """Run the missing steps in one transaction, one client after the other."""
     session.run("BEGIN")
     session.rows("SELECT 1 FROM pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
-    version = version_of(session)
+    version = version_of(session, schema)
     if version == 0:
-        session.run("CREATE SCHEMA IF NOT EXISTS bestarm")
-        session.run("CREATE TABLE bestarm.version (number BIGINT NOT NULL)")
-        session.run("INSERT INTO bestarm.version VALUES (0)")
+        session.run(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+        session.run(f"CREATE TABLE {schema}.version (number BIGINT NOT NULL)")
+        session.run(f"INSERT INTO {schema}.version VALUES (0)")
     for step in steps_from(version, session.place):
         for sql in step:
             session.run(sql.format(**TYPES))
-    session.run("UPDATE bestarm.version SET number = %s", (VERSION,))
+    session.run(f"UPDATE {schema}.version SET number = %s", (VERSION,))
     session.commit()
