@@ -7,9 +7,9 @@ REPORT := report
 .DELETE_ON_ERROR:
 
 run: .venv/.installed          ## the demonstration, and the paper's table and figures from a few runs
-	$(BIN)/bestarm demo --output $(REPORT)
+	$(BIN)/truebest demo --output $(REPORT)
 	@echo; echo "The paper's table, figures and claims, reproduced from a few runs; the report is in:"
-	@$(BIN)/bestarm reproduce all --runs 100 --output $(REPORT)/few-runs
+	@$(BIN)/truebest reproduce all --runs 100 --output $(REPORT)/few-runs
 
 test: .venv/.installed-dev     ## the whole test suite
 	$(BIN)/python -m pytest -n auto
@@ -23,8 +23,8 @@ bench: .venv/.installed-dev    ## speed, as ratios within one run
 	$(BIN)/python -m benchmarks
 
 reproduce: .venv/.installed-dev  ## the paper in full, and the full-size check of its table
-	$(BIN)/bestarm reproduce all --output $(REPORT)
-	BESTARM_REPORT=$(REPORT) $(BIN)/python -m pytest -m full
+	$(BIN)/truebest reproduce all --output $(REPORT)
+	TRUEBEST_REPORT=$(REPORT) $(BIN)/python -m pytest -m full
 	@echo "The report is in $(REPORT)/index.html"
 
 clean:
@@ -32,7 +32,7 @@ clean:
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "bestarm needs Python 3.11 or newer; call make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	  { echo "truebest needs Python 3.11 or newer; call make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 
 .venv/.installed: pyproject.toml | .venv/bin/python

@@ -1,6 +1,6 @@
 """How often is the answer wrong, with its exact interval: `python -m benchmarks.certify FOLDER`.
 
-For strategies, models, rules and bandits, at four risks (`bestarm.paper.certified`). The runs of every group
+For strategies, models, rules and bandits, at four risks (`truebest.paper.certified`). The runs of every group
 are a file of the folder, which is continued: a call that is interrupted, or that asked for fewer runs, is
 resumed by the next, on the processor (`--device cpu`) or on a GPU. `--minutes` shares so much time among the
 groups, whatever their runs find; `--part 1/4` does every fourth group, for several machines, whose files can
@@ -30,10 +30,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import bestarm
-from bestarm._files import write_whole
-from bestarm.paper import certified
-from bestarm.paper.certified import DELTAS, FIRST, VERDICTS, Certified, Group, groups
+import truebest
+from truebest._files import write_whole
+from truebest.paper import certified
+from truebest.paper.certified import DELTAS, FIRST, VERDICTS, Certified, Group, groups
 
 from .measure import show
 
@@ -52,10 +52,10 @@ def file_of(group: Group, folder: Path, risks: Sequence[float] = DELTAS) -> Path
 def advance(
     group: Group, folder: Path, runs: int, seconds: float = math.inf, risks: Sequence[float] = DELTAS,
     **options: Any,
-) -> bestarm.Simulation:  # fmt: skip
+) -> truebest.Simulation:  # fmt: skip
     """The runs of a group up to so many, or until about so much time has passed; saved after each part."""
     file, start = file_of(group, folder, risks), time.monotonic()
-    kept = bestarm.load_simulation(file) if file.exists() else None
+    kept = truebest.load_simulation(file) if file.exists() else None
     done = before = min(cell.runs for cell in kept) if kept else 0
     while done < runs:
         part = min(PART, runs - done)
@@ -77,7 +77,7 @@ def advance(
 def device_name(device: str) -> str:
     """The processor's or the GPU's name, for the table; InvalidInputError without a GPU."""
     if device == "cuda":
-        bestarm.simulate("uniform", (9.0, 0.0), 0.1, runs=1, seed=1, device="cuda", progress=False)
+        truebest.simulate("uniform", (9.0, 0.0), 0.1, runs=1, seed=1, device="cuda", progress=False)
         name = import_module("numba.cuda").get_current_device().name
         return name.decode() if isinstance(name, bytes) else str(name)
     named = [line.partition(":")[2] for line in _cpu_lines() if line.startswith("model name")]
@@ -135,7 +135,7 @@ def page(text: str, table: list[Certified]) -> str:
         made = (row.device, row.version, str(row.seed))
         runs[made] = runs.get(made, 0) + row.runs
     lines += ["", "## Where the runs were made", ""]
-    header = ["device", "version of bestarm", "seed", "runs"]
+    header = ["device", "version of truebest", "seed", "runs"]
     lines += _markdown(header, [[*made, f"{number:,}"] for made, number in runs.items()])
     return text.partition(MARK)[0] + MARK + "\n" + "\n".join(lines) + "\n"
 
@@ -253,7 +253,7 @@ def main() -> None:
     options = {"risks": given.risks, "device": given.device, "threads": given.threads}
     amount = (given.runs, given.minutes, given.processes)
     for i, group in enumerate(advanced(given.wanted, given.folder, *amount, **options)):
-        found = bestarm.load_simulation(file_of(group, given.folder, given.risks))
+        found = truebest.load_simulation(file_of(group, given.folder, given.risks))
         first = first_samples(group, table) if given.risks == DELTAS else None
         row = Certified.of(group, found, first, device)
         table = enter(table, row)
@@ -275,5 +275,5 @@ if __name__ == "__main__":
         main()
     except KeyboardInterrupt:
         sys.exit("interrupted; what was done is in the folder, and the same command goes on from there")
-    except bestarm.BestarmError as error:
+    except truebest.TruebestError as error:
         sys.exit(str(error))

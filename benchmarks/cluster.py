@@ -1,6 +1,6 @@
 """Steps a second of the same call with two threads and on a Dask cluster of two processes, in wall time.
 
-`python -m benchmarks cluster`; the call is that of `benchmarks.gpu`. It needs the extra `bestarm[dask]`.
+`python -m benchmarks cluster`; the call is that of `benchmarks.gpu`. It needs the extra `truebest[dask]`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> None:
     ):
         for strategy in STRATEGIES:
             timed(strategy, 100, threads=2)
-            timed(strategy, 1000, cluster=client)  # workers load bestarm, once
+            timed(strategy, 1000, cluster=client)  # workers load truebest, once
             here, there = measure(strategy, RUNS, client)
             rows.append([strategy, f"{here:.3g}", f"{there:.3g}", f"{there / here:.2f}"])
     header = ["steps a second", "two threads", "cluster of two processes", "ratio"]

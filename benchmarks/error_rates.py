@@ -12,12 +12,12 @@ import heapq
 
 import numpy as np
 
-import bestarm
-from bestarm._catalogue import DEFAULT_STRATEGY
-from bestarm.experiment.experiment import Experiment
+import truebest
+from truebest._catalogue import DEFAULT_STRATEGY
+from truebest.experiment.experiment import Experiment
 
 DELTA = 0.05
-COIN = bestarm.Bounded(0.0, 1.0)
+COIN = truebest.Bounded(0.0, 1.0)
 MOST = 100_000  # a run that has ruled out the best arm, and is left with tied ones, would never end
 
 
@@ -28,7 +28,7 @@ def peeking(runs: int, most: int = 1000) -> tuple[float, float]:
     """
     rng = np.random.default_rng(1)
     naive, ours = 0, 0
-    rule = bestarm.Tilt()
+    rule = truebest.Tilt()
     n = np.arange(1, most + 1)
     pulls = np.stack([n, n], axis=-1)
     for _ in range(runs):
@@ -40,7 +40,7 @@ def peeking(runs: int, most: int = 1000) -> tuple[float, float]:
     return naive / runs, ours / runs
 
 
-def simulated(runs: int) -> list[tuple[str, bestarm.Cell]]:
+def simulated(runs: int) -> list[tuple[str, truebest.Cell]]:
     """Wrong answers of complete runs, for arms that are hard to tell apart."""
     suite = {
         "two arms, 0.50 and 0.45": ([0.5, 0.45], "bernoulli"),
@@ -50,7 +50,7 @@ def simulated(runs: int) -> list[tuple[str, bestarm.Cell]]:
     }
     options = {"runs": runs, "seed": 7, "stopping": "tilt", "max_samples": MOST}
     return [
-        (name, bestarm.simulate(s, means, DELTA, rewards=rewards, **options)[s, DELTA])  # type: ignore[arg-type]
+        (name, truebest.simulate(s, means, DELTA, rewards=rewards, **options)[s, DELTA])  # type: ignore[arg-type]
         for name, (means, rewards) in suite.items()
         for s in (DEFAULT_STRATEGY, "tas-d")
     ]

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from bestarm._catalogue import DEFAULT_STRATEGY
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.store import open_store
+from truebest._catalogue import DEFAULT_STRATEGY
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.store import open_store
 
 from .measure import cpu_seconds, duration, show
 

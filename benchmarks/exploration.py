@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-import bestarm
+import truebest
 
 from .measure import cpu_seconds, duration, show
 
@@ -17,11 +17,11 @@ def main() -> None:
         centre = rng.uniform(0.0, 1.0, (20, num_arms))
         width = rng.uniform(0.05, 0.4, centre.shape)
         low, high = centre - width, centre + width
-        lists = bestarm.exploration_candidates(low, high)
+        lists = truebest.exploration_candidates(low, high)
         tried = np.mean([len(one) for one in lists])
         front = np.mean([sum(c.pareto for c in one) for one in lists])
-        pruned = cpu_seconds(lambda: bestarm.exploration_biased_weights(low, high)) / 20  # noqa: B023
-        full = cpu_seconds(lambda: bestarm.exploration_biased_weights(low, high, method="paper")) / 20  # noqa: B023
+        pruned = cpu_seconds(lambda: truebest.exploration_biased_weights(low, high)) / 20  # noqa: B023
+        full = cpu_seconds(lambda: truebest.exploration_biased_weights(low, high, method="paper")) / 20  # noqa: B023
         rows.append(
             [
                 str(num_arms),

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-import bestarm
-from bestarm.paper.published import BANDITS
-from bestarm.simulation import cuda
+import truebest
+from truebest.paper.published import BANDITS
+from truebest.simulation import cuda
 
 from .measure import show
 
@@ -27,10 +27,10 @@ MEANS, DELTA = BANDITS["mu1"], 0.1
 STRATEGIES = ("uniform", "tas-d", "ebs-d", "tas-c", "ebs-c")
 
 
-def timed(strategy: str, runs: int, **options: Any) -> tuple[float, bestarm.Cell]:
+def timed(strategy: str, runs: int, **options: Any) -> tuple[float, truebest.Cell]:
     """Seconds of a call, and what it found."""
     start = time.perf_counter()
-    found = bestarm.simulate(strategy, MEANS, DELTA, runs=runs, seed=1, progress=False, **options)
+    found = truebest.simulate(strategy, MEANS, DELTA, runs=runs, seed=1, progress=False, **options)
     return time.perf_counter() - start, found.cells[0]
 
 
@@ -41,7 +41,7 @@ def measure(strategy: str, runs: int, compared: int, options: dict[str, Any]) ->
     seconds, summary = min(calls, key=lambda call: call[0])
     n = min(compared, runs)
     _, cell = timed(strategy, n, device="cuda", **options)
-    bestarm.simulate(strategy, MEANS, DELTA, runs=100, **options)
+    truebest.simulate(strategy, MEANS, DELTA, runs=100, **options)
     cpu_seconds, own = timed(strategy, n, **options)
     differ = np.flatnonzero((cell.samples != own.samples) | (cell.recommended != own.recommended))
     return {
@@ -81,7 +81,7 @@ def about() -> dict[str, Any]:
     name = "simulator" if numba.config.ENABLE_CUDASIM else driver.get_current_device().name
     return {
         "device": name.decode() if isinstance(name, bytes) else str(name),
-        "bestarm": bestarm.__version__,
+        "truebest": truebest.__version__,
         "numba": numba.__version__,
         "numba_cuda": getattr(driver, "__version__", "built in"),
         "numpy": np.__version__,

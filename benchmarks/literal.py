@@ -7,8 +7,8 @@ import math
 import numba
 import numpy as np
 
-from bestarm.kernels._types import Array
-from bestarm.kernels.random import GAUSSIAN, Words, open_stream, reward
+from truebest.kernels._types import Array
+from truebest.kernels.random import GAUSSIAN, Words, open_stream, reward
 
 _jit = numba.njit(nogil=True, error_model="numpy")
 

@@ -24,7 +24,7 @@ def cpu_seconds(call: Callable[[], object], repeats: int = 9, at_least: float = 
 
 def show(header: list[str], rows: list[list[str]], title: str) -> None:
     """A table in plain text."""
-    from bestarm.cli._output import print_table
+    from truebest.cli._output import print_table
 
     print_table(header, rows, title)
     print()

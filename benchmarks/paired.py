@@ -13,15 +13,15 @@ import time
 
 import numpy as np
 
-import bestarm
-from bestarm.kernels import paired as kernel
-from bestarm.simulation.gathering import Gathered
-from bestarm.simulation.plan import PairedJob, Terms
-from bestarm.simulation.pool import run_on_threads
-from bestarm.simulation.progress import Reporter
-from bestarm.simulation.results import Cell
-from bestarm.simulation.scores import POPULATION, Rounds, make_items, spread_for
-from bestarm.theory.paired import Paired
+import truebest
+from truebest.kernels import paired as kernel
+from truebest.simulation.gathering import Gathered
+from truebest.simulation.plan import PairedJob, Terms
+from truebest.simulation.pool import run_on_threads
+from truebest.simulation.progress import Reporter
+from truebest.simulation.results import Cell
+from truebest.simulation.scores import POPULATION, Rounds, make_items, spread_for
+from truebest.theory.paired import Paired
 
 from .measure import cpu_seconds, duration, show
 
@@ -35,7 +35,7 @@ RUNS = 1000
 
 def planned(means: tuple[float, ...], correlation: float, items: int | None) -> tuple[Cell, Cell]:
     """The paired design and independent samples."""
-    found = bestarm.plan(
+    found = truebest.plan(
         means=means, correlation=correlation, items=items, delta=DELTA, runs=RUNS, seed=1, progress=False
     )
     assert found.paired is not None

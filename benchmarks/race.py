@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bestarm.kernels import paired, wins
-from bestarm.theory.paired import Paired
+from truebest.kernels import paired, wins
+from truebest.theory.paired import Paired
 
 from .measure import duration, show
 
@@ -70,7 +70,7 @@ def overhead() -> None:
     """The time between measurements, per measurement: all that is not inside one."""
     rows = []
     for command in COMMANDS:
-        for name, run in (("bestarm race", _bestarm), ("hyperfine -N", _hyperfine)):
+        for name, run in (("truebest race", _truebest), ("hyperfine -N", _hyperfine)):
             if name.startswith("hyperfine") and shutil.which("hyperfine") is None:
                 continue
             taken, times = run(command)
@@ -80,10 +80,10 @@ def overhead() -> None:
     show(header, rows, f"Overhead per measurement, {MEASUREMENTS} measurements (aim: below 2 ms)")
 
 
-def _bestarm(command: str) -> tuple[float, list[float]]:
+def _truebest(command: str) -> tuple[float, list[float]]:
     words = ["race", command, command, "--delta", "1e-9", "--warmup", "0", "--quiet", "--format", "json"]
     done = subprocess.run(
-        [sys.executable, "-m", "bestarm", *words, "--max-rounds", str(MEASUREMENTS // 2)],
+        [sys.executable, "-m", "truebest", *words, "--max-rounds", str(MEASUREMENTS // 2)],
         capture_output=True,
         text=True,
     )

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from scipy.optimize import brentq
 
-from bestarm.kernels._types import Array
+from truebest.kernels._types import Array
 
 
 @numba.njit("f8(f8[::1], f8)", nogil=True, error_model="numpy", fastmath={"reassoc"})

@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-import bestarm
+import truebest
 
 DELTA = 0.05
-COINS: dict[str, Any] = {"rewards": "bernoulli", "model": bestarm.Bounded(0.0, 1.0)}
-SCORES: dict[str, Any] = {"rewards": "beta", "noise": 0.1, "model": bestarm.Bounded(0.0, 1.0)}
-UNKNOWN: dict[str, Any] = {"model": bestarm.Student(), "rules": ["student"]}
+COINS: dict[str, Any] = {"rewards": "bernoulli", "model": truebest.Bounded(0.0, 1.0)}
+SCORES: dict[str, Any] = {"rewards": "beta", "noise": 0.1, "model": truebest.Bounded(0.0, 1.0)}
+UNKNOWN: dict[str, Any] = {"model": truebest.Student(), "rules": ["student"]}
 MOST = 3_000_000  # a run without the best arm among tied ones would never end
 PROBLEMS: dict[str, tuple[list[float], str, dict[str, Any]]] = {
     "rates of 3% and 2%": ([0.03, 0.02], "uniform", COINS),
@@ -49,7 +49,7 @@ def main() -> None:
         words = []
         options = {"runs": runs, "seed": seed, "max_samples": MOST, "progress": False, **given}
         for rule in options.pop("rules", ["mixture", "tilt"]):
-            cell = bestarm.simulate(strategy, means, DELTA, stopping=rule, **options).cells[0]
+            cell = truebest.simulate(strategy, means, DELTA, stopping=rule, **options).cells[0]
             words.append(f"{cell.mean_samples:9.0f} ± {cell.standard_error:<5.0f} ({cell.errors})")
         print(f"{name:52} {strategy:8}" + "  ".join(words), flush=True)
 

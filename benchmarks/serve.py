@@ -1,4 +1,4 @@
-"""`bestarm serve` under load: clients that ask and tell, viewers that watch, a server killed in the middle.
+"""`truebest serve` under load: clients that ask and tell, viewers that watch, a server killed in the middle.
 
     python -m benchmarks.serve [--clients 64] [--viewers 50] [--seconds 60] [--batch 10] [--store URL]
 
@@ -148,10 +148,10 @@ def start(store: str, port: int) -> tuple[subprocess.Popen[str], int]:
     """A server, and its port."""
     words = ["serve", "--store", store, "--port", str(port), "--rate", "1000000"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "bestarm", *words],
+        [sys.executable, "-m", "truebest", *words],
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "BESTARM_TOKEN": TOKEN, "BESTARM_JIT": "1"},
+        env={**os.environ, "TRUEBEST_TOKEN": TOKEN, "TRUEBEST_JIT": "1"},
     )
     assert process.stderr is not None
     said = process.stderr.readline()
@@ -190,7 +190,7 @@ async def load(options: argparse.Namespace, store: str) -> tuple[Tally, float]:
 
 def compare(store: str, tally: Tally) -> list[str]:
     """What is wrong with the log, if anything is."""
-    from bestarm import Experiment
+    from truebest import Experiment
 
     experiment = Experiment.open(store, NAME)
     told: dict[int, list[float]] = {}

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-import bestarm
-from bestarm._catalogue import DEFAULT_STRATEGY
-from bestarm.strategies import strategy_names
+import truebest
+from truebest._catalogue import DEFAULT_STRATEGY
+from truebest.strategies import strategy_names
 
 from . import literal
 from .measure import show
@@ -27,8 +27,8 @@ TABLE_1 = [
     (MU_1, (0.01, 1e-5), 0.2),
     (MU_2, (0.1, 0.01), 0.05),
 ]
-COINS = {"rewards": "bernoulli", "model": bestarm.Bounded(0.0, 1.0)}
-SCORES = {"rewards": "beta", "noise": 0.1, "model": bestarm.Bounded(0.0, 1.0)}
+COINS = {"rewards": "bernoulli", "model": truebest.Bounded(0.0, 1.0)}
+SCORES = {"rewards": "beta", "noise": 0.1, "model": truebest.Bounded(0.0, 1.0)}
 CLOSE, CLOSER = (0.62, 0.6, 0.59, 0.58, 0.5), (0.62, 0.615, 0.61, 0.6, 0.57)
 UNDER_TILT: dict[str, tuple[tuple[float, ...], float, int, int, dict[str, Any]]] = {
     "0/1, runs of 100,000 (aim: 1.3)": (CLOSE, 1e-9, 8, 100_000, COINS),
@@ -58,7 +58,7 @@ def cpu(call: partial[int], repeats: int = 5) -> tuple[float, int]:
 
 def ours(name: str, num_arms: int, runs: int, limit: int, far: bool = False) -> int:
     """One strategy on one thread; the steps it took."""
-    found = bestarm.simulate(
+    found = truebest.simulate(
         name, bandit(num_arms, far), 0.1, runs=runs, seed=1, threads=1, max_samples=limit, progress=False
     )
     return int(found.cells[0].samples.sum())
@@ -122,7 +122,7 @@ def under_tilt() -> None:
         options = {"runs": runs, "max_samples": limit, "seed": 1, "threads": 1, "progress": False, **given}
 
         def samples(rule: str, one: str = strategy, given: Any = (means, delta), kept: Any = options) -> int:
-            found = bestarm.simulate(one, *given, stopping=rule, **kept)
+            found = truebest.simulate(one, *given, stopping=rule, **kept)
             return int(found.cells[0].samples.sum())
 
         mixture, tilt = (cpu(partial(samples, rule), 3)[0] for rule in ("mixture", "tilt"))
@@ -138,7 +138,7 @@ def scaling() -> None:
         best = float("inf")
         for _ in range(3):
             start = time.perf_counter()
-            bestarm.simulate("ebs-d", MU_1, 0.1, runs=2000, seed=1, threads=threads, progress=False)
+            truebest.simulate("ebs-d", MU_1, 0.1, runs=2000, seed=1, threads=threads, progress=False)
             best = min(best, time.perf_counter() - start)
         taken.append(best)
     rows = [["1", f"{taken[0]:.2f} s", "1.00"], ["2", f"{taken[1]:.2f} s", f"{taken[0] / taken[1]:.2f}"]]
@@ -149,12 +149,12 @@ def table_1() -> None:
     """All 36 cells of Table 1, 1000 runs each, with shared trajectories."""
     start, drawn = time.perf_counter(), 0
     for means, deltas, gamma in TABLE_1:
-        strategies: list[str | bestarm.Strategy] = [
-            bestarm.EBS("C", gamma),
-            bestarm.EBS("D", gamma),
-            *(bestarm.TrackAndStop("C"), bestarm.TrackAndStop("D"), "racing", "lucb++"),
+        strategies: list[str | truebest.Strategy] = [
+            truebest.EBS("C", gamma),
+            truebest.EBS("D", gamma),
+            *(truebest.TrackAndStop("C"), truebest.TrackAndStop("D"), "racing", "lucb++"),
         ]
-        found = bestarm.simulate(strategies, means, deltas, runs=1000, seed=1, progress=False)
+        found = truebest.simulate(strategies, means, deltas, runs=1000, seed=1, progress=False)
         drawn += sum(int(cell.samples.sum()) for cell in found)
     taken = time.perf_counter() - start
     rows = [["36 cells of 1000 runs", f"{drawn / 1e6:.0f} million", f"{taken:.1f} s"]]
@@ -163,7 +163,7 @@ def table_1() -> None:
 
 def first_result() -> None:
     """From the start of a process to its first result, with a warm cache."""
-    code = "import bestarm; bestarm.simulate('ebs-d', [0.9, 0.5], 0.1, runs=10)"
+    code = "import truebest; truebest.simulate('ebs-d', [0.9, 0.5], 0.1, runs=10)"
     best = float("inf")
     for _ in range(5):
         start = time.perf_counter()

@@ -10,22 +10,22 @@ import tempfile
 import time
 from pathlib import Path
 
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.journal import SNAPSHOT_EVERY
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.journal import SNAPSHOT_EVERY
 
 from .measure import duration, show
 
 CASES = {
     "python -c pass": "pass",
-    "import bestarm": "import bestarm",
-    "bestarm --help": "from bestarm.cli import main; main(['--help'])",
-    "bestarm solve 0.9 0.8 0.6": "from bestarm.cli import main; main(['solve', '0.9', '0.8', '0.6'])",
+    "import truebest": "import truebest",
+    "truebest --help": "from truebest.cli import main; main(['--help'])",
+    "truebest solve 0.9 0.8 0.6": "from truebest.cli import main; main(['solve', '0.9', '0.8', '0.6'])",
 }
 COMMANDS = {
-    "bestarm create": "create NEW --arm a --arm b --arm c --sigma 1",
-    "bestarm ask": "ask runs",
-    "bestarm tell": "tell runs PULL 0.5",
-    "bestarm status": "status runs",
+    "truebest create": "create NEW --arm a --arm b --arm c --sigma 1",
+    "truebest ask": "ask runs",
+    "truebest tell": "tell runs PULL 0.5",
+    "truebest status": "status runs",
 }
 REPEATS = 6
 
@@ -37,11 +37,11 @@ def main() -> None:
     _show("start", times, floor, "Start-up (warm cache)")
     folder = Path(tempfile.mkdtemp(prefix=".bench-", dir="."))
     try:
-        os.environ["BESTARM_STORE"] = url = f"sqlite:///{folder / 'bench.db'}"
+        os.environ["TRUEBEST_STORE"] = url = f"sqlite:///{folder / 'bench.db'}"
         pulls = _fill(url)
         times = {name: min(map(_seconds, _calls(line, pulls))) for name, line in COMMANDS.items()}
     finally:
-        del os.environ["BESTARM_STORE"]
+        del os.environ["TRUEBEST_STORE"]
         shutil.rmtree(folder)
     _show("command", times, floor, "A command on a SQLite file with a snapshot (aim: below 0.5 s)")
 
@@ -59,7 +59,7 @@ def _fill(url: str) -> list[int]:
 def _calls(line: str, pulls: list[int]) -> list[str]:
     """The code of each repetition: every one creates another experiment, or tells another pull."""
     lines = [line.replace("NEW", f"new{pull}").replace("PULL", str(pull)) for pull in pulls]
-    return [f"from bestarm.cli import main; assert main({words.split()}) == 0" for words in lines]
+    return [f"from truebest.cli import main; assert main({words.split()}) == 0" for words in lines]
 
 
 def _show(what: str, times: dict[str, float], floor: float, title: str) -> None:

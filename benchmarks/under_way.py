@@ -14,10 +14,10 @@ from itertools import product
 
 import numpy as np
 
-import bestarm
-from bestarm.comparison.suites import Bandit, load_suite
-from bestarm.kernels.random import open_stream, pull
-from bestarm.simulation.rewards import make_rewards
+import truebest
+from truebest.comparison.suites import Bandit, load_suite
+from truebest.kernels.random import open_stream, pull
+from truebest.simulation.rewards import make_rewards
 
 from .measure import show
 
@@ -41,8 +41,8 @@ def issued(bandit: Bandit, strategy: str, delta: float, out: int, run: int) -> i
     if isinstance(bandit.sigma, tuple):
         assumed = {"sigma": dict(zip(names, bandit.sigma, strict=True))}
     options = {"delta": delta, "strategy": strategy, **assumed}
-    experiment = bestarm.Experiment.create("memory:", "x", names, **options)  # type: ignore[arg-type]
-    pending: deque[bestarm.Pull] = deque()
+    experiment = truebest.Experiment.create("memory:", "x", names, **options)  # type: ignore[arg-type]
+    pending: deque[truebest.Pull] = deque()
     count = 0
     while count < LIMIT:
         new = experiment.ask(out - len(pending))

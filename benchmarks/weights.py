@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-import bestarm
-from bestarm.kernels import weights as kernels
-from bestarm.kernels._types import Array
+import truebest
+from truebest.kernels import weights as kernels
+from truebest.kernels._types import Array
 
 from .measure import cpu_seconds, duration, show
 from .rivals import brent, floor_pass, nested_bisection
@@ -59,10 +59,10 @@ def main() -> None:
         "The root r, called from Python (gaps computed before, weights written after)",
     )
     means = np.random.default_rng(1).uniform(0.0, 1.0, (100_000, 5))
-    batch = cpu_seconds(lambda: bestarm.optimal_weights(means)) / means.shape[0]
+    batch = cpu_seconds(lambda: truebest.optimal_weights(means)) / means.shape[0]
     x, _ = squared_gaps(5)
     single = cpu_seconds(lambda: brent(x))
-    alone = cpu_seconds(lambda: bestarm.optimal_weights(means[0]))
+    alone = cpu_seconds(lambda: truebest.optimal_weights(means[0]))
     show(
         ["solver", "CPU time per problem", "ratio"],
         [

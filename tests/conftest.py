@@ -6,5 +6,5 @@ from support.postgres import postgres_server, postgres_url
 
 __all__ = ["postgres_server", "postgres_url"]
 
-settings.register_profile("bestarm", deadline=None, derandomize=True, max_examples=200)
-settings.load_profile("bestarm")
+settings.register_profile("truebest", deadline=None, derandomize=True, max_examples=200)
+settings.load_profile("truebest")

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from bestarm.errors import InvalidInputError
-from bestarm.experiment.store import Entry, Log, Store
-from bestarm.experiment.store.memory import MemoryStore
-from bestarm.testing import STORE_DEMANDS, ContractError, check_store
+from truebest.errors import InvalidInputError
+from truebest.experiment.store import Entry, Log, Store
+from truebest.experiment.store.memory import MemoryStore
+from truebest.testing import STORE_DEMANDS, ContractError, check_store
 
 
 class AroundLog(Log):

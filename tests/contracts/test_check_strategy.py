@@ -12,11 +12,11 @@ import numba
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.errors import BestarmError, InvalidInputError
-from bestarm.kernels.layout import DELTA, MEANS, OWN, PULLS
-from bestarm.testing import STRATEGY_DEMANDS, ContractError, check_strategy
+import truebest
 from support.processes import run_python
+from truebest.errors import InvalidInputError, TruebestError
+from truebest.kernels.layout import DELTA, MEANS, OWN, PULLS
+from truebest.testing import STRATEGY_DEMANDS, ContractError, check_strategy
 
 count = 0
 
@@ -39,50 +39,50 @@ def from_zero() -> None:
 ARM = 0
 
 
-@bestarm.strategy
+@truebest.strategy
 def leaking(pulls):  # type: ignore[no-untyped-def]
     """Chooses by a state outside of its memory."""
     return tick() % pulls.size
 
 
-@bestarm.strategy
+@truebest.strategy
 def no_such_arm(t, pulls):  # type: ignore[no-untyped-def]
     """Returns an arm beyond the last."""
     return 0 if t < 20.0 else -1 - pulls.size
 
 
-@bestarm.strategy
+@truebest.strategy
 def stopping(t, leader, pulls):  # type: ignore[no-untyped-def]
     """Stops, without having said that it does."""
     return leader if t < 20.0 else pulls.size + leader
 
 
-@bestarm.strategy
+@truebest.strategy
 def out_of_memory(leader, memory):  # type: ignore[no-untyped-def]
     """Writes to a row that it has not asked for."""
     memory[0, leader] = 1.0
     return leader
 
 
-@bestarm.strategy
+@truebest.strategy
 def afraid_of_ties(leader, means):  # type: ignore[no-untyped-def]
     """Finds no arm where two are equal."""
     return leader if means[0] != means[1] else 9
 
 
-@bestarm.strategy
+@truebest.strategy
 def absolute(t, means):  # type: ignore[no-untyped-def]
     """Asks whether a mean is above a half, wherever the values are."""
     return 1 if means[0] > 0.5 else int(t) % means.size
 
 
-@bestarm.strategy
+@truebest.strategy
 def constant(pulls):  # type: ignore[no-untyped-def]
     """Refers to a global, which is compiled in, and changes below."""
     return ARM
 
 
-@bestarm.strategy(rows=("seen",))
+@truebest.strategy(rows=("seen",))
 def wrapping(t, pulls, memory):  # type: ignore[no-untyped-def]
     """Multiplies whole numbers beyond 64 bits, where Numba wraps and Python does not."""
     memory[0, 0] = float(int(t) * 4611686018427387904)
@@ -112,7 +112,7 @@ def overwriting(t, last, leader, state, params, memory, random):  # type: ignore
 
 
 @dataclass(frozen=True)
-class Own(bestarm.Strategy):
+class Own(truebest.Strategy):
     """A class of a user's own."""
 
     name: str = ""
@@ -157,7 +157,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("demand", "strategy", "words"), BROKEN, ids=lambda x: getattr(x, "name", x))
-def test_a_broken_strategy_is_caught(demand: str, strategy: bestarm.Strategy, words: str) -> None:
+def test_a_broken_strategy_is_caught(demand: str, strategy: truebest.Strategy, words: str) -> None:
     """By that demand, in one sentence that names the strategy, the demand, what was found and what to do."""
     with pytest.raises(ContractError, match=words) as caught:
         check_strategy(strategy, only=demand)
@@ -178,7 +178,7 @@ def test_all_demands_together_find_it_too() -> None:
     with pytest.raises(ContractError) as caught:
         check_strategy(leaking)
     assert caught.value.demand in ("runs", "arms")
-    assert isinstance(caught.value, BestarmError)
+    assert isinstance(caught.value, TruebestError)
     assert isinstance(caught.value, AssertionError)
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.demand) == (str(caught.value), caught.value.demand)
@@ -186,7 +186,7 @@ def test_all_demands_together_find_it_too() -> None:
 
 def test_the_report_is_a_table() -> None:
     """A line per demand: its name, what it claims, on what it was checked, or why it was not."""
-    report = check_strategy(bestarm.EBS(clip=(-5.0, 5.0)), invariant=False, runs=10)
+    report = check_strategy(truebest.EBS(clip=(-5.0, 5.0)), invariant=False, runs=10)
     assert tuple(check.demand for check in report.checks) == STRATEGY_DEMANDS
     assert [check.demand for check in report.checks if not check.checked] == ["scale", "shift"]
     first, *lines = str(report).splitlines()
@@ -203,7 +203,7 @@ def test_the_report_is_a_table() -> None:
     ("given", "words"),
     [
         ({"strategy": "ebs"}, "strategy must be one of"),
-        ({"strategy": lambda leader: leader}, "turn your own function into one with @bestarm.strategy"),
+        ({"strategy": lambda leader: leader}, "turn your own function into one with @truebest.strategy"),
         ({"means": [0.5, 0.5], "max_samples": 1}, "max_samples"),
         ({"means": [1e6, 0.0]}, "means must be near 0"),
         ({"delta": 2.0}, "delta"),
@@ -220,11 +220,11 @@ def test_what_cannot_be_checked_is_refused(given: dict[str, Any], words: str) ->
 def test_it_works_without_a_compiler() -> None:
     """Uncompiled, a strategy can keep a list: that is found, and what cannot be compared is said."""
     script = """
-import bestarm
-from bestarm.testing import ContractError, check_strategy
+import truebest
+from truebest.testing import ContractError, check_strategy
 calls = []
 
-@bestarm.strategy
+@truebest.strategy
 def listing(pulls):
     calls.append(0)
     return len(calls) * len(calls) // 7 % pulls.size
@@ -236,6 +236,6 @@ except ContractError as error:
 few = check_strategy("uniform", runs=3, max_samples=50)
 print([check.demand for check in few.checks if not check.checked])
 """
-    said = run_python(script, BESTARM_JIT="0").splitlines()
+    said = run_python(script, TRUEBEST_JIT="0").splitlines()
     assert said[0] in ("runs", "arms")
     assert said[1:] == ["['compiled']"]

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bestarm.experiment.bodies import Bodies
-from bestarm.experiment.events import settled
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.independent import Independent
-from bestarm.experiment.snapshots import as_dict, packed, unpacked
-from bestarm.experiment.store.memory import MemoryStore
-from bestarm.kernels.layout import OUT
-from bestarm.theory.tilt import Tilt
+from truebest.experiment.bodies import Bodies
+from truebest.experiment.events import settled
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.independent import Independent
+from truebest.experiment.snapshots import as_dict, packed, unpacked
+from truebest.experiment.store.memory import MemoryStore
+from truebest.kernels.layout import OUT
+from truebest.theory.tilt import Tilt
 
 MEANS = {"a": 0.85, "b": 0.6, "c": 0.3, "d": 0.2}
 SCALES: dict[str, dict[str, Any]] = {"coins": {"bounds": (0, 1)}, "gaussian": {"sigma": 0.3}}

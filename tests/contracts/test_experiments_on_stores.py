@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from bestarm.errors import StoreError
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.pulls import Pull
-from bestarm.experiment.store import open_store
-from bestarm.experiment.store._sql import SqlStore
 from support.crash import begin, check, outcome, uninterrupted, value_of, work
+from truebest.errors import StoreError
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.pulls import Pull
+from truebest.experiment.store import open_store
+from truebest.experiment.store._sql import SqlStore
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
@@ -145,13 +145,13 @@ def test_a_lost_connection_loses_nothing(
     """
     import psycopg
 
-    from bestarm.experiment.store.postgres import PostgresSession
+    from truebest.experiment.store.postgres import PostgresSession
 
     store = open_store(postgres_url)
     store.reconnect = store.reconnect if patient else 0.0
     experiment = begin(store, "x")
     told: set[int] = set()
-    ours = "FROM pg_stat_activity WHERE application_name = 'bestarm'"
+    ours = "FROM pg_stat_activity WHERE application_name = 'truebest'"
     armed = False
 
     def end_all() -> None:

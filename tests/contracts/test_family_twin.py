@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.store.memory import MemoryStore
-from bestarm.kernels.random import BERNOULLI, UNIFORM
+import truebest
 from support import families as exact
 from support.twin import Rewards, drive
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.store.memory import MemoryStore
+from truebest.kernels.random import BERNOULLI, UNIFORM
 
 # Counts of 0 or 1 are Poisson values, and positive ones exponential, as far as a run is concerned.
 CASES: dict[str, tuple[str, int, list[float], float]] = {
@@ -25,9 +25,9 @@ SIMULATED = ("practical", "kaufmann-koolen")
 every_family = pytest.mark.parametrize("family", list(CASES))
 
 
-def traced(family: str, strategy: str, stopping: str, **more: Any) -> bestarm.Trace:
+def traced(family: str, strategy: str, stopping: str, **more: Any) -> truebest.Trace:
     rewards, _, means, noise = CASES[family]
-    return bestarm.trace(
+    return truebest.trace(
         strategy,
         means,
         0.1,
@@ -106,56 +106,56 @@ def test_successes_are_values_between_bounds_to_the_other_rules(stopping: str) -
     """Bernoulli is Bounded(0, 1) to the bit where a rule knows only that, and as proven."""
     given: dict[str, Any] = {"rewards": "bernoulli", "stopping": stopping, "max_samples": 900}
     cells = [
-        bestarm.simulate("tas-d", [0.9, 0.5, 0.4], 0.1, runs=30, model=model, **given).cells[0]
-        for model in (bestarm.Bernoulli(), bestarm.Bounded(0.0, 1.0))
+        truebest.simulate("tas-d", [0.9, 0.5, 0.4], 0.1, runs=30, model=model, **given).cells[0]
+        for model in (truebest.Bernoulli(), truebest.Bounded(0.0, 1.0))
     ]
     np.testing.assert_array_equal(cells[0].samples, cells[1].samples)
-    rule = bestarm.stopping_rule(stopping)
+    rule = truebest.stopping_rule(stopping)
     one, two = (
         rule.evaluate([20, 30], [0.9, 0.2], 0.1, model=model)
-        for model in (bestarm.Bernoulli(), bestarm.Bounded(0.0, 1.0))
+        for model in (truebest.Bernoulli(), truebest.Bounded(0.0, 1.0))
     )
     assert (one.statistic, one.threshold) == (two.statistic, two.threshold)
-    assert rule.proven_for(bestarm.Bernoulli())
-    assert not rule.proven_for(bestarm.Poisson())
+    assert rule.proven_for(truebest.Bernoulli())
+    assert not rule.proven_for(truebest.Poisson())
 
 
 @pytest.mark.parametrize("stopping", ["mixture", "gk16", "gk16-printed", "tilt"])
-@pytest.mark.parametrize("model", [bestarm.Poisson(), bestarm.Exponential()])
-def test_a_rule_refuses_a_model_with_which_it_cannot_compute(stopping: str, model: bestarm.Model) -> None:
+@pytest.mark.parametrize("model", [truebest.Poisson(), truebest.Exponential()])
+def test_a_rule_refuses_a_model_with_which_it_cannot_compute(stopping: str, model: truebest.Model) -> None:
     """In a simulation, for data, and live."""
     match = (
         rf"the stopping rule '{stopping}' cannot compute with the model {type(model).__name__}\(\); choose"
     )
-    rewards = "bernoulli" if model == bestarm.Poisson() else "uniform"
+    rewards = "bernoulli" if model == truebest.Poisson() else "uniform"
     for call in (
         lambda: (
-            bestarm.simulate(
+            truebest.simulate(
                 "tas-d", [2.5, 0.5], 0.1, rewards=rewards, noise=0.1, model=model, stopping=stopping
             )
             if rewards == "uniform"
-            else bestarm.simulate("tas-d", [0.7, 0.5], 0.1, rewards=rewards, model=model, stopping=stopping)
+            else truebest.simulate("tas-d", [0.7, 0.5], 0.1, rewards=rewards, model=model, stopping=stopping)
         ),
-        lambda: bestarm.stopping_rule(stopping).evaluate([5, 5], [2.0, 1.0], 0.1, model=model),
-        lambda: bestarm.stopping_rule(stopping).intervals([5, 5], [2.0, 1.0], 0.1, model=model),
-        lambda: bestarm.stopping_rule(stopping).threshold(10, 2, 0.1, model=model),
+        lambda: truebest.stopping_rule(stopping).evaluate([5, 5], [2.0, 1.0], 0.1, model=model),
+        lambda: truebest.stopping_rule(stopping).intervals([5, 5], [2.0, 1.0], 0.1, model=model),
+        lambda: truebest.stopping_rule(stopping).threshold(10, 2, 0.1, model=model),
         lambda: Experiment.create("memory:", "x", ["a", "b"], model=model, stopping=stopping),
     ):
-        with pytest.raises(bestarm.InvalidInputError, match=match):
+        with pytest.raises(truebest.InvalidInputError, match=match):
             call()
 
 
 def test_a_simulation_refuses_rewards_outside_the_domain() -> None:
     """They would be read as other values."""
     for model, rewards in (
-        (bestarm.Bernoulli(), "gaussian"),
-        (bestarm.Poisson(), "uniform"),
-        (bestarm.Exponential(), "uniform"),
+        (truebest.Bernoulli(), "gaussian"),
+        (truebest.Poisson(), "uniform"),
+        (truebest.Exponential(), "uniform"),
     ):
         with pytest.raises(
-            bestarm.InvalidInputError, match=rf"rewards of the model {type(model).__name__}\(\)"
+            truebest.InvalidInputError, match=rf"rewards of the model {type(model).__name__}\(\)"
         ):
-            bestarm.simulate("tas-d", [0.7, 0.5], 0.1, runs=2, rewards=rewards, model=model)
+            truebest.simulate("tas-d", [0.7, 0.5], 0.1, runs=2, rewards=rewards, model=model)
 
 
 @pytest.mark.parametrize("minimize", [False, True])
@@ -190,22 +190,22 @@ def test_a_live_experiment_finds_the_best(family: str, minimize: bool) -> None:
 @pytest.mark.parametrize(
     ("model", "bad", "demand"),
     [
-        (bestarm.Bernoulli(), 0.5, "0 or 1"),
-        (bestarm.Poisson(), 2.5, "a whole number of at least 0"),
-        (bestarm.Poisson(), -1.0, "a whole number of at least 0"),
-        (bestarm.Exponential(), 0.0, "above 0"),
+        (truebest.Bernoulli(), 0.5, "0 or 1"),
+        (truebest.Poisson(), 2.5, "a whole number of at least 0"),
+        (truebest.Poisson(), -1.0, "a whole number of at least 0"),
+        (truebest.Exponential(), 0.0, "above 0"),
     ],
 )
-def test_a_value_outside_the_domain_suspends(model: bestarm.Model, bad: float, demand: str) -> None:
+def test_a_value_outside_the_domain_suspends(model: truebest.Model, bad: float, demand: str) -> None:
     """As one outside the bounds does, and the right value resumes."""
     experiment = Experiment.create("memory:", "x", ["a", "b"], model=model)
     pull = experiment.ask()[0]
-    with pytest.raises(bestarm.SuspendedError, match=f"gave {bad:g}, and must be {demand}; if that was"):
+    with pytest.raises(truebest.SuspendedError, match=f"gave {bad:g}, and must be {demand}; if that was"):
         experiment.tell(pull, bad)
     status = experiment.status()
     assert status.suspended
     assert status.promise is None
-    with pytest.raises(bestarm.InvalidInputError, match=f"the right value must be {demand}, got {bad:g}"):
+    with pytest.raises(truebest.InvalidInputError, match=f"the right value must be {demand}, got {bad:g}"):
         experiment.retract(pull, "typo", bad)
     experiment.retract(pull, "typo", 1.0)
     assert not experiment.status().suspended

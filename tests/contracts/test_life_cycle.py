@@ -23,15 +23,15 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-import bestarm
-from bestarm.errors import SuspendedError
-from bestarm.experiment import journal as module
-from bestarm.experiment.events import KINDS
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.pulls import Pull
-from bestarm.experiment.snapshots import unpacked
-from bestarm.experiment.store.memory import MemoryStore
+import truebest
 from support.clock import Clocked
+from truebest.errors import SuspendedError
+from truebest.experiment import journal as module
+from truebest.experiment.events import KINDS
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.pulls import Pull
+from truebest.experiment.snapshots import unpacked
+from truebest.experiment.store.memory import MemoryStore
 
 ARMS = ("a", "b", "c")
 DELTA = 0.3  # 24 clear results decide
@@ -285,7 +285,7 @@ class LifeCycle(RuleBasedStateMachine):
         settled = sum(value is not None for value in self.values.values())
         assert status.waiting == settled - len(counted)
 
-    def _adopt(self, status: bestarm.Status) -> None:
+    def _adopt(self, status: truebest.Status) -> None:
         """Racing decides by itself: when, the model cannot say, but from what it has seen and for good."""
         self.decided = status.decision
         while sum(self.values[pull] is not None for pull in self.taken) > status.samples:
@@ -310,7 +310,7 @@ class LifeCycle(RuleBasedStateMachine):
         if self.racing or self.violated or self.decided or self.stopped or not all(values):
             return False
         pulls, means = [len(row) for row in values], [float(sum(row) / len(row)) for row in values]
-        found = bestarm.Mixture().evaluate(pulls, means, DELTA, 0.5)
+        found = truebest.Mixture().evaluate(pulls, means, DELTA, 0.5)
         self.decided = ARMS[int(found.leader)] if found.decided else None
         return self.decided is not None
 

@@ -15,19 +15,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import bestarm
-from bestarm._catalogue import DEFAULT_STRATEGY
-from bestarm.errors import ArmError, InvalidInputError
-from bestarm.experiment import events
-from bestarm.experiment.events import Entry
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.store.memory import MemoryStore
-from bestarm.kernels.decision import advance
-from bestarm.kernels.exact import FARTHEST, round_offset, two_product
-from bestarm.kernels.layout import MEANS as MEANS_ROW
-from bestarm.kernels.layout import PULLS
-from bestarm.strategies import strategy_names
+import truebest
 from support.older import without_alarm
+from truebest._catalogue import DEFAULT_STRATEGY
+from truebest.errors import ArmError, InvalidInputError
+from truebest.experiment import events
+from truebest.experiment.events import Entry
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.store.memory import MemoryStore
+from truebest.kernels.decision import advance
+from truebest.kernels.exact import FARTHEST, round_offset, two_product
+from truebest.kernels.layout import MEANS as MEANS_ROW
+from truebest.kernels.layout import PULLS
+from truebest.strategies import strategy_names
 
 MEANS = (1.1, 0.5, 0.2)
 SIGMAS = (1.0, 0.3, 1010.0, 7e-9)
@@ -65,7 +65,7 @@ def test_the_kernel_has_the_same_bits_at_any_offset(ratio: float, sigma: float) 
     arms = np.tile([0, 1], 5000)
     values = on_grid(sigma * np.random.default_rng(1).normal(size=arms.size), ratio, sigma)
     assert (np.array([Fraction(v) for v in values + offset]) - Fraction(offset) == values).all()
-    rule, model = bestarm.Mixture(), bestarm.Gaussian(sigma)
+    rule, model = truebest.Mixture(), truebest.Gaussian(sigma)
     bodies = []
     for shift in (0.0, offset):
         evidence = model.blank(2)
@@ -160,7 +160,7 @@ def test_values_that_cannot_hold_the_noise_are_refused() -> None:
     assert len(experiment.history()) == before
     assert experiment.tell(pull, FARTHEST * 1010.0) == "told"
     with pytest.raises(ArmError, match=r"must lie within 2\*\*43 sigma"):
-        bestarm.identify({"a": lambda: 1.8e18, "b": lambda: 0.0}, sigma=1.0, max_samples=10)
+        truebest.identify({"a": lambda: 1.8e18, "b": lambda: 0.0}, sigma=1.0, max_samples=10)
 
 
 def test_bounds_that_cannot_hold_the_noise_are_refused() -> None:
@@ -169,7 +169,7 @@ def test_bounds_that_cannot_hold_the_noise_are_refused() -> None:
         with pytest.raises(InvalidInputError, match=r"bounds must lie within 2\*\*43 sigma"):
             Experiment.create("memory:", "x", ["a", "b"], bounds=bounds)
     experiment = Experiment.create("memory:", "x", ["a", "b"], bounds=(4e12, 4e12 + 1.0))
-    with pytest.raises(bestarm.SuspendedError):
+    with pytest.raises(truebest.SuspendedError):
         experiment.tell(experiment.ask()[0], 1e20)
 
 
@@ -196,9 +196,9 @@ def test_a_simulation_is_the_same_at_any_offset(strategy: str, rewards: str) -> 
     """The same samples and answers, at 2^43 sigma and far beyond: the rewards are drawn without it."""
     means = np.round(np.array(MEANS) * 1024.0) / 1024.0  # exact at 2^42
     options: dict[str, Any] = {"rewards": rewards, "max_samples": 5000, "runs": 20}
-    plain = bestarm.simulate(strategy, means, 0.1, **options).cells[0]
+    plain = truebest.simulate(strategy, means, 0.1, **options).cells[0]
     for offset in (1024.0, -(2.0**30), 2.0**42):
-        moved = bestarm.simulate(strategy, means + offset, 0.1, **options).cells[0]
+        moved = truebest.simulate(strategy, means + offset, 0.1, **options).cells[0]
         np.testing.assert_array_equal(moved.samples, plain.samples)
         np.testing.assert_array_equal(moved.recommended, plain.recommended)
         np.testing.assert_array_equal(moved.mean_pulls, plain.mean_pulls)
@@ -206,7 +206,7 @@ def test_a_simulation_is_the_same_at_any_offset(strategy: str, rewards: str) -> 
 
 def test_equal_arms_far_away_are_not_told_apart() -> None:
     """Means of 1.8e18 with noise 1000 and sigma 1010, as near 0: at most one of 40 runs declares a winner."""
-    found = bestarm.simulate(
+    found = truebest.simulate(
         "tas-d",
         [1.8e18, 1.8e18],
         0.05,
@@ -221,7 +221,7 @@ def test_equal_arms_far_away_are_not_told_apart() -> None:
 
 def test_a_trace_reports_means_and_intervals_where_they_are() -> None:
     """With the offset, to the precision of doubles there."""
-    plain, moved = (bestarm.trace("ebs-c", [m + 2.0**30 * i for m in (1.0, 0.5)], 0.1) for i in (0, 1))
+    plain, moved = (truebest.trace("ebs-c", [m + 2.0**30 * i for m in (1.0, 0.5)], 0.1) for i in (0, 1))
     np.testing.assert_array_equal(moved.arm, plain.arm)
     for name in ("means", "lower", "upper"):
         np.testing.assert_allclose(getattr(moved, name) - 2.0**30, getattr(plain, name), atol=1e-6)
@@ -234,11 +234,11 @@ LOW, HIGH = 0.25, 0.8125  # means are 0.25, 0.5 and 0.75
 FAR = 2.0**30
 
 
-def clipped(low: float, high: float) -> bestarm.EBS:
-    return bestarm.EBS("C", clip=(low, high))
+def clipped(low: float, high: float) -> truebest.EBS:
+    return truebest.EBS("C", clip=(low, high))
 
 
-def asked(strategy: bestarm.EBS, start: float = 0.0, minimize: bool = False, **scale: Any) -> str:
+def asked(strategy: truebest.EBS, start: float = 0.0, minimize: bool = False, **scale: Any) -> str:
     """The arms that are asked for values in [start, start + 1]; some come from a new process."""
     experiment = Experiment.create(
         "memory:",
@@ -266,7 +266,7 @@ def test_clipped_intervals_go_with_the_offset() -> None:
     """EBS(clip=...) simulated far from 0: the same arms, intervals cut at the same ends."""
     means = np.array([0.75, 0.5, 0.25])
     near, far = (
-        bestarm.trace(clipped(x + LOW, x + HIGH), x + means, 0.1, noise=0.5, max_samples=300)
+        truebest.trace(clipped(x + LOW, x + HIGH), x + means, 0.1, noise=0.5, max_samples=300)
         for x in (0.0, FAR)
     )
     np.testing.assert_array_equal(near.arm, far.arm)
@@ -278,7 +278,7 @@ def test_clipped_intervals_go_with_the_offset() -> None:
 def test_clipped_intervals_go_with_the_offset_of_a_live_experiment() -> None:
     """Far from 0, under bounds or sigma, and with the sign: the same asks as near 0; the clip matters."""
     plain = asked(clipped(LOW, HIGH), bounds=(0.0, 1.0))
-    assert plain != asked(bestarm.EBS("C"), bounds=(0.0, 1.0))
+    assert plain != asked(truebest.EBS("C"), bounds=(0.0, 1.0))
     assert plain == asked(clipped(LOW, HIGH), sigma=0.5)
     assert plain == asked(clipped(FAR + LOW, FAR + HIGH), FAR, bounds=(FAR, FAR + 1.0))
     assert plain == asked(clipped(FAR + LOW, FAR + HIGH), FAR, sigma=0.5)
@@ -294,21 +294,21 @@ def test_clipped_intervals_go_with_the_offset_of_a_live_experiment() -> None:
 def test_a_simulation_at_the_end_of_the_range_is_refused(noise: float) -> None:
     """Rewards would overflow, or have no bits; up to 1e149 it is the same simulation."""
     with pytest.raises(InvalidInputError, match="between 1e-150 and 1e150"):
-        bestarm.simulate("tas-d", [noise, 0.0], 0.1, noise=noise, runs=5)
+        truebest.simulate("tas-d", [noise, 0.0], 0.1, noise=noise, runs=5)
 
 
 def test_a_simulation_within_the_range_is_that_of_another_unit() -> None:
     """A power of two near 1e149 and its inverse."""
-    plain = bestarm.simulate("tas-d", [1.0, 0.0], 0.1, runs=50).cells[0]
+    plain = truebest.simulate("tas-d", [1.0, 0.0], 0.1, runs=50).cells[0]
     for unit in (2.0**495, 2.0**-495):
-        scaled = bestarm.simulate("tas-d", [unit, 0.0], 0.1, noise=unit, runs=50).cells[0]
+        scaled = truebest.simulate("tas-d", [unit, 0.0], 0.1, noise=unit, runs=50).cells[0]
         np.testing.assert_array_equal(scaled.samples, plain.samples)
 
 
 def test_a_replay_is_the_state_that_moved_its_offset() -> None:
     """Results so far away that the offset moves: read at once or line by line, the state is the same."""
-    from bestarm.experiment.independent import Independent
-    from bestarm.experiment.snapshots import as_dict
+    from truebest.experiment.independent import Independent
+    from truebest.experiment.snapshots import as_dict
 
     rng = np.random.default_rng(5)
     experiment = without_alarm(["a", "b", "c"], sigma=1.0, seed=1)

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.kernels.random import BERNOULLI, GAUSSIAN, UNIFORM, Words, open_stream, reward
+import truebest
 from support import open_oracle, oracle
+from truebest.kernels.random import BERNOULLI, GAUSSIAN, UNIFORM, Words, open_stream, reward
 
-TAS = bestarm.TrackAndStop
+TAS = truebest.TrackAndStop
 FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI, "uniform": UNIFORM}
 
 
@@ -50,7 +50,7 @@ class Problem:
         if self.stopping == "mixture":
             return oracle.mixture(len(self.means), self.delta)
         times = np.arange(1, self.max_samples + 1)
-        values = bestarm.stopping_rule(self.stopping).threshold(times, len(self.means), self.delta)
+        values = truebest.stopping_rule(self.stopping).threshold(times, len(self.means), self.delta)
         return oracle.tabulated([math.nan, *values.tolist()])
 
     def draw(self) -> Callable[[int], float]:
@@ -65,9 +65,9 @@ class Problem:
         """A run in which every arm has been pulled once."""
         return oracle.Run(len(self.means), self.draw(), self.assumed_sigma, self.rule(), self.max_samples)
 
-    def trace(self, strategy: bestarm.Strategy) -> bestarm.Trace:
+    def trace(self, strategy: truebest.Strategy) -> truebest.Trace:
         """The package's run."""
-        return bestarm.trace(
+        return truebest.trace(
             strategy,
             self.means,
             self.delta,
@@ -118,7 +118,7 @@ def random_problem(rng: np.random.Generator) -> Problem:
     )
 
 
-def difference(run: oracle.Run, trace: bestarm.Trace) -> str | None:
+def difference(run: oracle.Run, trace: truebest.Trace) -> str | None:
     """The first way in which the package's run differs from the oracle's, None if in none."""
     ours, theirs = trace.arm[:-1].tolist(), run.arms
     for step, (mine, right) in enumerate(zip(ours, theirs, strict=False)):
@@ -145,7 +145,7 @@ def clip_around(problem: Problem, room: float) -> tuple[float, float]:
 class Pair:
     """A strategy of the package, its transcription, and on how many problems they are compared."""
 
-    strategy: Callable[[Problem], bestarm.Strategy]
+    strategy: Callable[[Problem], truebest.Strategy]
     play: Callable[[oracle.Run, Problem], oracle.Run]
     runs: int
 
@@ -160,7 +160,7 @@ def ebs(tracking: str, width: str, runs: int, gamma: float = 0.05, room: float |
         half = getattr(oracle, f"{width}_width")
         return oracle.exploration_biased_sampling(run, tracking, gamma, half, clip(problem))
 
-    return Pair(lambda problem: bestarm.EBS(tracking, gamma, width, clip(problem)), play, runs)
+    return Pair(lambda problem: truebest.EBS(tracking, gamma, width, clip(problem)), play, runs)
 
 
 def tas(tracking: str, runs: int, *, count_forced: bool = False) -> Pair:
@@ -169,10 +169,10 @@ def tas(tracking: str, runs: int, *, count_forced: bool = False) -> Pair:
     def play(run: oracle.Run, _: Problem) -> oracle.Run:
         return oracle.track_and_stop(run, tracking, count_forced=count_forced)
 
-    return Pair(lambda _: bestarm.TrackAndStop(tracking), play, runs)
+    return Pair(lambda _: truebest.TrackAndStop(tracking), play, runs)
 
 
-def open_only(strategy: bestarm.Strategy, play: Callable[..., oracle.Run], how: str, runs: int) -> Pair:
+def open_only(strategy: truebest.Strategy, play: Callable[..., oracle.Run], how: str, runs: int) -> Pair:
     """One that samples open arms only."""
 
     def played(run: oracle.Run, problem: Problem) -> oracle.Run:
@@ -202,15 +202,15 @@ PAIRS = {
     "ebs-d-tight-clip": ebs("D", "experiments", 300, room=0.1),
     "tas-c": tas("C", 600),
     "tas-d": tas("D", 600),
-    "racing": Pair(lambda _: bestarm.Racing(), lambda run, _: oracle.chernoff_racing(run), 800),
-    "lucb++": Pair(lambda _: bestarm.LUCB(), lambda run, problem: oracle.lucb(run, problem.delta), 600),
-    "uniform": Pair(lambda _: bestarm.Uniform(), lambda run, _: oracle.uniform(run), 400),
-    "ebs-open-equal": open_only(bestarm.OpenEBS("equal"), open_oracle.open_ebs, "equal", 400),
-    "ebs-open-gaps": open_only(bestarm.OpenEBS("gaps"), open_oracle.open_ebs, "gaps", 400),
-    "ebs-open-need": open_only(bestarm.OpenEBS("need"), open_oracle.open_ebs, "need", 400),
+    "racing": Pair(lambda _: truebest.Racing(), lambda run, _: oracle.chernoff_racing(run), 800),
+    "lucb++": Pair(lambda _: truebest.LUCB(), lambda run, problem: oracle.lucb(run, problem.delta), 600),
+    "uniform": Pair(lambda _: truebest.Uniform(), lambda run, _: oracle.uniform(run), 400),
+    "ebs-open-equal": open_only(truebest.OpenEBS("equal"), open_oracle.open_ebs, "equal", 400),
+    "ebs-open-gaps": open_only(truebest.OpenEBS("gaps"), open_oracle.open_ebs, "gaps", 400),
+    "ebs-open-need": open_only(truebest.OpenEBS("need"), open_oracle.open_ebs, "need", 400),
     "tas-c-open": open_only(TAS("C", open_only=True), open_oracle.open_track_and_stop, "C", 300),
-    "ebs-c-open": open_only(bestarm.EBS("C", open_only=True), open_oracle.open_sampling, "C", 200),
-    "ebs-d-open": open_only(bestarm.EBS("D", open_only=True), open_oracle.open_sampling, "D", 200),
+    "ebs-c-open": open_only(truebest.EBS("C", open_only=True), open_oracle.open_sampling, "C", 200),
+    "ebs-d-open": open_only(truebest.EBS("D", open_only=True), open_oracle.open_sampling, "D", 200),
     "tas-d-open": open_only(TAS("D", open_only=True), open_oracle.open_track_and_stop, "D", 300),
 }
 
@@ -268,7 +268,7 @@ WRONG: dict[str, tuple[str, Pair, dict[str, object]]] = {
     "the last of the arms furthest behind": ("ebs-c", PAIRS["ebs-c"], {"first_smallest": last_smallest}),
     "inexact weights": ("tas-d", PAIRS["tas-d"], {"NEWTON_TOLERANCE": 1e-4}),
     "no time in the threshold": ("uniform", PAIRS["uniform"], {"practical_threshold": early_threshold}),
-    "rounds for samples": ("racing", Pair(lambda _: bestarm.Racing(), racing_by_rounds, 60), {}),
+    "rounds for samples": ("racing", Pair(lambda _: truebest.Racing(), racing_by_rounds, 60), {}),
 }
 
 
@@ -286,15 +286,15 @@ def test_a_wrong_transcription_is_found_out(mistake: str, monkeypatch: pytest.Mo
 def test_the_last_sample_may_decide(name: str) -> None:
     """A run that is allowed exactly the samples it takes ends as if it were allowed more."""
     for run in range(20):
-        free = bestarm.trace(name, (0.9, 0.2, 0.1), 0.1, run=run)
-        bounded = bestarm.trace(name, (0.9, 0.2, 0.1), 0.1, run=run, max_samples=free.samples)
+        free = truebest.trace(name, (0.9, 0.2, 0.1), 0.1, run=run)
+        bounded = truebest.trace(name, (0.9, 0.2, 0.1), 0.1, run=run, max_samples=free.samples)
         assert bounded.recommended == free.recommended
 
 
 def test_targets_are_weights_when_two_intervals_become_one_point() -> None:
     """Two arms cut to the upper end in this run share the weight, and the step after has a target again."""
-    means, strategy = (0.9, 0.8, 0.6, 0.4, 0.4), bestarm.EBS("C", clip=(0.0, 1.0))
-    target = bestarm.trace(strategy, means, 0.1, run=19733, max_samples=40).target
+    means, strategy = (0.9, 0.8, 0.6, 0.4, 0.4), truebest.EBS("C", clip=(0.0, 1.0))
+    target = truebest.trace(strategy, means, 0.1, run=19733, max_samples=40).target
     assert target is not None
     assert (target[0] == 0.0).any()
     assert np.abs(target[:-1].sum(axis=1) - 1.0).max() < 1e-12

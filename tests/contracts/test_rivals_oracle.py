@@ -12,8 +12,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.kernels.random import (
+import truebest
+from support import rivals_oracle as oracle
+from truebest.kernels.random import (
     BERNOULLI,
     BETA,
     GAUSSIAN,
@@ -25,8 +26,7 @@ from bestarm.kernels.random import (
     reward,
     uniform,
 )
-from bestarm.strategies import find_strategy
-from support import rivals_oracle as oracle
+from truebest.strategies import find_strategy
 
 RUNS = 120
 MOST = 250
@@ -76,7 +76,7 @@ RIVALS: dict[str, Play] = {
 
 
 def compare(
-    strategy: bestarm.Strategy, play: Play, kind: str, runs: int, seed: int = 0
+    strategy: truebest.Strategy, play: Play, kind: str, runs: int, seed: int = 0
 ) -> tuple[int, list[str]]:
     """How many runs were decided, and the first differences of those that differ."""
     rng, decided, found = np.random.default_rng(seed), 0, []
@@ -92,9 +92,9 @@ def compare(
             return float(reward(family, mu[a], 1.0, streams[a]))  # type: ignore[index]
 
         race = play(oracle.Race(K, draw, d, delta, MOST), stream(key, K), kind)
-        model = bestarm.Bernoulli() if kind == "bernoulli" else bestarm.Gaussian()
+        model = truebest.Bernoulli() if kind == "bernoulli" else truebest.Gaussian()
         options = {"seed": key, "rewards": kind, "model": model, "max_samples": MOST}
-        trace = bestarm.trace(strategy, mu, delta, **options)  # type: ignore[arg-type]
+        trace = truebest.trace(strategy, mu, delta, **options)  # type: ignore[arg-type]
         decided += race.recommended is not None
         if trace.arm[:-1].tolist() != race.arms or trace.recommended != race.recommended:
             pairs = zip(trace.arm[:-1].tolist(), race.arms, strict=False)
@@ -109,7 +109,7 @@ def test_a_strategy_is_its_transcription(name: str, kind: str) -> None:
     """The same arms, the same end; for coins without the slack, which the oracle has for Gaussian arms."""
     strategy, play = find_strategy(name), RIVALS[name]
     if name == "eb-tc-eps" and kind == "bernoulli":
-        strategy, play = bestarm.TopTwo(tracked=True), partial(parts, leader="best", tracked=True)
+        strategy, play = truebest.TopTwo(tracked=True), partial(parts, leader="best", tracked=True)
     runs = 80 if name == "fws" else RUNS  # a linear program in most steps takes its time
     decided, found = compare(strategy, play, kind, runs)
     assert not found, f"{len(found)} of {runs} runs differ: {found[0]}"
@@ -118,7 +118,7 @@ def test_a_strategy_is_its_transcription(name: str, kind: str) -> None:
 
 def test_forced_exploration_is_as_in_track_and_stop() -> None:
     """For the top-two family it is a parameter."""
-    strategy = bestarm.TopTwo("thompson", forced=True)
+    strategy = truebest.TopTwo("thompson", forced=True)
     _, found = compare(strategy, partial(parts, leader="thompson", forced=True), "gaussian", 60)
     assert not found
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm import Experiment, InvalidInputError, SuspendedError
-from bestarm.experiment.rounds import AHEAD, Rounds
-from bestarm.experiment.snapshots import as_dict, from_dict
-from bestarm.experiment.store.memory import MemoryStore
-from bestarm.kernels import paired
-from bestarm.theory.paired import Paired, shuffled
+import truebest
+from truebest import Experiment, InvalidInputError, SuspendedError
+from truebest.experiment.rounds import AHEAD, Rounds
+from truebest.experiment.snapshots import as_dict, from_dict
+from truebest.experiment.store.memory import MemoryStore
+from truebest.kernels import paired
+from truebest.theory.paired import Paired, shuffled
 
 ARMS = ("a", "b", "c", "d")
 SKILL = (0.5, 0.75, 0.6, 0.4)
@@ -42,22 +42,22 @@ def known(experiment: Experiment) -> Rounds:
     return state
 
 
-def value_of(table: Any, pull: bestarm.Pull) -> float:
+def value_of(table: Any, pull: truebest.Pull) -> float:
     assert pull.item is not None
     return float(table[pull.item, ARMS.index(pull.arm)])
 
 
-def run(experiment: Experiment, table: Any) -> bestarm.Status:
+def run(experiment: Experiment, table: Any) -> truebest.Status:
     """One pull after the other."""
     while pulls := experiment.ask():
         experiment.tell(pulls[0], value_of(table, pulls[0]))
     return experiment.status()
 
 
-def run_wildly(experiment: Experiment, table: Any, seed: int) -> bestarm.Status:
+def run_wildly(experiment: Experiment, table: Any, seed: int) -> truebest.Status:
     """Many pulls under way, told in any order; some fail, some lapse, some are told twice."""
     rng = np.random.default_rng(seed)
-    out: list[bestarm.Pull] = []
+    out: list[truebest.Pull] = []
     for _ in range(10_000):
         asked = experiment.ask(int(rng.integers(1, 12)))
         out += [pull for pull in asked if pull.id not in {one.id for one in out}]

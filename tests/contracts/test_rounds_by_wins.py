@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm import Experiment, InvalidInputError, SuspendedError
-from bestarm.experiment.snapshots import as_dict, from_dict
-from bestarm.experiment.store.memory import MemoryStore
-from bestarm.experiment.wins import Wins
-from bestarm.kernels import paired, wins
-from bestarm.plots.identification import draw
-from bestarm.running.frame import Frame
-from bestarm.theory.paired import Paired, shuffled
+import truebest
+from truebest import Experiment, InvalidInputError, SuspendedError
+from truebest.experiment.snapshots import as_dict, from_dict
+from truebest.experiment.store.memory import MemoryStore
+from truebest.experiment.wins import Wins
+from truebest.kernels import paired, wins
+from truebest.plots.identification import draw
+from truebest.running.frame import Frame
+from truebest.theory.paired import Paired, shuffled
 
 ARMS = ("a", "b", "c", "d")
 SCALES = (1.3, 1.0, 1.15, 2.0)
@@ -53,22 +53,22 @@ def known(experiment: Experiment) -> Wins:
     return state
 
 
-def value_of(table: Any, pull: bestarm.Pull) -> float:
+def value_of(table: Any, pull: truebest.Pull) -> float:
     number = pull.item if pull.item is not None else (pull.round or 0) - 1
     return float(table[number % len(table), ARMS.index(pull.arm)])
 
 
-def run(experiment: Experiment, table: Any) -> bestarm.Status:
+def run(experiment: Experiment, table: Any) -> truebest.Status:
     """One pull after the other."""
     while pulls := experiment.ask():
         experiment.tell(pulls[0], value_of(table, pulls[0]))
     return experiment.status()
 
 
-def run_wildly(experiment: Experiment, table: Any, seed: int) -> bestarm.Status:
+def run_wildly(experiment: Experiment, table: Any, seed: int) -> truebest.Status:
     """Many pulls under way, told in any order; some lapse and are told later."""
     rng = np.random.default_rng(seed)
-    out: list[bestarm.Pull] = []
+    out: list[truebest.Pull] = []
     while not experiment.decided:
         out += [p for p in experiment.ask(int(rng.integers(1, 12))) if p.id not in {one.id for one in out}]
         if not out:
@@ -316,14 +316,14 @@ def test_identify_calls_arms_without_an_item_or_with_one() -> None:
     """As the items are given; the result says how often who won."""
     rng = np.random.default_rng(1)
     arms = {"slow": lambda: 2.0 + rng.random(), "fast": lambda: 1.5 + rng.random()}
-    found = bestarm.identify(arms, compare="wins", minimize=True, rng=1, timeout=60)
+    found = truebest.identify(arms, compare="wins", minimize=True, rng=1, timeout=60)
     assert found.best == "fast"
     won, lost = found.wins["slow"]
     assert won > lost
     assert found.table()[0][-1] == "fast wins - loses"
     assert found.table()[1][1][-1] == f"{won} - {lost}"
     on_items = {"twice": lambda item: 2 * item, "once": lambda item: item}
-    found = bestarm.identify(on_items, compare="wins", items=[1, 2, 3, 4, 5, 6, 7, 8], rng=1)
+    found = truebest.identify(on_items, compare="wins", items=[1, 2, 3, 4, 5, 6, 7, 8], rng=1)
     assert (found.best, found.items) == ("twice", 8)
 
 

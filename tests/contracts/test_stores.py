@@ -14,11 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bestarm.errors import InvalidInputError, StoreError
-from bestarm.experiment.events import CREATED, FAILED, TOLD, Entry
-from bestarm.experiment.store import Store, open_store
-from bestarm.testing import STORE_DEMANDS, check_store
 from support.processes import finish, start
+from truebest.errors import InvalidInputError, StoreError
+from truebest.experiment.events import CREATED, FAILED, TOLD, Entry
+from truebest.experiment.store import Store, open_store
+from truebest.testing import STORE_DEMANDS, check_store
 
 FIRST = Entry(CREATED, data={"arms": ["a", "b"], "delta": 0.05})
 SHARED = ("sqlite", "postgresql")
@@ -74,7 +74,7 @@ def bits(x: float | None) -> bytes | None:
 
 @pytest.mark.parametrize("demand", STORE_DEMANDS)
 def test_every_store_meets_every_demand(url: str, demand: str) -> None:
-    """What `bestarm.testing` demands of a user's store, ours do; `test_check_store.py` breaks each."""
+    """What `truebest.testing` demands of a user's store, ours do; `test_check_store.py` breaks each."""
     (check,) = check_store(lambda: open_store(url), only=demand).checks
     assert check.checked or (demand == "lasting" and url == "memory:")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.kernels.random import normal
-from bestarm.strategies import find_strategy, strategy_names
-from bestarm.testing import STRATEGY_DEMANDS, check_strategy
+import truebest
+from truebest.kernels.random import normal
+from truebest.strategies import find_strategy, strategy_names
+from truebest.testing import STRATEGY_DEMANDS, check_strategy
 
 
-@bestarm.strategy(name="thompson", rows=("draws",))  # type: ignore[untyped-decorator,unused-ignore]
+@truebest.strategy(name="thompson", rows=("draws",))  # type: ignore[untyped-decorator,unused-ignore]
 def thompson(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
     """A user's strategy that draws random numbers: the arm of largest posterior sample."""
     best = 0
@@ -24,22 +24,22 @@ def thompson(t, last, leader, pulls, means, delta, params, memory, random):  # t
 
 ALL = [
     *strategy_names(),
-    bestarm.EBS("C", 0.2, "paper"),
-    bestarm.EBS("D", 0.2, "mixture", (-5.0, 5.0)),
-    bestarm.EBS("C", open_only=True),
-    bestarm.TrackAndStop("D", open_only=True),
+    truebest.EBS("C", 0.2, "paper"),
+    truebest.EBS("D", 0.2, "mixture", (-5.0, 5.0)),
+    truebest.EBS("C", open_only=True),
+    truebest.TrackAndStop("D", open_only=True),
     thompson,
 ]
 MEANS = (0.9, 0.4, 0.1, -0.3)
 NAMES = [s if isinstance(s, str) else s.name for s in ALL]
 every_strategy = pytest.mark.parametrize("strategy", ALL, ids=NAMES)
-Any = str | bestarm.Strategy
+Any = str | truebest.Strategy
 
 
 @pytest.mark.parametrize("demand", STRATEGY_DEMANDS)
 @every_strategy
 def test_every_strategy_meets_every_demand(strategy: Any, demand: str) -> None:
-    """What `bestarm.testing` demands of a user's strategy, ours do; `test_check_strategy.py` breaks each."""
+    """What `truebest.testing` demands of a user's strategy, ours do; `test_check_strategy.py` breaks each."""
     placed = "clip" in find_strategy(strategy).name
     (check,) = check_strategy(strategy, only=demand, invariant=not placed).checks
     assert check.checked or (placed and demand in ("scale", "shift"))
@@ -49,7 +49,7 @@ def test_every_strategy_meets_every_demand(strategy: Any, demand: str) -> None:
 def test_another_seed_gives_other_runs(strategy: Any) -> None:
     """The seed matters."""
     one, other = (
-        bestarm.simulate(strategy, MEANS, 0.1, runs=40, seed=seed, max_samples=2000).cells[0]
+        truebest.simulate(strategy, MEANS, 0.1, runs=40, seed=seed, max_samples=2000).cells[0]
         for seed in (3, 4)
     )
     assert (one.samples != other.samples).any()
@@ -59,7 +59,7 @@ def test_another_seed_gives_other_runs(strategy: Any) -> None:
 @pytest.mark.parametrize("stopping", ["gk16", "kaufmann-koolen", "mixture"])
 def test_any_strategy_goes_with_any_rule(strategy: Any, stopping: str) -> None:
     """Easy arms are told apart under every rule, but by strategies that leave arms alone for good."""
-    found = bestarm.simulate(
+    found = truebest.simulate(
         strategy, (4.0, 0.0, -1.0), 0.1, runs=20, stopping=stopping, max_samples=5000
     ).cells[0]
     assert found.errors == 0
@@ -68,7 +68,7 @@ def test_any_strategy_goes_with_any_rule(strategy: Any, stopping: str) -> None:
 
 def test_all_strategies_see_the_same_rewards() -> None:
     """Common random numbers: the first rewards of each arm agree across strategies, run by run."""
-    paths = [bestarm.trace(s, MEANS, 0.1, run=2, seed=8, max_samples=200) for s in ALL]
+    paths = [truebest.trace(s, MEANS, 0.1, run=2, seed=8, max_samples=200) for s in ALL]
     for path in paths[1:]:
         np.testing.assert_array_equal(path.means[0], paths[0].means[0])
     for a in range(len(MEANS)):

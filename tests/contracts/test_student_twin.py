@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.store.memory import MemoryStore
-from bestarm.kernels.random import GAUSSIAN
-from bestarm.theory.models import Student
-from bestarm.theory.student import StudentRule
+import truebest
 from support import oracle
 from support.twin import Rewards, drive
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.store.memory import MemoryStore
+from truebest.kernels.random import GAUSSIAN
+from truebest.theory.models import Student
+from truebest.theory.student import StudentRule
 
 MEANS, NOISE = [1.2, 0.4, 0.1], [1.0, 2.0, 0.3]
 
@@ -24,7 +24,7 @@ MEANS, NOISE = [1.2, 0.4, 0.1], [1.0, 2.0, 0.3]
 def test_a_live_experiment_is_the_simulated_run(strategy: str, spacing: float) -> None:
     """The same arms, the same statistic to the last bit, the same end, with snapshots and new processes."""
     rule, seed, store = StudentRule(spacing), 4, MemoryStore()
-    want = bestarm.trace(
+    want = truebest.trace(
         strategy, MEANS, 0.1, seed=seed, noise=NOISE, model=Student(), stopping=rule, max_samples=900
     )
     experiment = Experiment.create(
@@ -56,7 +56,7 @@ def test_what_is_stored_is_found_again() -> None:
     again = Experiment.open(store, "x").settings
     assert (again.model, again.stopping) == (Student(), StudentRule())
     assert Experiment.create(store, "x", ["a", "b"], model=Student()).settings.to_record() == record
-    with pytest.raises(bestarm.InvalidInputError, match=r"exists with sigma None, got 1.0; resume it"):
+    with pytest.raises(truebest.InvalidInputError, match=r"exists with sigma None, got 1.0; resume it"):
         Experiment.create(store, "x", ["a", "b"], sigma=1.0)
 
 
@@ -79,7 +79,7 @@ def test_the_forecast_is_near_the_end() -> None:
 
 def test_a_tolerance_ends_ties() -> None:
     """Equal arms of different variances, within half a standard deviation of each other."""
-    cell = bestarm.simulate(
+    cell = truebest.simulate(
         "tas-d",
         [0.0, 0.0, -2.0],
         noise=[1.0, 2.0, 1.0],
@@ -90,7 +90,7 @@ def test_a_tolerance_ends_ties() -> None:
         max_samples=50_000,
     ).cells[0]
     assert (cell.censored, cell.errors) == (0, 0)
-    wide = bestarm.simulate(
+    wide = truebest.simulate(
         "tas-d",
         [0.0, -0.3, -2.0],
         noise=[1.0, 2.0, 1.0],
@@ -129,12 +129,12 @@ def student_pair(b: list[float], a: list[float]) -> float:
 @pytest.mark.parametrize("run", range(6))
 def test_a_run_is_its_transcription(run: int) -> None:
     """Uniform sampling of two arms, from the values alone: it stops where the formula says so."""
-    trace = bestarm.trace(
+    trace = truebest.trace(
         "uniform", [1.5, 0.0], 0.1, run=run, noise=[1.0, 0.5], model=Student(), stopping=StudentRule()
     )
     rewards = Rewards([1.5, 0.0], 0, GAUSSIAN, [1.0, 0.5])
     for a in range(2):
-        bestarm.kernels.random.open_stream(np.uint64(0), np.uint64(run), np.uint64(a), rewards.streams[a])
+        truebest.kernels.random.open_stream(np.uint64(0), np.uint64(run), np.uint64(a), rewards.streams[a])
     values: list[list[float]] = [[rewards.draw(0)], [rewards.draw(1)]]
     level = next(x / 1000 for x in range(1, 20_000) if math.exp(-x / 1000) * (1 + x / 1000) <= 0.1)
     stopped = None

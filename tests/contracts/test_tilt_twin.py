@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.status import Status
-from bestarm.experiment.store.memory import MemoryStore
-from bestarm.kernels.random import BERNOULLI, BETA, GAUSSIAN, UNIFORM
-from bestarm.theory.models import Bounded, Gaussian, Model
-from bestarm.theory.tilt import Tilt
+import truebest
 from support.twin import Rewards, drive
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.status import Status
+from truebest.experiment.store.memory import MemoryStore
+from truebest.kernels.random import BERNOULLI, BETA, GAUSSIAN, UNIFORM
+from truebest.theory.models import Bounded, Gaussian, Model
+from truebest.theory.tilt import Tilt
 
 CASES: dict[str, tuple[int, list[float], float, Model]] = {
     "bernoulli": (BERNOULLI, [0.9, 0.5, 0.4], 1.0, Bounded(0.0, 1.0)),
@@ -31,7 +31,7 @@ def test_a_live_experiment_is_the_simulated_run(rewards: str, strategy: str, spa
     """The same arms, the same statistic to the last bit, the same end, with snapshots and new processes."""
     family, means, noise, model = CASES[rewards]
     rule, seed, store = Tilt(spacing), 4, MemoryStore()
-    want = bestarm.trace(
+    want = truebest.trace(
         strategy,
         means,
         0.1,
@@ -136,7 +136,7 @@ def test_mirrored_values_decide_alike(arms: list[str]) -> None:
 def test_rates_need_a_fraction_of_the_samples() -> None:
     """Two rates of 6 and 2 per cent: right, and in less than a fifth of the samples that `mixture` takes."""
     options = {"rewards": "bernoulli", "model": Bounded(0.0, 1.0), "runs": 100}
-    tilt = bestarm.simulate("uniform", [0.06, 0.02], 0.05, stopping="tilt", **options).cells[0]  # type: ignore[arg-type]
-    mixture = bestarm.simulate("uniform", [0.06, 0.02], 0.05, stopping="mixture", **options).cells[0]  # type: ignore[arg-type]
+    tilt = truebest.simulate("uniform", [0.06, 0.02], 0.05, stopping="tilt", **options).cells[0]  # type: ignore[arg-type]
+    mixture = truebest.simulate("uniform", [0.06, 0.02], 0.05, stopping="mixture", **options).cells[0]  # type: ignore[arg-type]
     assert tilt.mean_samples < 0.2 * mixture.mean_samples
     assert tilt.errors == mixture.errors == 0

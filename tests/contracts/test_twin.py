@@ -1,7 +1,7 @@
 """What changes nothing in a live experiment, and what a replay of its log gives.
 
 That it pulls the arms of the simulated run, and goes on the same when it is opened again, are demands of
-`bestarm.testing` on every strategy, and tested in `test_strategies.py`.
+`truebest.testing` on every strategy, and tested in `test_strategies.py`.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.snapshots import as_dict
-from bestarm.kernels.random import UNIFORM, uniform
-from bestarm.strategies import Strategy, strategy_names
+import truebest
 from support.twin import Rewards, drive
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.snapshots import as_dict
+from truebest.kernels.random import UNIFORM, uniform
+from truebest.strategies import Strategy, strategy_names
 
 
-@bestarm.strategy
+@truebest.strategy
 def at_random(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
     """Any arm, by a draw of its own."""
     return int(uniform(random) * pulls.size)
@@ -67,7 +67,7 @@ def test_an_offset_of_a_billion_costs_nothing() -> None:
 @pytest.mark.parametrize("strategy", [*strategy_names(), at_random], ids=str)
 def test_a_replayed_state_is_the_state_that_asked(strategy: str | Strategy, batch: int) -> None:
     """Bit for bit, after every step: what a new process makes of the log is what the old one knew."""
-    from bestarm.experiment.independent import Independent
+    from truebest.experiment.independent import Independent
 
     rng = np.random.default_rng(3)
     experiment = Experiment.create(

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from bestarm import BestarmError, Experiment
 from e2e.test_solve_command import COMMAND
 from support.postgres import PostgresServer, find_postgres
+from truebest import Experiment, TruebestError
 
 FREE = 20  # pulls that are not held back
-HELD = f"while [ $BESTARM_PULL -gt {FREE} ] && [ ! -e go ]; do sleep 0.05; done; echo $((BESTARM_SEED % 10 < "
+HELD = (
+    f"while [ $TRUEBEST_PULL -gt {FREE} ] && [ ! -e go ]; do sleep 0.05; done; echo $((TRUEBEST_SEED % 10 < "
+)
 ARMS = ("--arm", f"old={HELD}4))", "--arm", f"new={HELD}7))", "--seed", "1")
 
 
@@ -48,7 +50,7 @@ def test_two_workers_a_kill_and_a_restart(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     with PostgresServer(find_postgres(), fsync=False) as server:
         url = server.new_database()
-        monkeypatch.setenv("BESTARM_STORE", url)
+        monkeypatch.setenv("TRUEBEST_STORE", url)
         words = ("identify", "--shell", "--bounds", "0,1", "--timeout", "150", "--name", "prompts", *ARMS)
         processes = workers = [start(*words, "--worker", name) for name in ("one", "two")]
         try:
@@ -89,7 +91,7 @@ def test_two_workers_a_kill_and_a_restart(tmp_path: Path, monkeypatch: pytest.Mo
 def _exists(url: str) -> bool:
     try:
         samples(url)
-    except BestarmError:  # not created yet, or its tables are just being made
+    except TruebestError:  # not created yet, or its tables are just being made
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""`bestarm compare` from the outside."""
+"""`truebest compare` from the outside."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-import bestarm
-from bestarm.cli.compare import compare as compare_command
+import truebest
 from support.browser import visit
 from support.commands import refused, run
+from truebest.cli.compare import compare as compare_command
 
 BASE = (
     "compare",
@@ -49,12 +49,12 @@ def test_tables_for_people() -> None:
 def test_defaults_are_those_of_python() -> None:
     """What the command takes if nothing is given, help shows, without loading what it would run."""
     given = inspect.signature(compare_command).parameters
-    python = inspect.signature(bestarm.compare).parameters
+    python = inspect.signature(truebest.compare).parameters
     for name in ("delta", "runs", "seed", "tolerance", "max_samples", "stability_runs"):
         assert float(given[name].default) == python[name].default, name
     assert given["stopping"].default == python["stopping"].default
-    suite = bestarm.load_suite(given["suite"].default.split(","))
-    assert suite == bestarm.load_suite(python["suite"].default)
+    suite = truebest.load_suite(given["suite"].default.split(","))
+    assert suite == truebest.load_suite(python["suite"].default)
     assert len(suite) == 70
 
 
@@ -91,7 +91,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     """The code is 130, stderr says how to go on, and the file has finished parts."""
     file = tmp_path / "parts.json"
     words = (*QUICK, "--runs", "2000", "--resume", str(file))
-    command = [sys.executable, "-m", "bestarm", *words]
+    command = [sys.executable, "-m", "truebest", *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not file.exists() and process.poll() is None:
         time.sleep(0.02)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from bestarm.errors import StoreError
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.store import Store, open_store
 from support.crash import begin, check, killed_worker, outcome, uninterrupted, work
 from support.postgres import PostgresServer, find_postgres
+from truebest.errors import StoreError
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.store import Store, open_store
 
 KILLS = {"sqlite": 500, "postgresql": 100}
 CHECKS = 10  # how often the log is read back in between

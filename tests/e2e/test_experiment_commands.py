@@ -1,4 +1,4 @@
-"""`bestarm create`, `ask`, `tell` and the others on a store: an experiment run from any language."""
+"""`truebest create`, `ask`, `tell` and the others on a store: an experiment run from any language."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from bestarm._catalogue import DEFAULT_STRATEGY
-from bestarm.cli._numbers import LONGEST
-from bestarm.experiment import checks
-from bestarm.experiment.experiment import Experiment
-from bestarm.strategies import strategy_names
-from e2e.test_solve_command import COMMAND, bestarm
+from e2e.test_solve_command import COMMAND, truebest
 from support.commands import Ran, refused, run
+from truebest._catalogue import DEFAULT_STRATEGY
+from truebest.cli._numbers import LONGEST
+from truebest.experiment import checks
+from truebest.experiment.experiment import Experiment
+from truebest.strategies import strategy_names
 
 SEVERAL = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ANY_TEXT = st.text(st.characters(), max_size=12)  # also control characters and halves of surrogate pairs
@@ -35,7 +35,7 @@ ANY_TEXT = st.text(st.characters(), max_size=12)  # also control characters and 
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A store in a folder of its own, known to all commands."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BESTARM_STORE", "sqlite:///runs.db")
+    monkeypatch.setenv("TRUEBEST_STORE", "sqlite:///runs.db")
     return iter(["sqlite:///runs.db"])
 
 
@@ -289,7 +289,7 @@ def test_values_that_vary_more_than_sigma_allows_suspend_for_good() -> None:
     assert [run("tell", "x", pull, "2.5").code for pull in ("1", "2")] == [0, 0]
     refused(run("tell", "x", "3", "4.5"), "more than sigma 0.1 allows: observed standard deviations", code=1)
     assert kinds()[-1] == "told"
-    refused(run("ask", "x"), "model=bestarm.Student()", code=1)
+    refused(run("ask", "x"), "model=truebest.Student()", code=1)
     shown = run("status", "x").out
     assert "SUSPENDED" in shown
     assert "%" not in shown
@@ -473,7 +473,7 @@ def test_forecast_before_and_after() -> None:
         (["status", "x", "--store", "runs.db"], "sqlite:///runs.db"),
         (["status", "x", "--store", "http://runs.db"], "sqlite:///"),
         (["status", "x", "--store", "memory:"], "memory:"),
-        (["status", "x", "--store", ""], "BESTARM_STORE"),
+        (["status", "x", "--store", ""], "TRUEBEST_STORE"),
         (["status", "x", "--store", "sqlite:///other.db"], "no experiment 'x'"),
         (["status", "x'; DROP TABLE events; --"], "no experiment"),
     ],
@@ -512,8 +512,8 @@ def test_a_file_that_is_something_else(data: bytes) -> None:
 
 
 def test_no_store() -> None:
-    """Without --store and BESTARM_STORE the answer says how to give one."""
-    os.environ.pop("BESTARM_STORE")
+    """Without --store and TRUEBEST_STORE the answer says how to give one."""
+    os.environ.pop("TRUEBEST_STORE")
     for words in (["status", "x"], ["list"], ["create", "x", "--arm", "a", "--arm", "b", "--sigma", "1"]):
         refused(run(*words), "--store sqlite:///runs.db")
 
@@ -699,7 +699,7 @@ def test_commands_survive_anything(command: str, words: list[str]) -> None:
 
 DRIVER = """
 import contextlib, io, json, sys
-from bestarm.cli import main
+from truebest.cli import main
 
 def rows(*words):
     out = io.StringIO()
@@ -719,7 +719,7 @@ for strategy in sys.argv[1:]:
             rows("tell", strategy, str(pull["id"]), repr(value))
     status = rows("status", strategy)
     found[strategy] = [asked, status["pulls"], status["decision"], status["statistic"]]
-from bestarm.kernels import _jit
+from truebest.kernels import _jit
 print(json.dumps([_jit.ENABLED, "numba" in sys.modules, "scipy" in sys.modules, found]))
 """
 
@@ -728,7 +728,7 @@ def test_uncompiled_commands_ask_as_the_compiled_library_does() -> None:
     """Every strategy, to the decision: the same pulls and seeds, and the same statistic to rounding."""
     names = strategy_names()
     assert DEFAULT_STRATEGY in names
-    environment = {key: value for key, value in os.environ.items() if key != "BESTARM_JIT"}
+    environment = {key: value for key, value in os.environ.items() if key != "TRUEBEST_JIT"}
     done = subprocess.run(
         [sys.executable, "-c", DRIVER, *names], capture_output=True, text=True, check=True, env=environment
     )
@@ -749,23 +749,23 @@ def test_uncompiled_commands_ask_as_the_compiled_library_does() -> None:
 
 
 def test_a_command_leaves_the_environment_as_it_was() -> None:
-    """BESTARM_JIT is set while the kernels are loaded, and not for what the command may start."""
+    """TRUEBEST_JIT is set while the kernels are loaded, and not for what the command may start."""
     code = (
-        "import os; from bestarm.cli import main; main(['list']); "
-        "from bestarm.kernels import _jit; print(_jit.ENABLED, 'BESTARM_JIT' in os.environ)"
+        "import os; from truebest.cli import main; main(['list']); "
+        "from truebest.kernels import _jit; print(_jit.ENABLED, 'TRUEBEST_JIT' in os.environ)"
     )
-    environment = {key: value for key, value in os.environ.items() if key != "BESTARM_JIT"}
+    environment = {key: value for key, value in os.environ.items() if key != "TRUEBEST_JIT"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert done.stdout == "False False\n"
 
 
 def test_processes_share_a_store() -> None:
-    """What one process is told, the next one knows; --store and BESTARM_STORE mean the same."""
+    """What one process is told, the next one knows; --store and TRUEBEST_STORE mean the same."""
     words = ("--arm", "a", "--arm", "b", "--bounds", "0,1", "--seed", "1")
-    assert bestarm("create", "x", *words).returncode == 0
-    asked = bestarm("ask", "x", "--format", "csv", "--store", "sqlite:///runs.db")
+    assert truebest("create", "x", *words).returncode == 0
+    asked = truebest("ask", "x", "--format", "csv", "--store", "sqlite:///runs.db")
     assert (asked.returncode, asked.stderr) == (0, "")
-    told = bestarm("tell", "x", "-", stdin="1,0.5\n")
+    told = truebest("tell", "x", "-", stdin="1,0.5\n")
     assert (told.returncode, told.stderr) == (0, "")
     assert rows("status", "x")["means"] == {"a": 0.5, "b": None}
 
@@ -800,11 +800,11 @@ def test_the_help_names_the_default_strategy() -> None:
 
 def test_help_of_every_command_has_an_example() -> None:
     """And needs no store."""
-    os.environ.pop("BESTARM_STORE")
+    os.environ.pop("TRUEBEST_STORE")
     for command in (*COMMANDS, "identify"):
         ran = run(command, "--help")
         assert ran.code == 0
-        assert f"Example: bestarm {command}" in ran.out
+        assert f"Example: truebest {command}" in ran.out
 
 
 def test_stop_ends_an_experiment_by_hand() -> None:

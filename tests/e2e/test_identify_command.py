@@ -1,4 +1,4 @@
-"""`bestarm identify` on real commands: what it runs, what it shows, how it ends and how it resumes."""
+"""`truebest identify` on real commands: what it runs, what it shows, how it ends and how it resumes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bestarm.cli import _commands, _guard
-from bestarm.cli._commands import CommandArm, CommandError, Commands
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.pulls import Pull
 from e2e.test_solve_command import COMMAND
 from support.commands import Ran, refused, run
+from truebest.cli import _commands, _guard
+from truebest.cli._commands import CommandArm, CommandError, Commands
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.pulls import Pull
 
 STORE = "sqlite:///runs.db"
 PULL = Pull(7, "a", 123)
@@ -36,9 +36,9 @@ PULL = Pull(7, "a", 123)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with two noisy commands: their values are a function of the seed alone."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BESTARM_STORE", raising=False)
-    script(tmp_path / "good", "echo $(( BESTARM_SEED / 16 % 10 < 9 ))")
-    script(tmp_path / "bad", "echo noise >&2; echo header; echo $(( BESTARM_SEED / 16 % 10 < 2 )); echo")
+    monkeypatch.delenv("TRUEBEST_STORE", raising=False)
+    script(tmp_path / "good", "echo $(( TRUEBEST_SEED / 16 % 10 < 9 ))")
+    script(tmp_path / "bad", "echo noise >&2; echo header; echo $(( TRUEBEST_SEED / 16 % 10 < 2 )); echo")
     return iter([tmp_path])
 
 
@@ -153,7 +153,7 @@ def test_a_budget_that_ran_out_is_code_3() -> None:
 
 def test_a_command_is_told_its_arm_its_pull_and_a_seed() -> None:
     """Each pull has a seed of its own, which is the one in the log of pulls."""
-    script(Path("spy"), 'echo "$BESTARM_ARM $BESTARM_PULL $BESTARM_SEED" >> seen; echo 0.5')
+    script(Path("spy"), 'echo "$TRUEBEST_ARM $TRUEBEST_PULL $TRUEBEST_SEED" >> seen; echo 0.5')
     run(*words("./spy", "./spy", "--max-samples", "6", "--store", STORE, "--seed", "5"))
     seen = [line.split() for line in Path("seen").read_text().splitlines()]
     twin = Experiment.create("memory:", "twin", ["good", "bad"], bounds=(0, 1), seed=5)
@@ -206,7 +206,9 @@ def test_a_command_without_a_number_stops_the_run(command: str, part: str) -> No
 
 def test_retry_repeats_the_same_pull() -> None:
     """A command that fails now and then gets there, with remarks and caveats; the same run otherwise."""
-    script(Path("flaky"), "[ -e broke-$BESTARM_PULL ] || { touch broke-$BESTARM_PULL; exit 1; }; exec ./bad")
+    script(
+        Path("flaky"), "[ -e broke-$TRUEBEST_PULL ] || { touch broke-$TRUEBEST_PULL; exit 1; }; exec ./bad"
+    )
     ran = identify("--on-error", "retry", "--format", "json", bad="./flaky")
     smooth = result(identify("--format", "json"))
     found = result(ran)
@@ -223,7 +225,7 @@ def test_retry_repeats_the_same_pull() -> None:
 
 def test_retry_gives_up_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pull that fails ten times ends the run: to drop it would bias the arm."""
-    monkeypatch.setattr("bestarm.running.run.LONGEST_WAIT", 0.01)
+    monkeypatch.setattr("truebest.running.run.LONGEST_WAIT", 0.01)
     ran = identify("--on-error", "retry", "--quiet", bad="false")
     refused(ran, "failed 10 times in pull 2", code=1)
 
@@ -450,8 +452,8 @@ def test_a_broken_off_run_resumes_to_the_same_result(signal_number: signal.Signa
     if signal_number == signal.SIGINT:
         assert process.returncode == 130
         lines = err.splitlines()
-        assert lines[-1] == "bestarm: interrupted"
-        assert lines[-2] == "bestarm: every result so far is stored; the same command resumes the run."
+        assert lines[-1] == "truebest: interrupted"
+        assert lines[-2] == "truebest: every result so far is stored; the same command resumes the run."
     elif signal_number == signal.SIGTERM:
         assert process.returncode == 128 + signal.SIGTERM
     before = told("run")
@@ -465,7 +467,7 @@ def test_a_broken_off_run_resumes_to_the_same_result(signal_number: signal.Signa
 
 def test_an_interrupt_leaves_no_command_running() -> None:
     """Ctrl-C: the commands and what they started are gone; without a store, a line says what is missing."""
-    script(Path("hang"), "sleep 1000 & echo $$ $! > pids-$BESTARM_PULL; wait")
+    script(Path("hang"), "sleep 1000 & echo $$ $! > pids-$TRUEBEST_PULL; wait")
     process = start(*words("./hang", "./hang", "--workers", "2", "--timeout", "100"))
     wait_for(lambda: len(numbers("pids-*")) == 4)
     pids = numbers("pids-*")
@@ -479,7 +481,7 @@ def test_an_interrupt_leaves_no_command_running() -> None:
 
 def test_a_killed_run_leaves_no_command_running() -> None:
     """SIGKILL, which nobody can handle: a guard ends the commands and what they started, and goes itself."""
-    script(Path("hang"), "trap '' TERM HUP; sleep 1000 & echo $$ $! > pids-$BESTARM_PULL; wait")
+    script(Path("hang"), "trap '' TERM HUP; sleep 1000 & echo $$ $! > pids-$TRUEBEST_PULL; wait")
     process = start(*words("./hang", "./hang", "--workers", "2", "--timeout", "100"))
     wait_for(lambda: len(numbers("pids-*")) == 4)
     guards = [pid for pid in children(process.pid) if pid not in numbers("pids-*")]
@@ -528,8 +530,8 @@ def test_what_a_killed_command_had_started_is_killed_too() -> None:
 
 def test_commands_that_use_the_compiler_are_not_kept_from_it() -> None:
     """What is set for a quick start of this command is not handed on to the arms."""
-    script(Path("spy"), 'echo "${BESTARM_JIT-unset}" >> seen; echo 0.5')
-    environment = {key: value for key, value in os.environ.items() if key != "BESTARM_JIT"}
+    script(Path("spy"), 'echo "${TRUEBEST_JIT-unset}" >> seen; echo 0.5')
+    environment = {key: value for key, value in os.environ.items() if key != "TRUEBEST_JIT"}
     process = start(*words("./spy", "./spy", "--max-samples", "2"), env=environment)
     process.communicate(timeout=60)
     assert process.returncode == 3
@@ -538,9 +540,9 @@ def test_commands_that_use_the_compiler_are_not_kept_from_it() -> None:
 
 def test_commands_do_not_inherit_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its URL may hold a password, which is none of their business; other variables are handed on."""
-    monkeypatch.setenv("BESTARM_STORE", STORE)
+    monkeypatch.setenv("TRUEBEST_STORE", STORE)
     monkeypatch.setenv("ANOTHER", "kept")
-    script(Path("spy"), 'echo "${BESTARM_STORE-unset} $ANOTHER" >> seen; echo 0.5')
+    script(Path("spy"), 'echo "${TRUEBEST_STORE-unset} $ANOTHER" >> seen; echo 0.5')
     environments: list[dict[str, str]] = []
     real: Any = subprocess.Popen
 
@@ -552,7 +554,7 @@ def test_commands_do_not_inherit_the_store(monkeypatch: pytest.MonkeyPatch) -> N
     assert run(*words("./spy", "./spy", "--max-samples", "2")).code == 3
     assert set(Path("seen").read_text().splitlines()) == {"unset kept"}
     assert len(environments) == 3  # the guard's, too
-    assert not any("BESTARM_STORE" in names for names in environments)
+    assert not any("TRUEBEST_STORE" in names for names in environments)
     assert told("identify") == 2
 
 
@@ -569,7 +571,7 @@ def test_closed_streams() -> None:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert err.count("\n") == 1
-    line = '"$0" -m bestarm "$@" 2>&-'
+    line = '"$0" -m truebest "$@" 2>&-'
     process = subprocess.Popen(
         ["sh", "-c", line, sys.executable, *words("./good", "./bad", "--max-samples", "4")],
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""`bestarm identify` as a check in a script: exit codes, progress without a terminal, formats."""
+"""`truebest identify` as a check in a script: exit codes, progress without a terminal, formats."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-import bestarm
-from bestarm.running import view
+import truebest
 from support.commands import Ran, refused, run
+from truebest.running import view
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two commands: new is always right, old never."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BESTARM_STORE", raising=False)
+    monkeypatch.delenv("TRUEBEST_STORE", raising=False)
 
 
 def identify(*more: str) -> Ran:
@@ -49,7 +49,7 @@ def test_formats() -> None:
 
 def test_markdown_shows_names_as_they_are() -> None:
     """Bars, stars and tags do not become markup."""
-    result = bestarm.identify({"a|b": lambda: 1.0, "<b>*x*": lambda: 0.0}, bounds=(0, 1), max_samples=100)
+    result = truebest.identify({"a|b": lambda: 1.0, "<b>*x*": lambda: 0.0}, bounds=(0, 1), max_samples=100)
     table = result.to_markdown().splitlines()[2:]
     assert len({line.count(" | ") for line in table}) == 1
     assert "| a\\|b |" in table[2]
@@ -72,16 +72,16 @@ def test_a_callback_may_end_a_run() -> None:
     arms = {"a": lambda: 0.5, "b": lambda: 0.5}
     seen: list[int] = []
 
-    def enough(status: bestarm.Status) -> object:
+    def enough(status: truebest.Status) -> object:
         seen.append(status.samples)
         return False if status.samples >= 7 else None
 
-    result = bestarm.identify(arms, bounds=(0, 1), max_samples=100, callbacks=[enough, lambda status: 0])
+    result = truebest.identify(arms, bounds=(0, 1), max_samples=100, callbacks=[enough, lambda status: 0])
     assert (result.best, result.ended, result.samples) == (None, "callback", 7)
     assert seen == [1, 2, 3, 4, 5, 6, 7]
     assert "(a callback ended the run)" in str(result)
     clear = {"a": lambda: 0.0, "b": lambda: 1.0}
-    last = bestarm.identify(
+    last = truebest.identify(
         clear, bounds=(0, 1), max_samples=100, callbacks=[lambda status: status.decision is None]
     )
     assert (last.best, last.ended) == ("b", "decided")
@@ -95,7 +95,7 @@ def test_progress_takes_lines(capsys: pytest.CaptureFixture[str], monkeypatch: p
         time.sleep(0.01)
         return 0.5
 
-    bestarm.identify({"a": slow, "b": slow}, bounds=(0, 1), max_samples=30, progress="lines")
+    truebest.identify({"a": slow, "b": slow}, bounds=(0, 1), max_samples=30, progress="lines")
     assert "elapsed" in capsys.readouterr().err
-    with pytest.raises(bestarm.InvalidInputError, match="True, False or 'lines'"):
-        bestarm.identify({"a": slow, "b": slow}, bounds=(0, 1), progress="often")  # type: ignore[arg-type]
+    with pytest.raises(truebest.InvalidInputError, match="True, False or 'lines'"):
+        truebest.identify({"a": slow, "b": slow}, bounds=(0, 1), progress="often")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""`bestarm identify --items` on real commands, and `identify(items=...)` in all its forms."""
+"""`truebest identify --items` on real commands, and `identify(items=...)` in all its forms."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm import ArmError, Experiment, InvalidInputError
+import truebest
 from e2e.test_identify_command import script, start, told, wait_for
 from support.commands import Ran, refused, run
+from truebest import ArmError, Experiment, InvalidInputError
 
 STORE = "sqlite:///runs.db"
 TESTS = [{"id": i, "hard": i * 37 % 100} for i in range(80)]
@@ -27,7 +27,7 @@ SKILL = {"short": 60, "long": 70, "cot": 90}
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of test cases, and a command that is right on those below its skill."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BESTARM_STORE", raising=False)
+    monkeypatch.delenv("TRUEBEST_STORE", raising=False)
     (tmp_path / "tests.jsonl").write_text("".join(json.dumps(test) + "\n" for test in TESTS))
     script(tmp_path / "score", 'sed "s/.*: //; s/}//" | { read hard; echo $(( hard < $1 )); }')
     return tmp_path
@@ -72,20 +72,20 @@ def test_commands_and_functions_decide_alike() -> None:
     options: dict[str, Any] = {"items": TESTS, "bounds": (0, 1), "rng": 3}
     with ThreadPoolExecutor(4) as pool:
         results = [
-            bestarm.identify(functions(), **options),
-            bestarm.identify(functions(), **options, workers=5),
-            bestarm.identify(functions(), **options, workers=pool),
-            bestarm.identify(functions(), **{**options, "items": "tests.jsonl"}),
-            asyncio.run(bestarm.aidentify(waiting, workers=4, **options)),
+            truebest.identify(functions(), **options),
+            truebest.identify(functions(), **options, workers=5),
+            truebest.identify(functions(), **options, workers=pool),
+            truebest.identify(functions(), **{**options, "items": "tests.jsonl"}),
+            asyncio.run(truebest.aidentify(waiting, workers=4, **options)),
         ]
     for result in results:
         assert (result.best, result.pulls, result.rounds) == ("cot", shown["pulls"], shown["rounds"])
 
 
 def test_the_item_arrives_in_three_ways() -> None:
-    """On standard input, in BESTARM_ITEM, and in place of {item}; with the round."""
+    """On standard input, in TRUEBEST_ITEM, and in place of {item}; with the round."""
     Path("cases.txt").write_text("alpha\nbeta gamma\n")
-    script(Path("note"), 'read -r text; echo "$BESTARM_ROUND $BESTARM_ITEM $2 $text" >> seen; echo $1')
+    script(Path("note"), 'read -r text; echo "$TRUEBEST_ROUND $TRUEBEST_ITEM $2 $text" >> seen; echo $1')
     ran = identify(items="cases.txt", command="./note 0 {{item}}")
     assert ran.code == 0
     lines = [line.split(" ", 3) for line in Path("seen").read_text().splitlines()]
@@ -100,7 +100,7 @@ def test_the_item_arrives_in_three_ways() -> None:
 
 def test_a_number_of_items_gives_their_indices() -> None:
     """And an unlimited source gives seeds, the same for all arms of a round."""
-    script(Path("note"), 'echo "$BESTARM_ROUND $BESTARM_ITEM" >> seen; echo $(( $1 > 80 ))')
+    script(Path("note"), 'echo "$TRUEBEST_ROUND $TRUEBEST_ITEM" >> seen; echo $(( $1 > 80 ))')
     assert identify("--max-samples", "300", items="inf", command="./note {}").code == 0
     seen = [line.split() for line in Path("seen").read_text().splitlines()]
     assert len({tuple(pair) for pair in seen}) == len({number for number, _ in seen})
@@ -148,7 +148,7 @@ def test_a_changed_set_is_refused() -> None:
 
 def test_an_arm_that_fails_on_an_item_for_ever() -> None:
     """It is repeated, then the run ends with a sentence; or its failures count as said beforehand."""
-    script(Path("broken"), 'test "$BESTARM_ITEM" -lt 70 && echo 1')
+    script(Path("broken"), 'test "$TRUEBEST_ITEM" -lt 70 && echo 1')
     broken = ["--arm", "broken=./broken"]
     refused(identify(*broken), "arm 'broken' failed in pull", code=1)
     kept = identify(*broken, "--failures", "0", "--format", "json")
@@ -161,9 +161,9 @@ def test_an_arm_that_fails_on_an_item_for_ever() -> None:
         raise TimeoutError
 
     with pytest.raises(ArmError, match=r"failed 10 times in pull \d+ .*would bias the arm"):
-        bestarm.identify({**functions(), "fails": fails}, items=TESTS, bounds=(0, 1), on_error="retry")
+        truebest.identify({**functions(), "fails": fails}, items=TESTS, bounds=(0, 1), on_error="retry")
     assert max(calls.values()) == 10
-    result = bestarm.identify({**functions(), "fails": fails}, items=TESTS, bounds=(0, 1), failures="worst")
+    result = truebest.identify({**functions(), "fails": fails}, items=TESTS, bounds=(0, 1), failures="worst")
     assert result.best is None or result.best == "cot"
 
 
@@ -178,7 +178,7 @@ def test_an_unlimited_source() -> None:
     seen: dict[str, list[float]] = {"easy": [], "hard": []}
 
     def arm(name: str, bar: float) -> Any:
-        def score(item: float, pull: bestarm.Pull) -> float:
+        def score(item: float, pull: truebest.Pull) -> float:
             assert pull.round is not None
             seen[name].append(item)
             return float(item < bar)
@@ -186,13 +186,13 @@ def test_an_unlimited_source() -> None:
         return score
 
     arms = {"easy": arm("easy", 0.8), "hard": arm("hard", 0.5)}
-    result = bestarm.identify(arms, items=draw, bounds=(0, 1), max_samples=2000, rng=1)
+    result = truebest.identify(arms, items=draw, bounds=(0, 1), max_samples=2000, rng=1)
     assert result.best == "easy"
     assert seen["easy"] == seen["hard"] == drawn
     assert "on items drawn at random, the same for all arms of a round" in result.assumes
     ends = iter([0.1, 0.2])
     with pytest.raises(InvalidInputError, match="the source of items ran out in round 3"):
-        bestarm.identify(arms, items=lambda rng: next(ends), bounds=(0, 1), max_samples=100)
+        truebest.identify(arms, items=lambda rng: next(ends), bounds=(0, 1), max_samples=100)
 
 
 def test_create_ask_and_tell_from_a_shell() -> None:
@@ -233,7 +233,7 @@ def test_files_of_items() -> None:
     for name in ("a.csv", "a.tsv", "a.json"):
         seen: list[dict[str, str]] = []
         arms = {arm: lambda item: seen.append(item) or 0.5 for arm in "ab"}  # type: ignore[func-returns-value]  # noqa: B023
-        assert bestarm.identify(arms, items=name, bounds=(0, 1)).tied == ("a", "b")
+        assert truebest.identify(arms, items=name, bounds=(0, 1)).tied == ("a", "b")
         assert {item["answer"] for item in seen} == {"2", "3"}
     with pytest.raises(InvalidInputError, match="must be a function of an item"):
-        bestarm.identify({"a": lambda: 1.0, "b": lambda: 0.0}, items=4, bounds=(0, 1))
+        truebest.identify({"a": lambda: 1.0, "b": lambda: 0.0}, items=4, bounds=(0, 1))

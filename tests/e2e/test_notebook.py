@@ -11,11 +11,11 @@ from nbclient import NotebookClient
 
 CELL = """
 import random
-import bestarm
+import truebest
 
 coin = random.Random(1)
 arms = {"bad": lambda: float(coin.random() < 0.1), "good": lambda: float(coin.random() < 0.9)}
-result = bestarm.identify(arms, bounds=(0, 1), max_samples=2000, rng=1)
+result = truebest.identify(arms, bounds=(0, 1), max_samples=2000, rng=1)
 """
 
 

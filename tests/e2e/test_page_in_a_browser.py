@@ -1,4 +1,4 @@
-"""The page of `bestarm serve` as people use it, in headless Chromium."""
+"""The page of `truebest serve` as people use it, in headless Chromium."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from bestarm import Experiment, Pull, SuspendedError
 from support.devtools import Tab, browser
 from support.service import TOKEN, Service, serving
 from support.system import require
+from truebest import Experiment, Pull, SuspendedError
 
 HOSTILE = [
     "<script>window.hacked = 1</script>",
@@ -327,8 +327,8 @@ def test_the_policy_stops_what_escaping_might_miss(tab: Tab, url: str) -> None:
 
 def test_the_page_lives_through_a_restart(tab: Tab, url: str) -> None:
     """The server ends and another one begins at the same place: the page goes on by itself."""
-    from bestarm.server.run import listen, make_server
-    from bestarm.server.tokens import Tokens
+    from truebest.server.run import listen, make_server
+    from truebest.server.tokens import Tokens
 
     experiment = work(url, "prompts", 20)
 

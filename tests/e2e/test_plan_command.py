@@ -1,4 +1,4 @@
-"""`bestarm plan` from the outside."""
+"""`truebest plan` from the outside."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-import bestarm
-from bestarm._catalogue import DEFAULT_STRATEGY
+import truebest
 from support.commands import refused, run
+from truebest._catalogue import DEFAULT_STRATEGY
 
 OLD, NEW = [1, 0, 0, 1, 0] * 10, [1, 1, 0, 1, 1] * 10
 LINES = "".join(f"{a},{b}\n" for a, b in zip(OLD, NEW, strict=True))
@@ -28,7 +28,7 @@ def write(folder: Path, text: str) -> str:
 
 
 def planned(**options: Any) -> Any:
-    return bestarm.plan(runs=40, seed=3, progress=False, **options).to_dict()
+    return truebest.plan(runs=40, seed=3, progress=False, **options).to_dict()
 
 
 def test_the_command_is_plan(tmp_path: Path) -> None:
@@ -120,8 +120,8 @@ def test_bad_options_are_refused_in_one_line(words: list[str], part: str) -> Non
 
 INTERRUPTED = """
 import os, signal, sys
-from bestarm.__main__ import main
-from bestarm.simulation.progress import Reporter
+from truebest.__main__ import main
+from truebest.simulation.progress import Reporter
 add = Reporter.add
 
 def add_and_interrupt(self, runs):

@@ -1,4 +1,4 @@
-"""`bestarm race` on real programs: what it runs, what it shows, what it writes, and how it ends."""
+"""`truebest race` on real programs: what it runs, what it shows, what it writes, and how it ends."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from bestarm.cli._commands import Commands
-from bestarm.cli._race_commands import competitors, needs_shell, shell_for
-from bestarm.cli._timed import Timed
-from bestarm.errors import InvalidInputError
 from e2e.test_identify_command import alive, numbers, script, wait_for
 from e2e.test_solve_command import COMMAND
 from support.commands import Ran, refused, run
+from truebest.cli._commands import Commands
+from truebest.cli._race_commands import competitors, needs_shell, shell_for
+from truebest.cli._timed import Timed
+from truebest.errors import InvalidInputError
 
 JITTER = "sleep 0.0%d$(od -An -N1 -tu1 /dev/urandom | tr -d ' ')"
 
@@ -321,7 +321,7 @@ def test_the_live_view_on_a_terminal() -> None:
 
 def test_a_circle_of_preferences_is_found_by_identify() -> None:
     """Three dice of which each beats the next in five of nine rounds or more: exit code 3, and a sentence."""
-    roll = "set -- {}; shift $(( BESTARM_SEED / 64 % 3 )); echo $1"
+    roll = "set -- {}; shift $(( TRUEBEST_SEED / 64 % 3 )); echo $1"
     dice = {"a": "2 4 9", "b": "1 6 8", "c": "3 5 7"}
     arms = [word for name, sides in dice.items() for word in ("--arm", f"{name}={roll.format(sides)}")]
     options = [

@@ -8,7 +8,7 @@ import matplotlib.image
 import numpy as np
 import pytest
 
-from e2e.test_solve_command import bestarm
+from e2e.test_solve_command import truebest
 from support.browser import visit
 from support.system import require
 
@@ -23,7 +23,7 @@ def test_the_report_opens_in_a_browser(tmp_path: Path) -> None:
     """No message on the console, no request to the network, and a picture with text and coloured lines."""
     require("chromium")
     report = tmp_path / "report"
-    assert bestarm("reproduce", "all", "--runs", "5", "--output", str(report)).returncode == 0
+    assert truebest("reproduce", "all", "--runs", "5", "--output", str(report)).returncode == 0
     seen = visit(report / "index.html", tmp_path)
     assert (seen.console, seen.requests) == ([], [])
     dark, colour = coloured(seen.screenshot)

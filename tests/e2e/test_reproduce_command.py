@@ -1,4 +1,4 @@
-"""`bestarm reproduce` at small size: cells present, z-scores finite, pictures that parse, none blank."""
+"""`truebest reproduce` at small size: cells present, z-scores finite, pictures that parse, none blank."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from typing import Any
 import matplotlib.image
 import pytest
 
-import bestarm as bestarm_package
-from bestarm.cli import main
-from bestarm.cli import reproduce as reproduce_module
-from bestarm.paper import checks, claims, figures, published, stability, table1
-from bestarm.paper.ledger import Ledger
-from e2e.test_solve_command import bestarm
+import truebest as truebest_package
+from e2e.test_solve_command import truebest
 from support.commands import run as in_process
+from truebest.cli import main
+from truebest.cli import reproduce as reproduce_module
+from truebest.paper import checks, claims, figures, published, stability, table1
+from truebest.paper.ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
 LABELS = {  # of the axes, and what else must be told
@@ -40,9 +40,9 @@ LABELS = {  # of the axes, and what else must be told
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that `bestarm reproduce all` fills, from few runs."""
+    """The folder that `truebest reproduce all` fills, from few runs."""
     folder = tmp_path_factory.mktemp("report")
-    run = bestarm("reproduce", "all", "--runs", "5", "--output", str(folder))
+    run = truebest("reproduce", "all", "--runs", "5", "--output", str(folder))
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout == f"{folder / 'index.html'}\n"
     return folder
@@ -198,7 +198,7 @@ def test_joint_test_rejects_wrong_numbers() -> None:
 
 def test_published_numbers_are_the_papers() -> None:
     """Lower bounds and weights recomputed; columns complete."""
-    from bestarm import lower_bound, optimal_weights
+    from truebest import lower_bound, optimal_weights
 
     for row in published.TABLE_1:
         means = published.BANDITS[row.bandit]
@@ -305,7 +305,7 @@ def test_claims_rest_on_their_instances() -> None:
 
 def test_claims_can_be_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Negative control: with weights that are not optimal the checks find broken instances."""
-    real = bestarm_package.optimal_weights
+    real = truebest_package.optimal_weights
 
     def wrong(*given: Any, **named: Any) -> Any:
         found = real(*given, **named)
@@ -374,7 +374,7 @@ def test_make_ends_with_the_report(target: str, folder: str) -> None:
     )
     lines = done.stdout.splitlines()
     place = str(Path("report", folder))
-    making = next(i for i, line in enumerate(lines) if "bestarm reproduce all" in line)
+    making = next(i for i, line in enumerate(lines) if "truebest reproduce all" in line)
     assert lines[making].endswith(f"--output {place}")
     if target == "run":
         assert making == len(lines) - 1  # it prints the path
@@ -424,7 +424,7 @@ def test_bad_input_is_one_line_and_code_2(words: list[str], part: str) -> None:
 )
 def test_csv_is_utf_8_whatever_the_locale(words: tuple[str, ...]) -> None:
     """Letter for letter what the same command prints where everything can be written."""
-    command = [sys.executable, "-m", "bestarm", *words, "--format", "csv"]
+    command = [sys.executable, "-m", "truebest", *words, "--format", "csv"]
     found = [
         subprocess.run(
             command, capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": encoding}

@@ -1,4 +1,4 @@
-"""`bestarm serve` as a process: what it prints, and how it ends."""
+"""`truebest serve` as a process: what it prints, and how it ends."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from bestarm import Experiment
 from support.commands import refused, run
+from truebest import Experiment
 
 TOKEN = "a-token-for-these-tests"
 
@@ -23,11 +23,11 @@ TOKEN = "a-token-for-these-tests"
 def start(store: str, *words: str, **environment: str) -> tuple[subprocess.Popen[str], int, str]:
     """A server, its port, and what it printed until it listened."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "bestarm", "serve", "--store", store, "--port", "0", *words],
+        [sys.executable, "-m", "truebest", "serve", "--store", store, "--port", "0", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "BESTARM_JIT": "0", **environment},
+        env={**os.environ, "TRUEBEST_JIT": "0", **environment},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert process.stderr is not None
@@ -68,7 +68,7 @@ def test_a_token_is_made_and_shown_once(store: str) -> None:
 
 def test_sigterm_ends_it_cleanly_though_somebody_watches(store: str) -> None:
     """Within seconds, with code 0, and those who watch see the end of their stream."""
-    process, port, said = start(store, BESTARM_TOKEN=TOKEN)
+    process, port, said = start(store, TRUEBEST_TOKEN=TOKEN)
     assert TOKEN not in said
     with get(port, "/v1/live?experiment=prompts", TOKEN) as stream:
         assert stream.readline() == b"event: whole\n"
@@ -78,7 +78,7 @@ def test_sigterm_ends_it_cleanly_though_somebody_watches(store: str) -> None:
     out, err = process.communicate(timeout=30)
     assert time.monotonic() - begun < 4.0
     assert (process.returncode, out) == (0, "")
-    assert err == "bestarm: the server has ended; everything that it acknowledged is stored.\n"
+    assert err == "truebest: the server has ended; everything that it acknowledged is stored.\n"
 
 
 def test_ctrl_c_ends_it_with_code_130(store: str) -> None:
@@ -94,7 +94,7 @@ def test_ctrl_c_ends_it_with_code_130(store: str) -> None:
 
 def test_it_listens_on_loopback_only(store: str) -> None:
     """Unless told: another address of this machine gets no answer."""
-    process, port, _ = start(store, BESTARM_TOKEN=TOKEN)
+    process, port, _ = start(store, TRUEBEST_TOKEN=TOKEN)
     try:
         with socket.create_connection(("127.0.0.1", port), 5):
             pass

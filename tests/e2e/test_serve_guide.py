@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-import bestarm
-from bestarm import Experiment
-from bestarm.remote.service import Service
+import truebest
 from support.service import TOKEN, serving
 from support.system import require
+from truebest import Experiment
+from truebest.remote.service import Service
 
 ROOT = Path(__file__).parents[2]
 GUIDE, README = (ROOT / "docs" / "guides" / "serve.md").read_text(), (ROOT / "README.md").read_text()
@@ -59,8 +59,8 @@ def test_the_workers_of_the_guide_end_decided(
 
 def test_the_three_commands_of_the_readme_end_decided(tmp_path: Path) -> None:
     """Two workers and the page, as they stand there but for the pauses and the port; the token is printed."""
-    (block,) = re.findall(r"((?:    bestarm identify .* &\n){2}    bestarm serve .*\n)", README)
-    commands = re.sub(r"^ +bestarm", f"{sys.executable} -m bestarm", block, flags=re.MULTILINE)
+    (block,) = re.findall(r"((?:    truebest identify .* &\n){2}    truebest serve .*\n)", README)
+    commands = re.sub(r"^ +truebest", f"{sys.executable} -m truebest", block, flags=re.MULTILINE)
     commands = commands.replace("sleep .5;", "").rstrip() + " --port 0"
     process = subprocess.Popen(
         ["bash", "-c", commands],
@@ -69,7 +69,7 @@ def test_the_three_commands_of_the_readme_end_decided(tmp_path: Path) -> None:
         text=True,
         cwd=tmp_path,
         start_new_session=True,
-        env={**os.environ, "BESTARM_JIT": "0"},
+        env={**os.environ, "TRUEBEST_JIT": "0"},
     )
     try:
         assert process.stderr is not None
@@ -77,7 +77,7 @@ def test_the_three_commands_of_the_readme_end_decided(tmp_path: Path) -> None:
         token = re.search(r"shown only now: (\S+)", process.stderr.readline())
         assert url, "nothing but the server speaks"
         assert token
-        with bestarm.connect(url.group(1), token=token.group(1)) as service:
+        with truebest.connect(url.group(1), token=token.group(1)) as service:
             (name,) = _waited_for(service)
             experiment = service.open(name)
             assert experiment.watch(every=0.2, timeout=120).decision == "new"
@@ -95,10 +95,10 @@ def _waited_for(service: Service) -> list[str]:
 
 def test_the_guide_names_every_address() -> None:
     """What `/openapi.json` has, and what the command takes."""
-    from bestarm.experiment.store import open_store
-    from bestarm.server.desks import Desks
-    from bestarm.server.looks import Looks
-    from bestarm.server.verbs import Verbs
+    from truebest.experiment.store import open_store
+    from truebest.server.desks import Desks
+    from truebest.server.looks import Looks
+    from truebest.server.verbs import Verbs
 
     desks = Desks(open_store("memory:"))
     routes = [*Verbs(desks).router().routes, *Looks(desks).router().routes]

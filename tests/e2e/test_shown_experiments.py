@@ -12,11 +12,11 @@ import matplotlib.image
 import numpy as np
 import pytest
 
-from bestarm import Experiment
 from e2e.test_solve_command import COMMAND
 from support.browser import visit
 from support.commands import refused, run
 from support.system import require
+from truebest import Experiment
 
 RATES = {"none": 0.45, "short": 0.55, "<b>long</b>": 0.8}
 
@@ -32,7 +32,7 @@ def work(experiment: Experiment, most: int = 10**6) -> None:
 def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A store with an experiment that is not decided."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BESTARM_STORE", "sqlite:///runs.db")
+    monkeypatch.setenv("TRUEBEST_STORE", "sqlite:///runs.db")
     with Experiment.create("sqlite:///runs.db", "x", list(RATES), bounds=(0, 1), seed=3) as experiment:
         work(experiment, 30)
     return "sqlite:///runs.db"
@@ -40,7 +40,7 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_the_report_answers_in_every_state(url: str) -> None:
     """What is best or how near the leader is, how sure, under what, what it took; and nothing is run."""
-    assert run("report", "x", "--output", "page.html").err == "bestarm: the report is in page.html.\n"
+    assert run("report", "x", "--output", "page.html").err == "truebest: the report is in page.html.\n"
     page = Path("page.html").read_text()
     assert "Not decided yet: &lt;b&gt;long&lt;/b&gt; leads" in page
     assert re.search(

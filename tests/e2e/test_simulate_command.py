@@ -1,4 +1,4 @@
-"""`bestarm simulate` from the outside."""
+"""`truebest simulate` from the outside."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.test_solve_command import bestarm
+from e2e.test_solve_command import truebest
 from support.commands import run
 
 BASE = ("simulate", "--means", "0.9,0.5,0.45,0.4", "--runs", "50", "--seed", "1")
@@ -17,7 +17,7 @@ BASE = ("simulate", "--means", "0.9,0.5,0.45,0.4", "--runs", "50", "--seed", "1"
 
 def test_json_is_a_list_of_objects() -> None:
     """At least the documented keys, numbers as numbers, and the same as from Python."""
-    run = bestarm(*BASE, "--delta", "0.1,0.01", "--strategy", "ebs-d,tas-d,lucb++", "--format", "json")
+    run = truebest(*BASE, "--delta", "0.1,0.01", "--strategy", "ebs-d,tas-d,lucb++", "--format", "json")
     assert (run.returncode, run.stderr) == (0, "")
     rows = json.loads(run.stdout)
     assert [(row["strategy"], row["delta"]) for row in rows][:3] == [
@@ -27,7 +27,7 @@ def test_json_is_a_list_of_objects() -> None:
     ]
     keys = {"strategy", "delta", "runs", "mean_samples", "standard_error", "errors", "error_rate"}
     assert keys | {"censored", "seed"} <= set(rows[0])
-    again = bestarm(
+    again = truebest(
         *BASE, "--delta", "0.1,0.01", "--strategy", "ebs-d,tas-d,lucb++", "--format", "json", "--threads", "1"
     )
     assert again.stdout == run.stdout

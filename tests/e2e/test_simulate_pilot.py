@@ -1,4 +1,4 @@
-"""`bestarm simulate --data`: a pilot's values from a file, wide or long, and what is refused."""
+"""`truebest simulate --data`: a pilot's values from a file, wide or long, and what is refused."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.cli._pilot import read_pilot
+import truebest
 from support.commands import refused, run
+from truebest.cli._pilot import read_pilot
 
 WIDE = "old,new,newest\n0.5,0.9,0.1\n0.6,1.0,0.2\n0.7,,0.3\n,,0.2\n"
 LONG = (
@@ -29,7 +29,7 @@ def write(folder: Path, text: str | bytes) -> str:
 
 def simulated(**given: Any) -> Any:
     """What Python finds on the same values."""
-    found = bestarm.simulate(
+    found = truebest.simulate(
         "tas-d", rewards=list(VALUES.values()), runs=30, seed=2, stopping="mixture", **given
     )
     return json.loads(json.dumps(found.to_dict()))
@@ -67,7 +67,7 @@ def test_the_command_is_simulate(tmp_path: Path) -> None:
     assert json.loads(given.out) == simulated(sigma=0.3)
     assert "assumed" not in given.err
     bounded = run(*words, "--format", "json", "--bounds", "0,1")
-    assert json.loads(bounded.out) == simulated(model=bestarm.Bounded(0.0, 1.0))
+    assert json.loads(bounded.out) == simulated(model=truebest.Bounded(0.0, 1.0))
     assert run(*words, "--bounds", "0,1").out.splitlines()[0].startswith("strategy")
 
 

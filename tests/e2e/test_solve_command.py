@@ -1,4 +1,4 @@
-"""`bestarm solve` from the outside: what it prints where, exit codes, one line for an error."""
+"""`truebest solve` from the outside: what it prints where, exit codes, one line for an error."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 
 from support.commands import run
 
-COMMAND = [sys.executable, "-m", "bestarm"]
+COMMAND = [sys.executable, "-m", "truebest"]
 
 
-def bestarm(*words: str, stdin: str | bytes = "") -> subprocess.CompletedProcess[str]:
+def truebest(*words: str, stdin: str | bytes = "") -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own."""
     data = stdin if isinstance(stdin, bytes) else stdin.encode()
     run = subprocess.run([*COMMAND, *words], input=data, capture_output=True, timeout=120)
@@ -26,7 +26,7 @@ def bestarm(*words: str, stdin: str | bytes = "") -> subprocess.CompletedProcess
 
 def test_the_papers_first_bandit() -> None:
     """Arm, mean, gap, weight, then T, the lower bound of Table 1 and the bounds of Proposition 10."""
-    run = bestarm("solve", "0.9", "0.8", "0.6", "0.4", "0.4", "--delta", "0.1")
+    run = truebest("solve", "0.9", "0.8", "0.6", "0.4", "0.4", "--delta", "0.1")
     assert (run.returncode, run.stderr) == (0, "")
     lines = [line.split() for line in run.stdout.splitlines()]
     assert lines[0] == ["arm", "mean", "gap", "weight"]
@@ -112,7 +112,7 @@ def test_bad_input_is_one_line_and_code_2(words: list[str], part: str) -> None:
     assert ran.out == ""
     assert part in ran.err
     assert ran.err.count("\n") == 1
-    assert ran.err.startswith("bestarm: ")
+    assert ran.err.startswith("truebest: ")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_unknown_command_and_version() -> None:
     ran = run("slove")
     assert ran.code == 2
     assert "slove" in ran.err
-    assert run("--version").out.startswith("bestarm 0.")
+    assert run("--version").out.startswith("truebest 0.")
 
 
 def test_a_full_disk_and_a_closed_pipe_are_failures_in_one_line() -> None:
@@ -152,12 +152,12 @@ def test_a_full_disk_and_a_closed_pipe_are_failures_in_one_line() -> None:
 def test_closed_streams_and_no_command() -> None:
     """Without standard output or input there is one line; without a command there is the help."""
     for redirect, words in ((">&-", "1 2"), ("<&-", "-")):
-        script = f'"$0" -m bestarm solve {words} {redirect}'
+        script = f'"$0" -m truebest solve {words} {redirect}'
         run = subprocess.run(["sh", "-c", script, sys.executable], capture_output=True, text=True)
         assert run.returncode in (1, 2)
         assert run.stderr.count("\n") == 1
         assert "unexpected" not in run.stderr
-    alone = bestarm()
+    alone = truebest()
     assert (alone.returncode, alone.stderr) == (2, "")
     assert "Usage" in alone.stdout
 
@@ -177,12 +177,12 @@ def test_interrupt_is_130() -> None:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert errors == "bestarm: interrupted\n"
+    assert errors == "truebest: interrupted\n"
 
 
 def test_debug_shows_the_traceback_and_keeps_the_code() -> None:
     """--debug may stand anywhere."""
-    run = bestarm("solve", "1", "--debug")
+    run = truebest("solve", "1", "--debug")
     assert run.returncode == 2
     assert "Traceback" in run.stderr
 
@@ -208,12 +208,12 @@ def test_a_terminal_gets_a_table() -> None:
     text = output.decode()
     assert "\x1b[" in text
     assert "40 more" in text
-    assert len(bestarm("solve", *means).stdout.splitlines()) > 100
+    assert len(truebest("solve", *means).stdout.splitlines()) > 100
 
 
 def test_demo_runs(tmp_path: Path) -> None:
     """The demonstration ends decided, saves its page, and shows that the proven rules ask for more."""
-    run = bestarm("demo", "--output", str(tmp_path / "report"))
+    run = truebest("demo", "--output", str(tmp_path / "report"))
     assert run.returncode == 0
     assert "step by step is best; wrong with probability at most 5%" in run.stdout
     assert "step by step" in (tmp_path / "report" / "choice.html").read_text()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from bestarm import Experiment
-from bestarm.cli import CODES
-from e2e.test_solve_command import bestarm
+from e2e.test_solve_command import truebest
 from support.commands import run
 from support.system import require
+from truebest import Experiment
+from truebest.cli import CODES
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "live.md").read_text()
 EVALUATE = """#!/bin/sh
@@ -32,7 +32,7 @@ def block(language: str) -> str:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a store, an experiment that waits for a lost pull, and something to measure with."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BESTARM_STORE", "sqlite:///runs.db")
+    monkeypatch.setenv("TRUEBEST_STORE", "sqlite:///runs.db")
     folder = os.path.dirname(sys.executable)
     monkeypatch.setenv("PATH", folder + os.pathsep + os.environ["PATH"])
     (tmp_path / "evaluate").write_text(EVALUATE)
@@ -83,7 +83,7 @@ def test_exit_codes_stand_in_one_place() -> None:
     assert table is not None
     rows = re.findall(r"^\| (\d+) \| (.*) \|$", table.group(1), re.MULTILINE)
     assert {int(code): words for code, words in rows} == CODES
-    shown = " ".join(re.sub(r"[│]", " ", bestarm("--help").stdout).split())
+    shown = " ".join(re.sub(r"[│]", " ", truebest("--help").stdout).split())
     assert all(f"{code} {words}" in shown for code, words in CODES.items())
 
 

@@ -1,6 +1,6 @@
 """Stored courses of experiments: the same results are judged as they were when the courses were written.
 
-A store outlives the bestarm that wrote it. If a test here fails, results would be judged otherwise than
+A store outlives the truebest that wrote it. If a test here fails, results would be judged otherwise than
 before: raise DECISIONS in settings.py, let the experiments of the versions before it be judged as they were
 (`Settings.decisions` tells them apart), and only then write the courses of the new version with
 
@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from bestarm._catalogue import STRATEGIES
-from bestarm.experiment.events import CREATED, Entry
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.settings import DECISIONS, READ, new_settings
-from bestarm.experiment.store.memory import MemoryStore
-from bestarm.theory.mixture import Mixture
-from bestarm.theory.models import Student
-from bestarm.theory.stopping import RULES, StoppingRule
+from truebest._catalogue import STRATEGIES
+from truebest.experiment.events import CREATED, Entry
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.settings import DECISIONS, READ, new_settings
+from truebest.experiment.store.memory import MemoryStore
+from truebest.theory.mixture import Mixture
+from truebest.theory.models import Student
+from truebest.theory.stopping import RULES, StoppingRule
 
 FILE = Path(__file__).with_name("decisions_version.json")
 MEANS = {"a": 0.5, "b": 0.0, "c": 1.75, "d": 0.25}
@@ -48,7 +48,7 @@ def course(
 
     batch    so many are asked at a time, and told from the last to the first
     trouble  some pulls fail once, some values are corrected or taken back, and some are brought along
-    version  of DECISIONS; the record of 1 is that of bestarm 0.1, without the version of a rule and an alarm
+    version  of DECISIONS; the record of 1 is that of truebest 0.1, without the version of a rule and an alarm
     """
     given: dict[str, Any] = {"model": Student()} if stopping == "student" else {"sigma": 1.0}
     settings = new_settings(

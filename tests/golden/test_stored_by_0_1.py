@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from bestarm import Experiment
-from bestarm.experiment.pulls import Pull
+from truebest import Experiment
+from truebest.experiment.pulls import Pull
 
 HERE = Path(__file__).parent
 EXPECTED: dict[str, dict[str, Any]] = json.loads((HERE / "version_0_1.json").read_text())

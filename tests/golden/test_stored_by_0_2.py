@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from bestarm import Bandit, Experiment, compare, load_simulation
-from bestarm._former_name import FORMER_NAME
-from bestarm.paper import table1
-from bestarm.paper.ledger import Ledger
 from golden.write_stores import VALUES, go_on, run, standing
+from truebest import Bandit, Experiment, compare, load_simulation
+from truebest._former_name import FORMER_NAME
+from truebest.paper import table1
+from truebest.paper.ledger import Ledger
 
 HERE = Path(__file__).parent / "version_0_2"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((HERE / "experiments.json").read_text())

@@ -21,10 +21,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import bestarm as library
-from bestarm.experiment.exports import exported
-from bestarm.paper import table1
-from bestarm.paper.ledger import Ledger
+import truebest as library
+from truebest.experiment.exports import exported
+from truebest.paper import table1
+from truebest.paper.ledger import Ledger
 
 RATES = {"a": 0.35, "b": 0.55, "c": 0.75}
 KEYS = (

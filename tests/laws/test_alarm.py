@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from bestarm.kernels import alarm
-from bestarm.kernels._types import Array
-from bestarm.kernels.decision import advance, take
-from bestarm.kernels.layout import ALARM, MEANS, PULLS, SQUARES, WATCHED
-from bestarm.theory.mixture import Mixture
-from bestarm.theory.models import Gaussian
+from truebest.kernels import alarm
+from truebest.kernels._types import Array
+from truebest.kernels.decision import advance, take
+from truebest.kernels.layout import ALARM, MEANS, PULLS, SQUARES, WATCHED
+from truebest.theory.mixture import Mixture
+from truebest.theory.models import Gaussian
 
 SIZES = ("0.05", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9")
 

@@ -14,13 +14,13 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from bestarm import simulate
-from bestarm.kernels import ceilings, comparator, rules, tilt
-from bestarm.kernels._types import Array
-from bestarm.kernels.decision import take
-from bestarm.kernels.layout import LEVEL, MEANS, OUT, SETTLED, SHARE
-from bestarm.theory.models import Bounded, Gaussian, Model
-from bestarm.theory.tilt import Tilt
+from truebest import simulate
+from truebest.kernels import ceilings, comparator, rules, tilt
+from truebest.kernels._types import Array
+from truebest.kernels.decision import take
+from truebest.kernels.layout import LEVEL, MEANS, OUT, SETTLED, SHARE
+from truebest.theory.models import Bounded, Gaussian, Model
+from truebest.theory.tilt import Tilt
 
 UNIT = Bounded(0.0, 1.0)
 C = 0.75

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.kernels import divergences, families, rules
-from bestarm.kernels.layout import MEANS, PULLS
-from bestarm.kernels.tracking import TIE
+import truebest
 from support import families as exact
 from support.bandits import Array
+from truebest.kernels import divergences, families, rules
+from truebest.kernels.layout import MEANS, PULLS
+from truebest.kernels.tracking import TIE
 
 every_family = pytest.mark.parametrize("family", list(exact.MODELS))
 KINDS = ("apart", "near ties", "extreme", "at the ends")
@@ -41,7 +41,7 @@ def random_means(rng: np.random.Generator, family: str, kind: str, K: int) -> Ar
 
 def posed(family: str, means: Any, pulls: Any = 1.0, tolerance: float = 0.0, sign: float = 1.0) -> Any:
     """Parameters and state of the practical rule; where the smallest is the best, means are negated."""
-    model, rule = exact.MODELS[family].placed(0.0, sign), bestarm.Practical()
+    model, rule = exact.MODELS[family].placed(0.0, sign), truebest.Practical()
     state = rule.blank(model, len(means))
     state[PULLS], state[MEANS] = pulls, sign * np.asarray(means)
     return rule.parameters(model, len(means), 0.05, tolerance), state
@@ -147,18 +147,18 @@ def test_optimal_weights_and_time_are_exact(family: str, kind: str, sign: float)
         time, weights = exact.optimal(family, mu.tolist(), best)
         params, state = posed(family, mu, sign=sign)
         w = np.empty(K)
-        rate = bestarm_rate(params, state, best, w)
+        rate = truebest_rate(params, state, best, w)
         assert off(1.0 / rate, time) < 1e-12
         assert max(off(one, want) for one, want in zip(w, weights, strict=True)) < 1e-12
         if sign > 0.0:
-            found = bestarm.optimal_weights(mu, model=exact.MODELS[family])
+            found = truebest.optimal_weights(mu, model=exact.MODELS[family])
             assert off(float(found.time), time) < 1e-12
             np.testing.assert_array_equal(found.weights, w)
 
 
-def bestarm_rate(params: Array, state: Array, best: int, w: Array) -> float:
+def truebest_rate(params: Array, state: Array, best: int, w: Array) -> float:
     """1/T from the kernel, ties exact."""
-    from bestarm.kernels.family_weights import solve_family
+    from truebest.kernels.family_weights import solve_family
 
     rate, _ = solve_family(params, state[MEANS], best, 0.0, 0.0, w)
     return rate
@@ -208,8 +208,8 @@ def test_near_ties_are_those_of_normal_values(family: str) -> None:
     """For small gaps d(μ, x) is (x-μ)²/2V: the weights of normal values, and T = V times theirs."""
     mu = np.array([0.3, 0.3 - 1e-7, 0.3 - 2e-7, 0.3 - 5e-7])
     variance = {"bernoulli": 0.21, "poisson": 0.3, "exponential": 0.09}[family]
-    found = bestarm.optimal_weights(mu, model=exact.MODELS[family])
-    normal = bestarm.optimal_weights(mu)
+    found = truebest.optimal_weights(mu, model=exact.MODELS[family])
+    normal = truebest.optimal_weights(mu)
     np.testing.assert_allclose(found.weights, normal.weights, rtol=1e-5)
     assert found.time == pytest.approx(variance * normal.time, rel=1e-5)
     assert found.ratio == pytest.approx(0.5 * found.time * found.weights[0], rel=1e-12)
@@ -218,25 +218,25 @@ def test_near_ties_are_those_of_normal_values(family: str) -> None:
 def test_laws_of_scale_and_symmetry() -> None:
     """Exponential values have no unit; Poisson counts over k hours need T/k; failures are successes."""
     mu = np.array([0.7, 0.4, 0.2])
-    one, two = (bestarm.optimal_weights(c * mu, model=bestarm.Exponential()) for c in (1.0, 1e6))
+    one, two = (truebest.optimal_weights(c * mu, model=truebest.Exponential()) for c in (1.0, 1e6))
     np.testing.assert_allclose(one.weights, two.weights, rtol=1e-12)
     assert one.time == pytest.approx(two.time, rel=1e-12)
-    one, two = (bestarm.optimal_weights(c * mu, model=bestarm.Poisson()) for c in (1.0, 8.0))
+    one, two = (truebest.optimal_weights(c * mu, model=truebest.Poisson()) for c in (1.0, 8.0))
     np.testing.assert_allclose(one.weights, two.weights, rtol=1e-12)
     assert one.time == pytest.approx(8.0 * two.time, rel=1e-12)
     for sign, means in ((1.0, mu), (-1.0, 1.0 - mu)):
         params, state = posed("bernoulli", means, sign=sign)
         w = np.empty(3)
-        bestarm_rate(params, state, 0, w)
+        truebest_rate(params, state, 0, w)
         np.testing.assert_allclose(
-            w, bestarm.optimal_weights(mu, model=bestarm.Bernoulli()).weights, rtol=1e-12
+            w, truebest.optimal_weights(mu, model=truebest.Bernoulli()).weights, rtol=1e-12
         )
 
 
 @every_family
 def test_ties_share_the_weight(family: str) -> None:
     """Exactly in theory, within TIE in a strategy; T is then infinite."""
-    found = bestarm.optimal_weights([[0.5, 0.5, 0.2], [0.5, 0.4, 0.2]], model=exact.MODELS[family])
+    found = truebest.optimal_weights([[0.5, 0.5, 0.2], [0.5, 0.4, 0.2]], model=exact.MODELS[family])
     np.testing.assert_array_equal(found.weights[0], [0.5, 0.5, 0.0])
     assert found.time[0] == np.inf
     assert np.isfinite(found.time[1])
@@ -261,36 +261,38 @@ def test_first_values_give_weights(means: list[float], sign: float, tolerance: f
 def test_statistics_take_a_model() -> None:
     """glr, evidence_rate and lower_bound: T is 1/rate at w, and Z is t times the rate at N/t."""
     mu, pulls = np.array([5.0, 3.0, 0.2]), np.array([10, 20, 30])
-    for model in (*exact.MODELS.values(), bestarm.Gaussian((1.0, 2.0, 0.5)), bestarm.Bounded(0.0, 8.0)):
-        means = mu / 10.0 if isinstance(model, bestarm.Bernoulli) else mu
-        found = bestarm.optimal_weights(means, model=model)
-        assert bestarm.evidence_rate(means, found.weights, model=model) * found.time == pytest.approx(1.0)
-        z = bestarm.glr(pulls, means, model=model).statistic
-        assert z == pytest.approx(60.0 * bestarm.evidence_rate(means, pulls / 60.0, model=model), rel=1e-12)
-        bound = bestarm.lower_bound(means, 0.05, model=model)
+    for model in (*exact.MODELS.values(), truebest.Gaussian((1.0, 2.0, 0.5)), truebest.Bounded(0.0, 8.0)):
+        means = mu / 10.0 if isinstance(model, truebest.Bernoulli) else mu
+        found = truebest.optimal_weights(means, model=model)
+        assert truebest.evidence_rate(means, found.weights, model=model) * found.time == pytest.approx(1.0)
+        z = truebest.glr(pulls, means, model=model).statistic
+        assert z == pytest.approx(60.0 * truebest.evidence_rate(means, pulls / 60.0, model=model), rel=1e-12)
+        bound = truebest.lower_bound(means, 0.05, model=model)
         assert bound == pytest.approx(found.time * 0.9 * np.log(19.0), rel=1e-12)
-    bounded = bestarm.characteristic_time(mu, model=bestarm.Bounded(0.0, 8.0))
-    assert bounded == pytest.approx(16.0 * bestarm.characteristic_time(mu), rel=1e-14)
+    bounded = truebest.characteristic_time(mu, model=truebest.Bounded(0.0, 8.0))
+    assert bounded == pytest.approx(16.0 * truebest.characteristic_time(mu), rel=1e-14)
 
 
 def test_means_outside_the_domain_are_refused() -> None:
     """With the value, the domain, and what to do."""
     for model, mean, allowed in (
-        (bestarm.Bernoulli(), 1.2, "between 0 and 1"),
-        (bestarm.Poisson(), -1.0, "at least 0"),
-        (bestarm.Exponential(), 0.0, "above 0"),
+        (truebest.Bernoulli(), 1.2, "between 0 and 1"),
+        (truebest.Poisson(), -1.0, "at least 0"),
+        (truebest.Exponential(), 0.0, "above 0"),
     ):
         match = f"means of {type(model).__name__} values must be {allowed}, got {mean:g}; give such means"
         for call in (
-            lambda model=model, mean=mean: bestarm.optimal_weights([0.5, mean], model=model),
-            lambda model=model, mean=mean: bestarm.glr([1, 1], [0.5, mean], model=model),
-            lambda model=model, mean=mean: bestarm.Practical().evaluate(
+            lambda model=model, mean=mean: truebest.optimal_weights([0.5, mean], model=model),
+            lambda model=model, mean=mean: truebest.glr([1, 1], [0.5, mean], model=model),
+            lambda model=model, mean=mean: truebest.Practical().evaluate(
                 [1, 1], [0.5, mean], 0.1, model=model
             ),
         ):
-            with pytest.raises(bestarm.InvalidInputError, match=match):
+            with pytest.raises(truebest.InvalidInputError, match=match):
                 call()
-    with pytest.raises(bestarm.InvalidInputError, match=r"Poisson\(\) needs means, got gaps"):
-        bestarm.optimal_weights(gaps=[0.0, 1.0], model=bestarm.Poisson())
-    with pytest.raises(bestarm.InvalidInputError, match="method 'paper' is for Gaussian values of one scale"):
-        bestarm.optimal_weights([1.0, 2.0], model=bestarm.Poisson(), method="paper")
+    with pytest.raises(truebest.InvalidInputError, match=r"Poisson\(\) needs means, got gaps"):
+        truebest.optimal_weights(gaps=[0.0, 1.0], model=truebest.Poisson())
+    with pytest.raises(
+        truebest.InvalidInputError, match="method 'paper' is for Gaussian values of one scale"
+    ):
+        truebest.optimal_weights([1.0, 2.0], model=truebest.Poisson(), method="paper")

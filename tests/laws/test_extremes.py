@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bestarm.kernels import extremes
-from bestarm.kernels.layout import MEANS, OUT, PULLS, ROWS
-from bestarm.kernels.tracking import TIE, first_largest, furthest_behind, rarest, still_rarest
-from bestarm.kernels.weights import untied_squares
+from truebest.kernels import extremes
+from truebest.kernels.layout import MEANS, OUT, PULLS, ROWS
+from truebest.kernels.tracking import TIE, first_largest, furthest_behind, rarest, still_rarest
+from truebest.kernels.weights import untied_squares
 
 
 def plain(x: np.ndarray) -> np.ndarray:

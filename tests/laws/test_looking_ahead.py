@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bestarm.kernels import rules
-from bestarm.kernels.decision import take
-from bestarm.kernels.layout import LEVEL, OUT, SHARE
-from bestarm.kernels.tracking import leading_arm
-from bestarm.theory.models import Bounded, Gaussian, Model, Student
-from bestarm.theory.stopping import StoppingRule
-from bestarm.theory.student import StudentRule
-from bestarm.theory.tilt import Tilt
+from truebest.kernels import rules
+from truebest.kernels.decision import take
+from truebest.kernels.layout import LEVEL, OUT, SHARE
+from truebest.kernels.tracking import leading_arm
+from truebest.theory.models import Bounded, Gaussian, Model, Student
+from truebest.theory.stopping import StoppingRule
+from truebest.theory.student import StudentRule
+from truebest.theory.tilt import Tilt
 
 CASES: dict[str, tuple[StoppingRule, Model, int]] = {
     "comparators": (Tilt(1 / 400), Gaussian(1.0), 4),

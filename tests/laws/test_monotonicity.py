@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import bestarm
+import truebest
 from support.bandits import Array, gap_vectors
 
 
@@ -16,7 +16,7 @@ def test_moving_one_suboptimal_arm_away(gaps: Array, arm: int, step: float) -> N
     arm = 1 + arm % (gaps.size - 1)
     moved = gaps.copy()
     moved[arm] *= 1.0 + step
-    before, after = bestarm.optimal_weights(gaps=gaps), bestarm.optimal_weights(gaps=moved)
+    before, after = truebest.optimal_weights(gaps=gaps), truebest.optimal_weights(gaps=moved)
     others = np.ones(gaps.size, dtype=bool)
     others[[0, arm]] = False
     # Strict in exact arithmetic; a change below rounding shows as equality.
@@ -32,8 +32,8 @@ def test_moving_one_suboptimal_arm_away(gaps: Array, arm: int, step: float) -> N
 def test_raising_the_best_arm(gaps: Array, step: float) -> None:
     """Lemma 12: w_min does not fall, and rises when the gaps are not all equal."""
     raised = np.where(gaps > 0, gaps + step, 0.0)
-    before = bestarm.optimal_weights(gaps=gaps).weights.min()
-    after = bestarm.optimal_weights(gaps=raised).weights.min()
+    before = truebest.optimal_weights(gaps=gaps).weights.min()
+    after = truebest.optimal_weights(gaps=raised).weights.min()
     assert after >= before * (1 - 1e-13)
     if gaps[1:].max() > 1.01 * gaps[1:].min():
         assert after > before
@@ -46,5 +46,5 @@ def test_raising_the_worst_arms(gaps: Array, level: float) -> None:
     new = largest * level
     assume(new > gaps[1:].min() * (1 + 1e-9) or gaps.size > 3)
     raised = np.minimum(gaps, new)
-    before = bestarm.optimal_weights(gaps=gaps).weights.min()
-    assert bestarm.optimal_weights(gaps=raised).weights.min() >= before * (1 - 1e-13)
+    before = truebest.optimal_weights(gaps=gaps).weights.min()
+    assert truebest.optimal_weights(gaps=raised).weights.min() >= before * (1 - 1e-13)

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from scipy.stats import binom
 
-import bestarm
-from bestarm.theory.stopping import StoppingRule
+import truebest
 from support.bandits import gap_vectors
+from truebest.theory.stopping import StoppingRule
 
 MEANS = (0.9, 0.8, 0.6, 0.4, 0.4)
 KINDS = ("equal", "gaps", "need")
-OPEN: list[bestarm.Strategy] = [
-    *map(bestarm.OpenEBS, KINDS),
-    bestarm.TrackAndStop("D", open_only=True),
-    bestarm.TrackAndStop("C", open_only=True),
-    bestarm.EBS("D", open_only=True),
-    bestarm.EBS("C", open_only=True),
+OPEN: list[truebest.Strategy] = [
+    *map(truebest.OpenEBS, KINDS),
+    truebest.TrackAndStop("D", open_only=True),
+    truebest.TrackAndStop("C", open_only=True),
+    truebest.EBS("D", open_only=True),
+    truebest.EBS("C", open_only=True),
 ]
 every_open = pytest.mark.parametrize("strategy", OPEN, ids=lambda one: one.name)
 
@@ -31,29 +31,33 @@ def test_no_bandit_has_a_larger_smallest_weight_than_equal_gaps(gaps: np.ndarray
     """Theorem 13: at most 1/(k + √k), and less by what the gaps differ."""
     k = gaps.size - 1
     most = 1.0 / (k + math.sqrt(k))
-    assert bestarm.optimal_weights(-gaps).weights.min() <= most * (1.0 + 1e-12)
-    equal = bestarm.optimal_weights(np.r_[0.0, np.full(k, -gaps[1])]).weights
+    assert truebest.optimal_weights(-gaps).weights.min() <= most * (1.0 + 1e-12)
+    equal = truebest.optimal_weights(np.r_[0.0, np.full(k, -gaps[1])]).weights
     np.testing.assert_allclose(equal, [math.sqrt(k) * most, *[most] * k], rtol=1e-12)
 
 
 @pytest.mark.parametrize("stopping", ["mixture", "practical", "tilt", "kaufmann-koolen"])
 def test_equal_targets_are_the_weights_of_equal_gaps(stopping: str) -> None:
     """Theorem 13 along a run: on the arms that are left, with one of them in the place of the best."""
-    path = bestarm.trace(bestarm.OpenEBS("equal"), MEANS, 0.1, seed=2, stopping=stopping, max_samples=20_000)
+    path = truebest.trace(
+        truebest.OpenEBS("equal"), MEANS, 0.1, seed=2, stopping=stopping, max_samples=20_000
+    )
     assert path.target is not None
     numbers = set()
     for target in path.target[:-1:7]:
         w = np.sort(target[target > 0.0])
         numbers.add(w.size)
-        np.testing.assert_allclose(w, np.sort(bestarm.optimal_weights(np.eye(w.size)[0]).weights), rtol=1e-12)
+        np.testing.assert_allclose(
+            w, np.sort(truebest.optimal_weights(np.eye(w.size)[0]).weights), rtol=1e-12
+        )
     assert {2, 5} <= numbers
 
 
 @every_open
 @pytest.mark.parametrize("stopping", ["mixture", "practical", "tilt"])
-def test_a_settled_arm_is_never_pulled_again(strategy: bestarm.Strategy, stopping: str) -> None:
+def test_a_settled_arm_is_never_pulled_again(strategy: truebest.Strategy, stopping: str) -> None:
     """An arm that is out, which has no mean any more, stays out; the last step leaves one, the declared."""
-    path = bestarm.trace(strategy, MEANS, 0.1, seed=5, stopping=stopping, max_samples=20_000)
+    path = truebest.trace(strategy, MEANS, 0.1, seed=5, stopping=stopping, max_samples=20_000)
     out = np.isneginf(path.means)
     assert (out[1:] >= out[:-1]).all()
     assert not out[1:][np.arange(path.arm.size - 1), path.arm[:-1]].any()  # what is ruled out shows next time
@@ -67,8 +71,8 @@ def test_a_settled_arm_is_never_pulled_again(strategy: bestarm.Strategy, stoppin
 def test_no_open_arm_starves(kind: str) -> None:
     """The lemma of Theorem 14, on equal arms, none of which is to be ruled out: √t pulls and more."""
     for run in range(4):
-        strategy, equal = bestarm.OpenEBS(kind), (0.0,) * 6
-        path = bestarm.trace(strategy, equal, 1e-9, run=run, stopping="mixture", max_samples=30_000)
+        strategy, equal = truebest.OpenEBS(kind), (0.0,) * 6
+        path = truebest.trace(strategy, equal, 1e-9, run=run, stopping="mixture", max_samples=30_000)
         assert path.recommended is None
         late = path.pulls[1000:]
         assert (late.min(axis=1) >= np.sqrt(path.time[1000:])).all()
@@ -78,8 +82,8 @@ def test_no_open_arm_starves(kind: str) -> None:
 
 def test_need_follows_its_sums() -> None:
     """The lemma of Theorem 14: N - S is bounded, whatever happens to the targets."""
-    strategy, equal = bestarm.OpenEBS("need"), (0.0,) * 4
-    path = bestarm.trace(strategy, equal, 1e-9, stopping="mixture", max_samples=20_000)
+    strategy, equal = truebest.OpenEBS("need"), (0.0,) * 4
+    path = truebest.trace(strategy, equal, 1e-9, stopping="mixture", max_samples=20_000)
     assert path.target is not None
     sums = np.cumsum(path.target[:-1], axis=0)
     assert np.abs(path.pulls[:-1] - sums).max() < 5.0
@@ -88,16 +92,16 @@ def test_need_follows_its_sums() -> None:
 
 @every_open
 @pytest.mark.parametrize("stopping", ["practical", "kaufmann-koolen", "mixture", "student", "tilt"])
-def test_runs_end_if_means_differ(strategy: bestarm.Strategy, stopping: str) -> None:
+def test_runs_end_if_means_differ(strategy: truebest.Strategy, stopping: str) -> None:
     """Theorem 14; also under rules and for strategies that it is not about."""
-    model = bestarm.Student() if stopping == "student" else None
+    model = truebest.Student() if stopping == "student" else None
     options = {"stopping": stopping, "model": model, "max_samples": 200_000, "runs": 20}
-    found = bestarm.simulate(strategy, (1.0, 0.6, 0.4, 0.2), 0.1, **options).cells[0]  # type: ignore[arg-type]
+    found = truebest.simulate(strategy, (1.0, 0.6, 0.4, 0.2), 0.1, **options).cells[0]  # type: ignore[arg-type]
     assert found.censored == 0
 
 
 @dataclass(frozen=True)
-class Hasty(bestarm.Mixture):
+class Hasty(truebest.Mixture):
     """The mixture with a level of 0 whatever δ is, which is wrong."""
 
     name = "hasty"
@@ -109,14 +113,14 @@ class Hasty(bestarm.Mixture):
 RUNS, DELTA = 400, 0.2
 
 
-def errors(strategy: bestarm.Strategy, rule: str | StoppingRule, tolerance: float = 0.0) -> int:
+def errors(strategy: truebest.Strategy, rule: str | StoppingRule, tolerance: float = 0.0) -> int:
     means = (0.3, 0.1, 0.0, 0.0) if tolerance else (0.03, 0.0, 0.0, 0.0)
     options = {"runs": RUNS, "seed": 3, "stopping": rule, "tolerance": tolerance, "max_samples": 20_000}
-    return bestarm.simulate(strategy, means, DELTA, **options).cells[0].errors  # type: ignore[arg-type]
+    return truebest.simulate(strategy, means, DELTA, **options).cells[0].errors  # type: ignore[arg-type]
 
 
 @every_open
-def test_the_best_arm_is_seldom_ruled_out(strategy: bestarm.Strategy) -> None:
+def test_the_best_arm_is_seldom_ruled_out(strategy: truebest.Strategy) -> None:
     """Theorem 12, without and with a tolerance. If the error were δ, more errors than this: 1 in 10,000."""
     most = binom.isf(1e-4, RUNS, DELTA)
     assert errors(strategy, "mixture") <= most
@@ -125,16 +129,16 @@ def test_the_best_arm_is_seldom_ruled_out(strategy: bestarm.Strategy) -> None:
 
 def test_a_level_that_is_too_low_is_noticed() -> None:
     """The negative control, with the same arms."""
-    assert errors(bestarm.OpenEBS("equal"), Hasty()) > binom.isf(1e-4, RUNS, DELTA)
+    assert errors(truebest.OpenEBS("equal"), Hasty()) > binom.isf(1e-4, RUNS, DELTA)
 
 
 def test_under_a_tolerance_what_need_not_be_told_apart_is_left_alone() -> None:
     """Two arms that nearly tie and one far below: fewer samples than without it, and few of the third."""
     means, options = (0.5, 0.49, 0.0), {"runs": 30, "stopping": "mixture", "max_samples": 400_000}
     for kind in KINDS:
-        strategy = bestarm.OpenEBS(kind)
-        exact = bestarm.simulate(strategy, means, 0.1, **options).cells[0]  # type: ignore[arg-type]
-        within = bestarm.simulate(strategy, means, 0.1, tolerance=0.1, **options).cells[0]  # type: ignore[arg-type]
+        strategy = truebest.OpenEBS(kind)
+        exact = truebest.simulate(strategy, means, 0.1, **options).cells[0]  # type: ignore[arg-type]
+        within = truebest.simulate(strategy, means, 0.1, tolerance=0.1, **options).cells[0]  # type: ignore[arg-type]
         assert within.errors == 0
         assert within.mean_samples < 0.2 * exact.mean_samples
         assert within.mean_pulls[2] < 0.5 * within.mean_pulls[0]

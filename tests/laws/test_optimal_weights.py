@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import bestarm
-from bestarm.kernels import weights as kernels
+import truebest
 from support.bandits import Array, gap_vectors
+from truebest.kernels import weights as kernels
 
 
 def phi(r: float, gaps: Array) -> float:
@@ -31,14 +31,14 @@ def test_phi_is_convex_and_strictly_decreasing(gaps: Array, first: float, second
 @given(gap_vectors())
 def test_r_is_the_root_of_phi(gaps: Array) -> None:
     """Proposition 8: φ changes its sign at r, within rounding."""
-    r = float(bestarm.optimal_weights(gaps=gaps).ratio)
+    r = float(truebest.optimal_weights(gaps=gaps).ratio)
     assert phi(r * (1 - 1e-12), gaps) > 0 > phi(r * (1 + 1e-12), gaps)
 
 
 @given(gap_vectors())
 def test_weights_and_time_follow_from_r(gaps: Array) -> None:
     """Proposition 8, equations (12) to (15)."""
-    found = bestarm.optimal_weights(gaps=gaps)
+    found = truebest.optimal_weights(gaps=gaps)
     q = 1.0 / (found.ratio * gaps[1:] ** 2 - 1.0)
     np.testing.assert_allclose(found.weights[0], 1.0 / (1.0 + q.sum()), rtol=1e-12)
     np.testing.assert_allclose(found.weights[1:], found.weights[0] * q, rtol=1e-12)
@@ -51,30 +51,30 @@ def test_weights_and_time_follow_from_r(gaps: Array) -> None:
 @given(gap_vectors())
 def test_weights_equalise_the_costs(gaps: Array) -> None:
     """At the optimum every suboptimal arm is equally hard to exclude, and T is 1/g(μ, w)."""
-    found = bestarm.optimal_weights(gaps=gaps)
+    found = truebest.optimal_weights(gaps=gaps)
     w = found.weights
     costs = 0.5 * w[0] * w[1:] / (w[0] + w[1:]) * gaps[1:] ** 2
     np.testing.assert_allclose(costs, 1.0 / found.time, rtol=1e-11)
-    np.testing.assert_allclose(bestarm.evidence_rate(-gaps, w), 1.0 / found.time, rtol=1e-11)
+    np.testing.assert_allclose(truebest.evidence_rate(-gaps, w), 1.0 / found.time, rtol=1e-11)
 
 
 @given(gap_vectors(), st.integers(0, 2**32 - 1))
 def test_no_other_proportions_do_better(gaps: Array, seed: int) -> None:
     """w maximises g (equation (1)): against random proportions, far and near."""
-    w = bestarm.optimal_weights(gaps=gaps).weights
-    best = float(bestarm.evidence_rate(-gaps, w))
+    w = truebest.optimal_weights(gaps=gaps).weights
+    best = float(truebest.evidence_rate(-gaps, w))
     rng = np.random.default_rng(seed)
     others = rng.dirichlet(np.ones(gaps.size), 20)
     near = w * np.exp(rng.normal(0.0, 0.01, (20, gaps.size)))
     rivals = np.concatenate([others, near / near.sum(axis=1, keepdims=True)])
-    values = bestarm.evidence_rate(np.broadcast_to(-gaps, rivals.shape), rivals)
+    values = truebest.evidence_rate(np.broadcast_to(-gaps, rivals.shape), rivals)
     assert (values <= best * (1 + 1e-12)).all()
 
 
 @given(gap_vectors(min_arms=3))
 def test_better_arms_have_larger_weights(gaps: Array) -> None:
     """Corollary 9, for means that differ by more than rounding."""
-    w = bestarm.optimal_weights(gaps=gaps).weights
+    w = truebest.optimal_weights(gaps=gaps).weights
     order = np.argsort(gaps, kind="stable")
     apart = np.diff(gaps[order]) > 1e-12
     assert (np.diff(w[order])[apart] < 0).all()
@@ -83,7 +83,7 @@ def test_better_arms_have_larger_weights(gaps: Array) -> None:
 @given(gap_vectors())
 def test_bounds_of_proposition_10(gaps: Array) -> None:
     """Proposition 10, both sides for r, w_max and T, and the corrected bound for w_min."""
-    found, bounds = bestarm.optimal_weights(gaps=gaps), bestarm.complexity_bounds(gaps=gaps)
+    found, bounds = truebest.optimal_weights(gaps=gaps), truebest.complexity_bounds(gaps=gaps)
     slack = 1 + 1e-12
     assert bounds.ratio_lower / slack <= found.ratio <= bounds.ratio_upper * slack
     assert bounds.max_weight_lower / slack <= found.weights.max() <= bounds.max_weight_upper * slack
@@ -94,7 +94,7 @@ def test_bounds_of_proposition_10(gaps: Array) -> None:
 @given(gap_vectors())
 def test_corrected_bound_on_the_smallest_weight(gaps: Array) -> None:
     """w_min >= (Δ_min/Δ_max)²/(1+s)² >= (Δ_min/Δ_max)²/(2K): Lemma 28 with the squares it dropped."""
-    bounds = bestarm.complexity_bounds(gaps=gaps)
+    bounds = truebest.complexity_bounds(gaps=gaps)
     spread = gaps[1:].min() / gaps.max()
     s = np.sqrt(gaps.size - 1.0)
     np.testing.assert_allclose(bounds.min_weight_lower, spread**2 / (1 + s) ** 2, rtol=1e-12)
@@ -105,7 +105,7 @@ def test_corrected_bound_on_the_smallest_weight(gaps: Array) -> None:
 def test_scaling_the_gaps_leaves_weights_unchanged(gaps: Array, exponent: float) -> None:
     """Lemma 16; T and r scale with the inverse square."""
     scale = 10.0**exponent
-    one, other = bestarm.optimal_weights(gaps=gaps), bestarm.optimal_weights(gaps=gaps * scale)
+    one, other = truebest.optimal_weights(gaps=gaps), truebest.optimal_weights(gaps=gaps * scale)
     np.testing.assert_allclose(other.weights, one.weights, rtol=1e-13)
     np.testing.assert_allclose(other.time * scale * scale, one.time, rtol=1e-13)
     np.testing.assert_allclose(other.ratio * scale * scale, one.ratio, rtol=1e-13)
@@ -115,7 +115,7 @@ def test_scaling_the_gaps_leaves_weights_unchanged(gaps: Array, exponent: float)
 def test_the_order_of_the_arms_does_not_matter(gaps: Array, order: list[int]) -> None:
     """Permuting the arms permutes the weights."""
     permutation = [a for a in order if a < gaps.size]
-    one, other = bestarm.optimal_weights(gaps=gaps), bestarm.optimal_weights(gaps=gaps[permutation])
+    one, other = truebest.optimal_weights(gaps=gaps), truebest.optimal_weights(gaps=gaps[permutation])
     np.testing.assert_allclose(other.weights, one.weights[permutation], rtol=1e-14)
 
 
@@ -125,7 +125,7 @@ def test_several_best_arms_share_the_weight(num_arms: int, num_best: int) -> Non
     num_best = min(num_best, num_arms)
     means = np.zeros(num_arms)
     means[:num_best] = 0.5
-    found = bestarm.optimal_weights(means)
+    found = truebest.optimal_weights(means)
     assert found.weights.tolist() == [1 / num_best] * num_best + [0.0] * (num_arms - num_best)
     assert found.time == found.log_time == found.ratio == np.inf
 
@@ -141,8 +141,8 @@ def evaluations(gaps: Array, *, printed: bool = False) -> int:
 @given(gap_vectors(max_arms=60, smallest=1e-8))
 def test_newton_on_psi_agrees_with_the_printed_newton(gaps: Array) -> None:
     """Algorithm 4 as printed stops at |φ| < 1e-10; within that, both give the same weights and time."""
-    one = bestarm.optimal_weights(gaps=gaps)
-    other = bestarm.optimal_weights(gaps=gaps, method="paper")
+    one = truebest.optimal_weights(gaps=gaps)
+    other = truebest.optimal_weights(gaps=gaps, method="paper")
     np.testing.assert_allclose(other.weights, one.weights, rtol=1e-9)
     np.testing.assert_allclose(other.time, one.time, rtol=1e-9)
 
@@ -183,7 +183,7 @@ def test_any_warm_start_finds_the_root(warm: float) -> None:
     gaps = np.array([0.0, 0.1, 0.3, 0.5, 0.5])
     d = gaps**2
     d[0] = np.inf
-    root = float(bestarm.optimal_weights(gaps=gaps).ratio)
+    root = float(truebest.optimal_weights(gaps=gaps).ratio)
     found, steps = kernels.newton_root(d, warm * root, 200.0 * (1 - 1e-12))  # floor: 2/Δ_min²
     np.testing.assert_allclose(found, root, rtol=1e-14)
     assert steps <= 8

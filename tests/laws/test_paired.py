@@ -15,8 +15,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bestarm.kernels import paired as kernel
 from support.paired import BETS, GO_ON, WEIGHTS, Literal, Played, Row
+from truebest.kernels import paired as kernel
 
 Table = Sequence[Row]
 Outcomes = Sequence[tuple[float, Row]]  # what a row is, with which probability

@@ -12,8 +12,8 @@ import math
 import numpy as np
 import pytest
 
-from bestarm.kernels import paired as kernel
 from support.paired import BETS, GO_ON, UNDECIDED, WEIGHTS, Literal, Played, Row, log_sum
+from truebest.kernels import paired as kernel
 
 
 @pytest.mark.parametrize("items", [None, 28])

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bestarm.kernels import weights as kernels
 from support.bandits import Array, gap_vectors
+from truebest.kernels import weights as kernels
 
 RATE = 1.5 * (3 - 2 * np.sqrt(2))  # 0.2574
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import bestarm
-from bestarm.theory.stopping import RULES as ALL
+import truebest
 from support.bandits import Array
+from truebest.theory.stopping import RULES as ALL
 
 Data = tuple[list[int], list[float]]
-RULES = {name: rule for name, rule in ALL.items() if rule.knows(bestarm.Gaussian())}
+RULES = {name: rule for name, rule in ALL.items() if rule.knows(truebest.Gaussian())}
 
 
 def data(max_arms: int = 8) -> st.SearchStrategy[Data]:
@@ -28,9 +28,9 @@ def data(max_arms: int = 8) -> st.SearchStrategy[Data]:
 def test_the_statistic_is_t_times_g(observed: Data) -> None:
     """Equation (10): Z(t) = t g(μ̂(t), N(t)/t)."""
     pulls, means = np.array(observed[0], dtype=float), np.array(observed[1])
-    found = bestarm.glr(pulls, means)
+    found = truebest.glr(pulls, means)
     t = pulls.sum()
-    np.testing.assert_allclose(found.statistic, t * bestarm.evidence_rate(means, pulls / t), rtol=1e-12)
+    np.testing.assert_allclose(found.statistic, t * truebest.evidence_rate(means, pulls / t), rtol=1e-12)
     assert found.leader == means.argmax()
     assert found.against.min() == found.statistic
 
@@ -42,7 +42,7 @@ def test_the_statistic_is_the_largest_smallest_pair(observed: Data) -> None:
     gap = m[:, None] - m[None, :]
     z = 0.5 * n[:, None] * n[None, :] / (n[:, None] + n[None, :]) * gap * np.abs(gap)
     np.fill_diagonal(z, np.inf)
-    np.testing.assert_allclose(bestarm.glr(n, m).statistic, z.min(axis=1).max(), rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(truebest.glr(n, m).statistic, z.min(axis=1).max(), rtol=1e-12, atol=1e-300)
 
 
 @given(data(), st.integers(-40, 40))
@@ -61,7 +61,7 @@ def test_scaling_means_and_sigma_changes_nothing(observed: Data, exponent: int) 
 def test_the_intervals_imply_the_decision(observed: Data, delta: float, c: float, sigma: float) -> None:
     """For every rule: decided exactly when every interval for leader minus other lies above zero."""
     pulls, means = observed
-    for rule in (*RULES.values(), bestarm.Mixture(c)):
+    for rule in (*RULES.values(), truebest.Mixture(c)):
         found = rule.evaluate(pulls, means, delta, sigma)
         lower, upper = rule.intervals(pulls, means, delta, sigma)
         others = np.arange(len(pulls)) != found.leader
@@ -75,7 +75,7 @@ def test_the_intervals_imply_the_decision(observed: Data, delta: float, c: float
 def test_intervals_for_all_pairs_are_wider(observed: Data, delta: float, c: float, sigma: float) -> None:
     """What holds for all K(K-1)/2 pairs at once is never shorter."""
     pulls, means = observed
-    rule = bestarm.Mixture(c)
+    rule = truebest.Mixture(c)
     lower, upper = rule.intervals(pulls, means, delta, sigma)
     wide_lower, wide_upper = rule.intervals(pulls, means, delta, sigma, all_pairs=True)
     assert (wide_lower <= lower).all()
@@ -99,7 +99,7 @@ def test_a_wrong_answer_or_a_miss_needs_a_large_martingale(
     """
     pulls, means = np.array(observed[0], dtype=float), np.array(observed[1])
     truth = means + np.random.default_rng(seed).normal(0.0, 3.0, means.size) / np.sqrt(pulls)
-    rule = bestarm.Mixture(c)
+    rule = truebest.Mixture(c)
     found = rule.evaluate(pulls, means, delta)
     lower, upper = rule.intervals(pulls, means, delta)
     b, level = int(found.leader), float(found.threshold)
@@ -150,9 +150,9 @@ def test_proven_rules_are_stricter_than_the_practical_one() -> None:
 @given(st.integers(1, 10**7), st.floats(1e-9, 0.5), st.integers(2, 1000))
 def test_mixture_width_is_narrower_than_the_papers(n: int, gamma: float, num_arms: int) -> None:
     """Both cover at all times; the mixture's is the tighter one from 20 pulls on."""
-    paper = bestarm.confidence_width(n, gamma, num_arms)
-    mixture = bestarm.confidence_width(n, gamma, num_arms, "mixture")
+    paper = truebest.confidence_width(n, gamma, num_arms)
+    mixture = truebest.confidence_width(n, gamma, num_arms, "mixture")
     np.testing.assert_allclose(paper, 2 * np.sqrt(np.log(4 * num_arms * n / gamma) / n), rtol=1e-12)
-    assert bestarm.confidence_width(n, gamma, num_arms, "experiments") < paper
+    assert truebest.confidence_width(n, gamma, num_arms, "experiments") < paper
     if n >= 20:
         assert mixture < paper

@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-import bestarm
-from bestarm.kernels import rules, student
-from bestarm.kernels._types import Array
-from bestarm.kernels.decision import take
-from bestarm.theory.models import Bounded, Gaussian, Student
-from bestarm.theory.student import StudentRule
+import truebest
+from truebest.kernels import rules, student
+from truebest.kernels._types import Array
+from truebest.kernels.decision import take
+from truebest.theory.models import Bounded, Gaussian, Student
+from truebest.theory.student import StudentRule
 
 LEVEL = StudentRule().level(2, 0.05)
 
@@ -171,7 +171,7 @@ def test_the_minimum_is_the_same_uncompiled() -> None:
     """Also where evidence, and so its slope, is beyond the range of doubles; and the ends of intervals."""
     code = """
 import json, math
-from bestarm.kernels import student
+from truebest.kernels import student
 pairs = [(50., 1., 50., 1., 1.), (4e4, 1e-6, 4e4, 1e-6, 1.), (1e6, 1., 5., 1e-3, 9.), (3., 1., 1e9, 1., .1)]
 found = [*(student.minimum(*pair, -math.inf) for pair in pairs), [student.least_reach(*p, 5.) for p in pairs]]
 print(json.dumps(found))
@@ -183,7 +183,7 @@ print(json.dumps(found))
             capture_output=True,
             text=True,
             check=True,
-            env={**os.environ, "BESTARM_JIT": jit},
+            env={**os.environ, "TRUEBEST_JIT": jit},
         )
         outputs.append(json.loads(run.stdout))
     for one, other in zip(*outputs, strict=True):
@@ -225,7 +225,7 @@ def test_scale_and_sign_change_nothing(scale: float, minimize: bool) -> None:
     """Asks, statistic and decision of an experiment; to the bit for powers of two."""
     ends = []
     for factor in (1.0, -scale if minimize else scale):
-        experiment = bestarm.Experiment.create(
+        experiment = truebest.Experiment.create(
             "memory:", "x", ["a", "b", "c"], 0.05, model=Student(), seed=1, minimize=factor < 0.0
         )
         rng, asked = np.random.default_rng(5), ""
@@ -257,7 +257,7 @@ def test_values_of_any_size(size: float, spread: float) -> None:
     """Two arms one standard deviation apart are told apart, live, after as many samples as near 0."""
     samples = []
     for at, scale in ((0.0, 1.0), (size, spread)):
-        experiment = bestarm.Experiment.create("memory:", "x", ["a", "b"], model=Student(), seed=1)
+        experiment = truebest.Experiment.create("memory:", "x", ["a", "b"], model=Student(), seed=1)
         own = {"a": np.random.default_rng(7), "b": np.random.default_rng(8)}
         while pulls := experiment.ask():
             arm = pulls[0].arm
@@ -280,7 +280,7 @@ def test_constant_arms_are_never_told_apart(values: list[float]) -> None:
         params, state = state_of(given)
         assert not rules.stops(params, state, 0.0)
         assert rules.pair_interval(params, state, 0, 1, LEVEL) == (-math.inf, math.inf)
-    found = bestarm.simulate(
+    found = truebest.simulate(
         "tas-d", [1.0, 0.0], noise=0.0, model=Student(), stopping="student", runs=2, max_samples=500
     )
     assert found.cells[0].censored == 2
@@ -329,9 +329,9 @@ def test_evaluate_needs_deviations() -> None:
     assert seen.leader == 0
     assert bool(seen.decided) == bool((lower[1:] > 0.0).all())
     assert (lower[1:] < upper[1:]).all()
-    with pytest.raises(bestarm.InvalidInputError, match=r"needs deviations=, .* got none; give them beside"):
+    with pytest.raises(truebest.InvalidInputError, match=r"needs deviations=, .* got none; give them beside"):
         StudentRule().evaluate(*given)
-    with pytest.raises(bestarm.InvalidInputError, match=r"deviations must be at least 0, got -1"):
+    with pytest.raises(truebest.InvalidInputError, match=r"deviations must be at least 0, got -1"):
         StudentRule().evaluate(*given, deviations=[1.0, -1.0, 1.0])
 
 
@@ -339,16 +339,16 @@ def test_what_is_not_proven_is_refused() -> None:
     """Other rules for Student(), and this rule for other models, live, simulated and evaluated."""
     for name in ("mixture", "tilt", "practical"):
         want = rf"the stopping rule '{name}' cannot compute with the model Student\(\); choose 'student'"
-        with pytest.raises(bestarm.InvalidInputError, match=want):
-            bestarm.Experiment.create("memory:", "x", ["a", "b"], model=Student(), stopping=name)
-        with pytest.raises(bestarm.InvalidInputError, match=want):
-            bestarm.simulate("uniform", [1.0, 0.0], model=Student(), stopping=name)
+        with pytest.raises(truebest.InvalidInputError, match=want):
+            truebest.Experiment.create("memory:", "x", ["a", "b"], model=Student(), stopping=name)
+        with pytest.raises(truebest.InvalidInputError, match=want):
+            truebest.simulate("uniform", [1.0, 0.0], model=Student(), stopping=name)
     for model in (Gaussian(), Bounded(0.0, 1.0)):
         with pytest.raises(
-            bestarm.InvalidInputError, match=r"rule 'student' cannot compute with the model .*; choose '[mt]"
+            truebest.InvalidInputError, match=r"rule 'student' cannot compute with the model .*; choose '[mt]"
         ):
-            bestarm.Experiment.create("memory:", "x", ["a", "b"], model=model, stopping="student")
+            truebest.Experiment.create("memory:", "x", ["a", "b"], model=model, stopping="student")
         assert not StudentRule().proven_for(model)
     assert StudentRule().proven_for(Student())
-    with pytest.raises(bestarm.InvalidInputError, match=r"spacing must lie between 0 and 0.1, got 0.5"):
+    with pytest.raises(truebest.InvalidInputError, match=r"spacing must lie between 0 and 0.1, got 0.5"):
         StudentRule(spacing=0.5)

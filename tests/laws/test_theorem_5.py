@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import bestarm
+import truebest
 from support.bandits import MU_2, Array, gap_vectors
 
 
@@ -19,10 +19,10 @@ def test_delta_0_satisfies_the_conditions_of_the_proof(
 ) -> None:
     """(C1) T log(1/δ) >= T_1(η/7), (C2) and (C3) of Appendix D hold at δ_0."""
     mu = 1.0 - gaps
-    bound = bestarm.non_asymptotic_bound(mu, gamma=gamma, eta=eta, version=version)
+    bound = truebest.non_asymptotic_bound(mu, gamma=gamma, eta=eta, version=version)
     level = float(bound.log_inverse_delta_0)
-    inner = bestarm.non_asymptotic_bound(mu, gamma=gamma, eta=eta / 7, version=version)
-    rule = bestarm.GK16(1.2, printed=version == "printed")
+    inner = truebest.non_asymptotic_bound(mu, gamma=gamma, eta=eta / 7, version=version)
+    rule = truebest.GK16(1.2, printed=version == "printed")
     log_r = rule.log_constant(gaps.size, level)
     assert bound.time * level >= inner.t_1
     assert level > 28 / eta * (np.log(8 * np.e * bound.time * 7 / eta) + 0.5 * log_r)
@@ -34,7 +34,7 @@ def test_delta_0_satisfies_the_conditions_of_the_proof(
 def test_t_0_and_t_1_do_what_the_proof_asks(gaps: Array, eta: float) -> None:
     """Corrected: from T_0 on 16 L(t)/Δ_min <= 1/7; from T_1 on both terms of Lemma 21 are at most η/2."""
     K, gamma = gaps.size, 0.05
-    bound = bestarm.non_asymptotic_bound(1.0 - gaps, gamma=gamma, eta=eta)
+    bound = truebest.non_asymptotic_bound(1.0 - gaps, gamma=gamma, eta=eta)
     d_min = gaps[1:].min()
 
     def half_length(t: float) -> float:
@@ -69,7 +69,7 @@ def test_lemma_24(time: float, w_min: float, c: float, log_inverse: float) -> No
 
 def test_bounds_claim_nothing_outside_the_theorem() -> None:
     """Above δ_0, and for t up to (1+η) T log(1/δ), the tail bound is 1 and the expectation inf."""
-    bound = bestarm.non_asymptotic_bound(MU_2)
+    bound = truebest.non_asymptotic_bound(MU_2)
     level = bound.log_inverse_delta_0
     assert bound.tail(1e30, level / 2) == 1.0
     assert bound.expectation(level / 2) == np.inf

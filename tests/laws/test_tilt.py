@@ -12,13 +12,13 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.kernels import ceilings, tilt
-from bestarm.kernels._types import Array
-from bestarm.kernels.decision import take
-from bestarm.kernels.layout import MEANS, PULLS
-from bestarm.theory.models import Bounded, Gaussian, Model
-from bestarm.theory.tilt import Tilt
+import truebest
+from truebest.kernels import ceilings, tilt
+from truebest.kernels._types import Array
+from truebest.kernels.decision import take
+from truebest.kernels.layout import MEANS, PULLS
+from truebest.theory.models import Bounded, Gaussian, Model
+from truebest.theory.tilt import Tilt
 
 UNIT = Bounded(0.0, 1.0)
 
@@ -310,7 +310,7 @@ def test_more_data_of_one_arm_never_costs_all_evidence(model: Model) -> None:
 def test_a_tolerance_beyond_the_bounds_is_met_by_anybody() -> None:
     """It is cut at the width of the bounds, where every arm is within it."""
     for tolerance in (1.0, 1.001, 5.0):
-        found = bestarm.simulate(
+        found = truebest.simulate(
             "tas-c",
             [0.6, 0.59],
             0.05,
@@ -328,10 +328,10 @@ def test_a_tolerance_beyond_the_bounds_is_met_by_anybody() -> None:
 def test_bad_input() -> None:
     """A spacing that is none, means that cannot be."""
     with pytest.raises(
-        bestarm.InvalidInputError, match=r"spacing must lie between 0 and 0.1, got 0.5; 0 asks"
+        truebest.InvalidInputError, match=r"spacing must lie between 0 and 0.1, got 0.5; 0 asks"
     ):
         Tilt(spacing=0.5)
     with pytest.raises(
-        bestarm.InvalidInputError, match=r"within the bounds \[0, 1\], got 1.5; give the bounds"
+        truebest.InvalidInputError, match=r"within the bounds \[0, 1\], got 1.5; give the bounds"
     ):
         Tilt().evaluate([10, 10], [1.5, 0.5], 0.05, model=UNIT)

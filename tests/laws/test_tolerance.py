@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.store.memory import MemoryStore
-from bestarm.kernels.exploration import exploration_biased_weights
-from bestarm.theory.models import Bounded, Gaussian
-from bestarm.theory.stopping import RULES
+import truebest
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.store.memory import MemoryStore
+from truebest.kernels.exploration import exploration_biased_weights
+from truebest.theory.models import Bounded, Gaussian
+from truebest.theory.stopping import RULES
 
 COINS = {"rewards": "bernoulli", "model": Bounded(0.0, 1.0)}
 
@@ -18,7 +18,7 @@ COINS = {"rewards": "bernoulli", "model": Bounded(0.0, 1.0)}
 @pytest.mark.parametrize("name", [name for name in RULES if RULES[name].knows(Gaussian())])
 @pytest.mark.parametrize("model", [Gaussian(0.5), Gaussian((0.5, 0.2, 0.3)), Bounded(0.0, 1.0)], ids=str)
 def test_the_rule_decides_when_every_lower_end_is_above_minus_the_tolerance(
-    name: str, model: bestarm.Model
+    name: str, model: truebest.Model
 ) -> None:
     """Exactly then, for every rule and model; a larger tolerance never decides later."""
     rng, decided = np.random.default_rng(1), 0
@@ -45,7 +45,7 @@ def test_ebs_has_the_tolerance_in_its_weights() -> None:
             mu, w = rng.uniform(0.0, 1.0, size), np.empty(size)
             best, _ = exploration_biased_weights(mu, mu, False, 0.0, tolerance, 0.0, w)
             gaps = np.where(np.arange(size) == best, 0.0, mu.max() - mu + tolerance)
-            np.testing.assert_allclose(w, bestarm.optimal_weights(gaps=gaps).weights, rtol=1e-12)
+            np.testing.assert_allclose(w, truebest.optimal_weights(gaps=gaps).weights, rtol=1e-12)
 
 
 @pytest.mark.parametrize("stopping", ["mixture", "tilt"])
@@ -55,7 +55,7 @@ def test_near_ties_end_and_are_right(strategy: str, stopping: str) -> None:
 
     False alarm: at most 5 of 100 runs may err with probability 0.05 each; more than 14 has probability 1e-4.
     """
-    found = bestarm.simulate(
+    found = truebest.simulate(
         strategy,
         [0.7, 0.7, 0.5],
         0.05,
@@ -72,7 +72,7 @@ def test_near_ties_end_and_are_right(strategy: str, stopping: str) -> None:
 def test_racing_drops_nobody_for_being_hardly_better() -> None:
     """Arms in a chain, 0.06 apart, tolerance 0.1: the last is 0.24 below the first, and is not declared."""
     means = [0.8, 0.74, 0.68, 0.62, 0.56]
-    found = bestarm.simulate(
+    found = truebest.simulate(
         "racing",
         means,
         0.05,
@@ -83,7 +83,7 @@ def test_racing_drops_nobody_for_being_hardly_better() -> None:
         **COINS,  # type: ignore[arg-type]
     ).cells[0]
     assert found.errors <= 14
-    exact = bestarm.simulate("racing", means, 0.05, runs=100, stopping="tilt", seed=3, **COINS).cells[0]  # type: ignore[arg-type]
+    exact = truebest.simulate("racing", means, 0.05, runs=100, stopping="tilt", seed=3, **COINS).cells[0]  # type: ignore[arg-type]
     assert found.mean_samples < 0.8 * exact.mean_samples
 
 
@@ -117,12 +117,12 @@ def test_a_live_experiment_is_the_simulated_run(strategy: str, stopping: str) ->
     assert status.decision in status.in_the_race
     assert experiment.verify().sound
     assert Experiment.create(store, "x", ["a", "b", "c"]).settings.tolerance == 0.15
-    with pytest.raises(bestarm.InvalidInputError, match=r"exists with tolerance 0.15, got 0.1"):
+    with pytest.raises(truebest.InvalidInputError, match=r"exists with tolerance 0.15, got 0.1"):
         Experiment.create(store, "x", ["a", "b", "c"], tolerance=0.1)
 
 
 def test_bad_input() -> None:
     """Negative, infinite, no number."""
     for wrong in (-0.1, float("inf"), float("nan"), "a"):
-        with pytest.raises(bestarm.InvalidInputError, match="tolerance must be"):
-            bestarm.simulate("uniform", [1.0, 0.0], tolerance=wrong)  # type: ignore[arg-type]
+        with pytest.raises(truebest.InvalidInputError, match="tolerance must be"):
+            truebest.simulate("uniform", [1.0, 0.0], tolerance=wrong)  # type: ignore[arg-type]

@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-import bestarm
+import truebest
 from support.bandits import MU_1, Array, gap_vectors
 
 DELTA = 1e-6  # small, so that the paths are long
 
 
-def largest_deviation(path: bestarm.Trace, target: Array) -> float:
+def largest_deviation(path: truebest.Trace, target: Array) -> float:
     """max over a and t of |N_a(t) - Σ_{s<t} target_a(s)|; rows of `target` from time K, 1/K before.
 
     Up to time K the deviation is below 1. The last row is the moment of the stop and has no target.
@@ -21,21 +21,21 @@ def largest_deviation(path: bestarm.Trace, target: Array) -> float:
     return float(np.abs(path.pulls[1:] - sums).max(initial=0.0))
 
 
-def targets(path: bestarm.Trace) -> Array:
+def targets(path: truebest.Trace) -> Array:
     """The target weights of a path whose strategy has some."""
     assert path.target is not None
     return path.target
 
 
 @st.composite
-def paths(draw: st.DrawFn, widths: tuple[str, ...], max_samples: int) -> tuple[bestarm.Trace, float]:
+def paths(draw: st.DrawFn, widths: tuple[str, ...], max_samples: int) -> tuple[truebest.Trace, float]:
     """A path of EBS with C-tracking and its γ: any gaps, with tied arms or not, noisy or not."""
     gaps = draw(gap_vectors(max_arms=8, smallest=0.05)) * draw(st.sampled_from([1.0, 3.0]))
     if draw(st.booleans()):
         gaps = np.append(gaps, draw(st.sampled_from(gaps.tolist())))
     gamma = draw(st.sampled_from([0.01, 0.1, 0.5, 0.99]))
-    path = bestarm.trace(
-        bestarm.EBS(tracking="C", gamma=gamma, width=draw(st.sampled_from(widths))),
+    path = truebest.trace(
+        truebest.EBS(tracking="C", gamma=gamma, width=draw(st.sampled_from(widths))),
         -gaps,
         DELTA,
         seed=draw(st.integers(0, 2**64 - 1)),
@@ -47,7 +47,7 @@ def paths(draw: st.DrawFn, widths: tuple[str, ...], max_samples: int) -> tuple[b
 
 
 @given(paths(("paper", "experiments", "mixture"), max_samples=3_000))
-def test_ebs_stays_within_k_minus_one_of_its_target(drawn: tuple[bestarm.Trace, float]) -> None:
+def test_ebs_stays_within_k_minus_one_of_its_target(drawn: tuple[truebest.Trace, float]) -> None:
     """Lemma 25: |N_a(t) - Σ_{s<t} w_a(s)| <= K-1 for every arm, at every time, on every path."""
     path, _ = drawn
     target = targets(path)
@@ -56,7 +56,7 @@ def test_ebs_stays_within_k_minus_one_of_its_target(drawn: tuple[bestarm.Trace, 
 
 
 @given(paths(("paper", "experiments", "mixture"), max_samples=3_000))
-def test_ebs_is_never_a_whole_pull_ahead(drawn: tuple[bestarm.Trace, float]) -> None:
+def test_ebs_is_never_a_whole_pull_ahead(drawn: tuple[truebest.Trace, float]) -> None:
     """Lemma 25, sharper: N_a(t) - Σ_{s<t} w_a(s) lies between -(K-1)²/K and (K-1)/K."""
     path, _ = drawn
     num_arms = path.pulls.shape[1]
@@ -68,8 +68,8 @@ def test_ebs_is_never_a_whole_pull_ahead(drawn: tuple[bestarm.Trace, float]) -> 
 def test_ebs_stays_within_k_minus_one_on_long_ties() -> None:
     """Lemma 25 on 200000 steps with two best arms: errors do not build up."""
     for noise in (0.0, 1.0):
-        path = bestarm.trace(
-            bestarm.EBS(tracking="C"),
+        path = truebest.trace(
+            truebest.EBS(tracking="C"),
             (1.0, 1.0, 0.5, 0.0),
             1e-12,
             noise=noise,
@@ -88,7 +88,7 @@ def test_track_and_stop_strays_from_its_target() -> None:
     K-1 = 4: on these paths they pass 36 and 59, and 60 and 59.
     """
     for run in (0, 10):
-        path = bestarm.trace("tas-c", MU_1, DELTA, run=run)
+        path = truebest.trace("tas-c", MU_1, DELTA, run=run)
         target = targets(path)
         forced = (target == 1.0).any(axis=1)
         assert 100 < forced.sum() < 0.01 * path.samples
@@ -98,11 +98,11 @@ def test_track_and_stop_strays_from_its_target() -> None:
 
 def test_d_tracking_strays_from_its_target() -> None:
     """Negative control: with D-tracking, which does not look at the sums, the same bound is broken."""
-    path = bestarm.trace(bestarm.EBS(tracking="D"), MU_1, DELTA)
+    path = truebest.trace(truebest.EBS(tracking="D"), MU_1, DELTA)
     assert largest_deviation(path, targets(path)) > 100
 
 
-def largest_biased_gap(path: bestarm.Trace) -> float:
+def largest_biased_gap(path: truebest.Trace) -> float:
     """A bound D on the gaps of the biased bandit: max UB - min UB where intervals are separate, else 0."""
     assert path.lower is not None
     assert path.upper is not None
@@ -129,14 +129,14 @@ def corrected_rate(time: Array, num_arms: int, gamma: float, gap: float) -> Arra
     return rate
 
 
-def slack(path: bestarm.Trace, rate: Array) -> Array:
+def slack(path: truebest.Trace, rate: Array) -> Array:
     """How far the arm pulled least is above a rate, at each time."""
     fewest: Array = path.pulls.min(axis=1)
     return fewest - rate
 
 
 @given(paths(("paper",), max_samples=5_000))
-def test_the_corrected_exploration_rate_holds(drawn: tuple[bestarm.Trace, float]) -> None:
+def test_the_corrected_exploration_rate_holds(drawn: tuple[truebest.Trace, float]) -> None:
     """Lemma 3, corrected: with the intervals of (3) no arm falls below a rate of log²(t), on any path."""
     path, gamma = drawn
     time = path.time.astype(float)
@@ -144,10 +144,10 @@ def test_the_corrected_exploration_rate_holds(drawn: tuple[bestarm.Trace, float]
     assert (slack(path, rate) >= 0.0).all()
 
 
-def near_tie(width: str, max_samples: int) -> bestarm.Trace:
+def near_tie(width: str, max_samples: int) -> truebest.Trace:
     """The path of μ = (1, 1, 0) without noise, γ = 0.1."""
-    strategy = bestarm.EBS(tracking="C", gamma=0.1, width=width)
-    return bestarm.trace(strategy, (1.0, 1.0, 0.0), noise=0.0, sigma=1.0, max_samples=max_samples)
+    strategy = truebest.EBS(tracking="C", gamma=0.1, width=width)
+    return truebest.trace(strategy, (1.0, 1.0, 0.0), noise=0.0, sigma=1.0, max_samples=max_samples)
 
 
 def test_the_corrected_rate_is_of_the_right_order() -> None:

@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-import bestarm
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.store.memory import MemoryStore
-from bestarm.experiment.verification import verify
-from bestarm.kernels import families
-from bestarm.kernels._types import Array
-from bestarm.kernels.layout import MEANS, OWN, PULLS, TOLERANCE, VARIANCES
-from bestarm.theory.models import Gaussian
+import truebest
 from support.twin import Rewards, drive
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.store.memory import MemoryStore
+from truebest.experiment.verification import verify
+from truebest.kernels import families
+from truebest.kernels._types import Array
+from truebest.kernels.layout import MEANS, OWN, PULLS, TOLERANCE, VARIANCES
+from truebest.theory.models import Gaussian
 
-RULES = [bestarm.Practical(), bestarm.GK16(), bestarm.KaufmannKoolen(), bestarm.Mixture(c=7.0)]
+RULES = [truebest.Practical(), truebest.GK16(), truebest.KaufmannKoolen(), truebest.Mixture(c=7.0)]
 
 
 def made(scales: tuple[float, ...], means: Array, pulls: Array) -> tuple[Array, Array, float]:
     """Parameters and a state in the kernels' units, and the unit."""
     model = Gaussian(scales)
-    params, state = bestarm.Practical().parameters(model, len(scales), 0.1), model.blank(len(scales))
+    params, state = truebest.Practical().parameters(model, len(scales), 0.1), model.blank(len(scales))
     state[PULLS], state[MEANS] = pulls, means / model.unit
     return params, state, model.unit
 
@@ -93,11 +93,11 @@ def test_equal_variances_have_the_weights_of_the_paper() -> None:
         state[VARIANCES] = 1.0
         w = np.zeros(num_arms)
         families.weights(params, state, 0, 0.0, w)
-        np.testing.assert_allclose(w, bestarm.optimal_weights(means).weights, rtol=1e-12)
+        np.testing.assert_allclose(w, truebest.optimal_weights(means).weights, rtol=1e-12)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_intervals_and_decision_agree(rule: bestarm.StoppingRule) -> None:
+def test_intervals_and_decision_agree(rule: truebest.StoppingRule) -> None:
     """The rule decides exactly when every lower end is above 0; equal scales have the bits of one scale."""
     rng, decided = np.random.default_rng(3), 0
     for _ in range(300):
@@ -135,8 +135,8 @@ def test_a_tolerance_is_so_much_more_of_a_gap() -> None:
 def test_track_and_stop_samples_the_noisy_arm_more() -> None:
     """And needs fewer samples than if it took the largest scale for all; both answer right."""
     options = {"runs": 200, "noise": (0.2, 1.0, 0.2), "stopping": "mixture"}
-    one = bestarm.simulate("tas-d", [0.5, 0.0, 0.0], 0.1, model=Gaussian((0.2, 1.0, 0.2)), **options)  # type: ignore[arg-type]
-    all_ = bestarm.simulate("tas-d", [0.5, 0.0, 0.0], 0.1, sigma=1.0, **options)  # type: ignore[arg-type]
+    one = truebest.simulate("tas-d", [0.5, 0.0, 0.0], 0.1, model=Gaussian((0.2, 1.0, 0.2)), **options)  # type: ignore[arg-type]
+    all_ = truebest.simulate("tas-d", [0.5, 0.0, 0.0], 0.1, sigma=1.0, **options)  # type: ignore[arg-type]
     assert one.cells[0].mean_samples < 0.6 * all_.cells[0].mean_samples
     assert one.cells[0].mean_pulls[1] > 2 * one.cells[0].mean_pulls[2]
     assert one.cells[0].errors == all_.cells[0].errors == 0
@@ -148,7 +148,7 @@ def test_a_live_experiment_is_the_simulated_run(strategy: str, stopping: str) ->
     """On the same rewards: the same arms, the same statistic to the last bit, the same end; resumed, too."""
     means, scales, seed = [1.1, 0.5, 0.2], (0.5, 1.0, 2.0), 3
     model, store = Gaussian(scales), MemoryStore()
-    want = bestarm.trace(
+    want = truebest.trace(
         strategy, means, 0.1, seed=seed, noise=scales, model=model, stopping=stopping, max_samples=900
     )
     experiment = Experiment.create(
@@ -161,15 +161,15 @@ def test_a_live_experiment_is_the_simulated_run(strategy: str, stopping: str) ->
     assert status.decision == (None if want.recommended is None else "abc"[want.recommended])
     assert "sub-Gaussian scales 0.5, 1, 2" in status.assumes
     pulled, mu = list(status.pulls.values()), list(status.means.values())
-    rule = bestarm.stopping_rule(stopping)
+    rule = truebest.stopping_rule(stopping)
     lower, upper = rule.intervals(pulled, np.array(mu, float), 0.1, model=model)
     for name, (low, high) in status.intervals.items():
         a = "abc".index(name)
         np.testing.assert_allclose([low, high], [lower[a], upper[a]], rtol=1e-9)
     assert verify(store, "x").sound
-    with pytest.raises(bestarm.InvalidInputError, match="exists with model Gaussian"):
+    with pytest.raises(truebest.InvalidInputError, match="exists with model Gaussian"):
         Experiment.create(store, "x", ["a", "b", "c"], model=Gaussian((1.0, 1.0, 2.0)))
-    with pytest.raises(bestarm.InvalidInputError, match="got 2 for 3 arms"):
+    with pytest.raises(truebest.InvalidInputError, match="got 2 for 3 arms"):
         Experiment.create(store, "y", ["a", "b", "c"], model=Gaussian((1.0, 2.0)))
 
 
@@ -180,31 +180,31 @@ def test_models_are_checked() -> None:
         (lambda: Gaussian((1.0, -1.0)), "sigma must be positive"),
         (lambda: Gaussian((1.0,)), "one number or one per arm, got"),
         (lambda: Gaussian("ab"), "sigma must be"),  # type: ignore[arg-type]
-        (lambda: bestarm.Bounded(1.0, 0.0), r"with lo < hi, both finite, got \(1.0, 0.0\)"),
-        (lambda: bestarm.Bounded("0", 1.0), "bounds must be"),  # type: ignore[arg-type]
-        (lambda: bestarm.simulate("uniform", [1, 0, 0], model=Gaussian((1.0, 2.0))), "got 2 for 3 arms"),
-        (lambda: bestarm.simulate("uniform", [1, 0], sigma=1.0, model=Gaussian()), "either sigma or model"),
-        (lambda: bestarm.simulate("uniform", [1, 0], model=2.0), "must be a model of values, got 2.0"),  # type: ignore[arg-type]
+        (lambda: truebest.Bounded(1.0, 0.0), r"with lo < hi, both finite, got \(1.0, 0.0\)"),
+        (lambda: truebest.Bounded("0", 1.0), "bounds must be"),  # type: ignore[arg-type]
+        (lambda: truebest.simulate("uniform", [1, 0, 0], model=Gaussian((1.0, 2.0))), "got 2 for 3 arms"),
+        (lambda: truebest.simulate("uniform", [1, 0], sigma=1.0, model=Gaussian()), "either sigma or model"),
+        (lambda: truebest.simulate("uniform", [1, 0], model=2.0), "must be a model of values, got 2.0"),  # type: ignore[arg-type]
     ):
-        with pytest.raises(bestarm.InvalidInputError, match=words):
+        with pytest.raises(truebest.InvalidInputError, match=words):
             make()
     assert Gaussian([2.0, 2.0]) == Gaussian(2.0)  # type: ignore[arg-type]
     assert Gaussian(np.array([1.0, 2.0])).sigma == (1.0, 2.0)  # type: ignore[arg-type]
-    assert math.isclose(bestarm.Bounded(0, 3).unit, 1.5)
+    assert math.isclose(truebest.Bounded(0, 3).unit, 1.5)
 
 
 def test_scales_that_differ_too_much_are_refused() -> None:
     """Ties and rounding are in units of the largest scale, and must not matter to the smallest."""
-    with pytest.raises(bestarm.InvalidInputError, match=r"factor of 10000 at most, got 1e-10 to 1; take"):
+    with pytest.raises(truebest.InvalidInputError, match=r"factor of 10000 at most, got 1e-10 to 1; take"):
         Gaussian((1.0, 1e-10, 1e-10))
     experiment = Experiment.create("memory:", "x", ["a", "b"], model=Gaussian((1.0, 1e-3)))
     pull = experiment.ask()[0]
     with pytest.raises(
-        bestarm.InvalidInputError, match=r"within 2\*\*43 sigma \(8.8e\+09\) of 0, got 1e\+10"
+        truebest.InvalidInputError, match=r"within 2\*\*43 sigma \(8.8e\+09\) of 0, got 1e\+10"
     ):
         experiment.tell(pull, 1e10)
     means, scales = [-10.0, 0.0, 2e-5], (1.0, 1e-4, 1e-4)
-    found = bestarm.simulate(
+    found = truebest.simulate(
         "uniform", means, 0.05, runs=50, noise=scales, model=Gaussian(scales), stopping="mixture"
     )
     assert found.cells[0].errors <= 3
@@ -220,10 +220,10 @@ def test_a_scale_per_arm_is_said_by_name() -> None:
     )
     for given in ({"old": 1.0}, {"old": 1.0, "new": 2.0, "other": 3.0}, {}):
         with pytest.raises(
-            bestarm.InvalidInputError, match=r"a number for each arm, got .* for the arms old, new"
+            truebest.InvalidInputError, match=r"a number for each arm, got .* for the arms old, new"
         ):
             Experiment.create("memory:", "y", ["old", "new"], sigma=given)
     scales = [1.0, 0.5]
-    one = bestarm.simulate("tas-d", [1.0, 0.0], 0.1, runs=20, noise=scales, sigma=scales)
-    two = bestarm.simulate("tas-d", [1.0, 0.0], 0.1, runs=20, noise=scales, model=Gaussian((1.0, 0.5)))
+    one = truebest.simulate("tas-d", [1.0, 0.0], 0.1, runs=20, noise=scales, sigma=scales)
+    two = truebest.simulate("tas-d", [1.0, 0.0], 0.1, runs=20, noise=scales, model=Gaussian((1.0, 0.5)))
     np.testing.assert_array_equal(one.cells[0].samples, two.cells[0].samples)

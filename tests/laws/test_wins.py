@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bestarm.kernels import paired, wins
-from bestarm.theory.paired import Paired
-from bestarm.theory.ratios import Ratio, median_ratio, wins_needed
+from truebest.kernels import paired, wins
+from truebest.theory.paired import Paired
+from truebest.theory.ratios import Ratio, median_ratio, wins_needed
 
 
 class Table:

@@ -9,20 +9,20 @@ from statistics import NormalDist
 
 import numpy as np
 
-import bestarm
+import truebest
 from support.bandits import GAPS_1, MU_1
 
 
 def test_lemma_28_fails_for_the_papers_own_bandit() -> None:
     """w_min >= Δ_min/(2K) would say 0.00972 >= 0.01 for μ⁽¹⁾."""
-    w_min = bestarm.optimal_weights(gaps=GAPS_1).weights.min()
+    w_min = truebest.optimal_weights(gaps=GAPS_1).weights.min()
     assert w_min < 0.1 / (2 * 5)
-    assert w_min >= bestarm.complexity_bounds(MU_1).min_weight_lower
+    assert w_min >= truebest.complexity_bounds(MU_1).min_weight_lower
 
 
 def test_two_arms_need_eight_over_the_squared_gap() -> None:
     """Section 3.3 prints T = 8Δ² for K = 2; it is 8/Δ²."""
-    time = bestarm.characteristic_time([0.5, 0.0])
+    time = truebest.characteristic_time([0.5, 0.0])
     assert time == 8 / 0.5**2
     assert time != 8 * 0.5**2
 
@@ -31,10 +31,10 @@ def test_newton_as_printed_underflows_for_tiny_gaps() -> None:
     """Squared gaps below 1e-154 underflow, so Algorithm 4 as printed divides by zero; scaled, it works."""
     gaps = 1e-170 * np.array(GAPS_1)
     assert (gaps**2 == 0).all()
-    expected = bestarm.optimal_weights(gaps=GAPS_1).weights
+    expected = truebest.optimal_weights(gaps=GAPS_1).weights
     for method in ("newton", "paper"):
         np.testing.assert_allclose(
-            bestarm.optimal_weights(gaps=gaps, method=method).weights, expected, rtol=1e-9
+            truebest.optimal_weights(gaps=gaps, method=method).weights, expected, rtol=1e-9
         )
 
 
@@ -54,7 +54,7 @@ def test_the_biased_bandit_is_not_within_one_half_width() -> None:
     half = 0.05
     mu = np.array([0.9, 0.2, 0.1])
     centre = mu + half * np.array([1.0, 0.0, 0.0])  # μ is the lower end of the first interval
-    biased = bestarm.exploration_biased_weights(centre - half, centre + half).bandit
+    biased = truebest.exploration_biased_weights(centre - half, centre + half).bandit
     distance = np.abs(biased - mu).max()
     assert half * 1.5 < distance <= 2 * half * (1 + 1e-12)
 
@@ -68,7 +68,7 @@ def test_sums_of_inverse_roots_exceed_the_root() -> None:
 
 def test_the_experiments_intervals_miss_at_the_first_sample() -> None:
     """K = 5, γ = 0.05: some interval misses its mean at N = 1 with probability 0.15, three times γ."""
-    width = float(bestarm.confidence_width(1, 0.05, 5, "experiments"))
+    width = float(truebest.confidence_width(1, 0.05, 5, "experiments"))
     one = 2 * NormalDist().cdf(-width)
     assert round(1 - (1 - one) ** 5, 2) == 0.15
 
@@ -82,7 +82,7 @@ def test_the_practical_threshold_is_crossed_sooner_or_later() -> None:
     crossing of two equal arms is too rare to be seen in a simulation.
     """
 
-    def parts(rule: bestarm.StoppingRule) -> list[float]:
+    def parts(rule: truebest.StoppingRule) -> list[float]:
         values = []
         for decade in (2.0, 4.0, 6.0):
             log_u = np.linspace(decade, decade + 2.0, 20_001) * np.log(10.0)
@@ -93,7 +93,7 @@ def test_the_practical_threshold_is_crossed_sooner_or_later() -> None:
             values.append(float(np.mean(np.sqrt(beta) * np.exp(-beta) * u)) * 2.0 * np.log(10.0))
         return values
 
-    one, two, three = parts(bestarm.Practical())
+    one, two, three = parts(truebest.Practical())
     assert one < two < three
-    one, two, three = parts(bestarm.KaufmannKoolen())
+    one, two, three = parts(truebest.KaufmannKoolen())
     assert three < 1e-3 * two < 1e-6 * one

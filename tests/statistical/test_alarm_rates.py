@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bestarm.kernels._types import Array
-from bestarm.kernels.decision import advance
-from bestarm.kernels.layout import ALARM, MEANS, SQUARES, WATCHED
-from bestarm.theory.mixture import Mixture
-from bestarm.theory.models import Gaussian
+from truebest.kernels._types import Array
+from truebest.kernels.decision import advance
+from truebest.kernels.layout import ALARM, MEANS, SQUARES, WATCHED
+from truebest.theory.mixture import Mixture
+from truebest.theory.models import Gaussian
 
 RUNS, BLOCK = 20_000, 8
 MOST = int(stats.binom.isf(1e-6, RUNS, 1e-3))  # more alarms than this: false alarm below 1e-6

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
-import bestarm
-from bestarm.comparison.statistics import Ratios
+import truebest
+from truebest.comparison.statistics import Ratios
 
 STRATEGIES = ("tas-d", "racing", "uniform")
 BANDITS = ((0.0, 0.8), (0.0, 0.3, 0.9), (0.0, 0.0, 0.5, 1.0))
@@ -18,7 +18,7 @@ RUNS = 40_000
 def many_runs() -> tuple[np.ndarray, ...]:
     """For each bandit (S, RUNS): the same rewards for all strategies."""
     found = [
-        bestarm.simulate(list(STRATEGIES), means, 0.1, runs=RUNS, seed=i, stopping="mixture", progress=False)
+        truebest.simulate(list(STRATEGIES), means, 0.1, runs=RUNS, seed=i, stopping="mixture", progress=False)
         for i, means in enumerate(BANDITS)
     ]
     return tuple(np.stack([cell.samples for cell in simulation]) for simulation in found)

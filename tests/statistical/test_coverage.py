@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import bestarm
+import truebest
 
 RUNS, HORIZON, NUM_ARMS, GAMMA = 1_000, 20_000, 5, 0.05
 
@@ -14,7 +14,7 @@ def miss_rate(kind: str, seed: int) -> float:
     """Fraction of runs in which some arm's interval misses its mean at some N <= HORIZON."""
     rng = np.random.default_rng(seed)
     n = np.arange(1, HORIZON + 1)
-    width = bestarm.confidence_width(n, GAMMA, NUM_ARMS, kind)
+    width = truebest.confidence_width(n, GAMMA, NUM_ARMS, kind)
     missed = 0
     for _ in range(RUNS):
         means = np.cumsum(rng.standard_normal((NUM_ARMS, HORIZON)), axis=1) / n

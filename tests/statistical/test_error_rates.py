@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 from scipy import stats
 
-import bestarm
+import truebest
 
 RULES = ("mixture", "kaufmann-koolen", "gk16")
 STRATEGIES = ("ebs-c", "ebs-d", "tas-c", "tas-d", "racing", "lucb++", "uniform")
@@ -33,9 +33,9 @@ HARD = Bandit((0.7, 0.5, 0.5, 0.3), 0.1, 3_000)
 NEARLY_TIED = Bandit((0.501, 0.5, 0.5), 0.2, 3_000)
 
 
-def simulated(bandit: Bandit, rule: str, rewards: str, sigma: float) -> bestarm.Simulation:
+def simulated(bandit: Bandit, rule: str, rewards: str, sigma: float) -> truebest.Simulation:
     """All strategies on one bandit; `sigma` is what the rule is told."""
-    return bestarm.simulate(
+    return truebest.simulate(
         STRATEGIES,
         bandit.means,
         bandit.delta,
@@ -49,7 +49,7 @@ def simulated(bandit: Bandit, rule: str, rewards: str, sigma: float) -> bestarm.
     )
 
 
-def errs_too_often(cell: bestarm.Cell) -> bool:
+def errs_too_often(cell: truebest.Cell) -> bool:
     """More errors than a Binomial(RUNS, δ) exceeds with probability FALSE_ALARM."""
     limit = float(stats.binom.isf(FALSE_ALARM, RUNS, cell.delta))
     return cell.errors > limit

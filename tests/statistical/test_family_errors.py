@@ -12,23 +12,23 @@ import mpmath
 import pytest
 from scipy import stats
 
-import bestarm
-from bestarm.theory.constants import family_calibration
+import truebest
+from truebest.theory.constants import family_calibration
 
 DELTA, RUNS = 0.1, 400
 MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))  # more errors than this: false alarm below 1e-6
 
 
 @dataclass(frozen=True)
-class Loose(bestarm.Practical):
+class Loose(truebest.Practical):
     """A quarter of the level."""
 
     def level(self, num_arms: int, delta: float) -> float:
         return 0.25 * super().level(num_arms, delta)
 
 
-def errors(rule: bestarm.StoppingRule, mean: float, strategy: str, model: bestarm.Model) -> int:
-    found = bestarm.simulate(
+def errors(rule: truebest.StoppingRule, mean: float, strategy: str, model: truebest.Model) -> int:
+    found = truebest.simulate(
         strategy,
         [mean, mean - 1e-7],
         DELTA,
@@ -46,13 +46,13 @@ def errors(rule: bestarm.StoppingRule, mean: float, strategy: str, model: bestar
 @pytest.mark.parametrize("mean", [0.05, 0.5])
 def test_the_rule_errs_less_often_than_delta(mean: float, strategy: str) -> None:
     """Up to 3000 samples. False alarm: 1e-6 in each of 6 cells."""
-    assert errors(bestarm.KaufmannKoolen(), mean, strategy, bestarm.Bernoulli()) <= MOST
+    assert errors(truebest.KaufmannKoolen(), mean, strategy, truebest.Bernoulli()) <= MOST
 
 
 @pytest.mark.parametrize("mean", [0.05, 0.5])
 def test_a_lower_threshold_errs_more_often(mean: float) -> None:
     """The negative control: the same test would notice."""
-    assert errors(Loose(), mean, "uniform", bestarm.Bernoulli()) > MOST
+    assert errors(Loose(), mean, "uniform", truebest.Bernoulli()) > MOST
 
 
 def test_the_threshold_is_the_published_one() -> None:
@@ -68,8 +68,8 @@ def test_the_threshold_is_the_published_one() -> None:
         if y >= 1 / log_z + mpmath.log(log_z):
             want = 2 * mpmath.exp(1 / inverse(y)) * inverse(y)
         assert family_calibration(x) == pytest.approx(float(want), rel=1e-12)
-    rule = bestarm.KaufmannKoolen()
-    value = rule.threshold(100, 3, 0.05, model=bestarm.Poisson())
+    rule = truebest.KaufmannKoolen()
+    value = rule.threshold(100, 3, 0.05, model=truebest.Poisson())
     want = 2 * family_calibration(float(mpmath.log(40) / 2)) + 6 * mpmath.log(1 + mpmath.log(50))
     assert value == pytest.approx(float(want), rel=1e-12)
     assert value > rule.threshold(100, 3, 0.05)

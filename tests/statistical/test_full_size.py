@@ -7,16 +7,16 @@ import os
 
 import pytest
 
-from bestarm.paper.table1 import make_cell, precise_table
-from e2e.test_solve_command import bestarm
+from e2e.test_solve_command import truebest
+from truebest.paper.table1 import make_cell, precise_table
 
 pytestmark = pytest.mark.full
 
 
 def test_the_reports_table_agrees_with_the_published_one() -> None:
     """1000 runs: every cell within 4 standard errors, together p > 0.001. False alarm: 0.0021 and 0.001."""
-    folder = os.environ.get("BESTARM_REPORT", "report")
-    run = bestarm("reproduce", "table1", "--output", folder, "--format", "json")  # its cells are taken over
+    folder = os.environ.get("TRUEBEST_REPORT", "report")
+    run = truebest("reproduce", "table1", "--output", folder, "--format", "json")  # its cells are taken over
     found = json.loads(run.stdout)
     assert len(found["cells"]) == 36
     assert {cell["runs"] for cell in found["cells"]} == {1000}

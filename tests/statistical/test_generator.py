@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bestarm.kernels import random as generator
-from bestarm.kernels.random import Words, next_word, normal, open_stream, reward, uniform
 from support.bandits import Array
+from truebest.kernels import random as generator
+from truebest.kernels.random import Words, next_word, normal, open_stream, reward, uniform
 
 Loop = Callable[..., None]
 

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bestarm.kernels import random as generator
-from bestarm.kernels.random import BETA, EXPONENTIAL, POISSON, SAMPLED, next_word, open_stream, pull, reward
 from support.bandits import Array
+from truebest.kernels import random as generator
+from truebest.kernels.random import BETA, EXPONENTIAL, POISSON, SAMPLED, next_word, open_stream, pull, reward
 
 SEED, SIZE = 20_240_301, 1_000_000
 Z_LIMIT, P_LIMIT = 5.0, 5.7e-7  # P(|z| > 5) = 5.7e-7

@@ -5,30 +5,30 @@ Seeds are fixed, so nothing is left to chance: bounds lie well inside of what wa
 
 from __future__ import annotations
 
-import bestarm
+import truebest
 
 LINEAR = tuple(1.0 - 0.1 * a for a in range(10))
 EQUAL = (0.3, 0.0, 0.0, 0.0, 0.0)
 
 
-def mean_samples(strategy: str | bestarm.Strategy, means: tuple[float, ...], runs: int = 60) -> float:
+def mean_samples(strategy: str | truebest.Strategy, means: tuple[float, ...], runs: int = 60) -> float:
     """Of runs on the same rewards, cut off at 100,000 samples."""
     options = {"runs": runs, "stopping": "mixture", "max_samples": 100_000}
-    return bestarm.simulate(strategy, means, 0.05, **options).cells[0].mean_samples  # type: ignore[arg-type]
+    return truebest.simulate(strategy, means, 0.05, **options).cells[0].mean_samples  # type: ignore[arg-type]
 
 
 def test_t3c_starves_easy_arms_on_linear_gaps() -> None:
     """40% more samples than with forced exploration, on the same rewards."""
-    forced = mean_samples(bestarm.TopTwo("thompson", forced=True), LINEAR)
+    forced = mean_samples(truebest.TopTwo("thompson", forced=True), LINEAR)
     assert mean_samples("t3c", LINEAR) > 1.25 * forced
-    ids = bestarm.TopTwo("thompson", split="ids", forced=True)
+    ids = truebest.TopTwo("thompson", split="ids", forced=True)
     assert mean_samples("t3c-ids", LINEAR) > 1.25 * mean_samples(ids, LINEAR)
 
 
 def test_the_cheapest_challenger_of_the_best_starves_an_unlucky_best_arm() -> None:
     """EB-TC: some runs go on for 100,000 samples where 1800 are usual; a penalty or forcing repairs it."""
-    assert mean_samples(bestarm.TopTwo(), EQUAL) > 3.0 * mean_samples("eb-tci", EQUAL)
-    assert mean_samples(bestarm.TopTwo(forced=True), EQUAL) < 1.2 * mean_samples("eb-tci", EQUAL)
+    assert mean_samples(truebest.TopTwo(), EQUAL) > 3.0 * mean_samples("eb-tci", EQUAL)
+    assert mean_samples(truebest.TopTwo(forced=True), EQUAL) < 1.2 * mean_samples("eb-tci", EQUAL)
 
 
 def test_a_slack_beyond_the_gaps_costs_samples() -> None:
@@ -39,7 +39,7 @@ def test_a_slack_beyond_the_gaps_costs_samples() -> None:
 
 def test_rejected_arms_are_fed_unless_only_open_ones_are_sampled() -> None:
     """Track-and-Stop and Best Challenger against the same on open arms, and its optimal weights."""
-    pruned = mean_samples(bestarm.TrackAndStop("D", open_only=True), LINEAR)
+    pruned = mean_samples(truebest.TrackAndStop("D", open_only=True), LINEAR)
     assert mean_samples("tas-d", LINEAR) > 1.2 * pruned
     assert mean_samples("fws", LINEAR) > 1.1 * pruned
     assert mean_samples("ebs-open-need", LINEAR) < 1.05 * pruned

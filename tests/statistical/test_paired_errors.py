@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from bestarm.kernels import paired
-from bestarm.kernels._types import Array
-from bestarm.theory.paired import Paired
+from truebest.kernels import paired
+from truebest.kernels._types import Array
+from truebest.theory.paired import Paired
 
 DELTA, RUNS = 0.1, 400
 MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))

@@ -13,12 +13,12 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from bestarm.kernels.paired import LEVEL
-from bestarm.simulation.gathering import Gathered
-from bestarm.simulation.plan import PairedJob, Terms
-from bestarm.simulation.pool import run_on_threads
-from bestarm.simulation.progress import Reporter
-from bestarm.simulation.scores import Rounds, make_items
+from truebest.kernels.paired import LEVEL
+from truebest.simulation.gathering import Gathered
+from truebest.simulation.plan import PairedJob, Terms
+from truebest.simulation.pool import run_on_threads
+from truebest.simulation.progress import Reporter
+from truebest.simulation.scores import Rounds, make_items
 
 DELTA, RUNS = 0.1, 600
 MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))  # more errors than this: false alarm below 1e-6

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import pytest
 
-import bestarm
+import truebest
 
 THEIR_RUNS = 3000
 TOO_FAR = 3.9  # standard errors of a difference: two-sided 1e-4
@@ -24,14 +24,14 @@ Means = tuple[float, ...]
 
 def distance(strategy: str, means: Means, seed: int) -> float:
     """Between our mean number of samples and the published one, in standard errors."""
-    found = bestarm.simulate(
+    found = truebest.simulate(
         strategy,
         means,
         0.1,
         runs=OUR_RUNS[means],
         seed=seed,
         rewards="bernoulli",
-        model=bestarm.Bernoulli(),
+        model=truebest.Bernoulli(),
         stopping="practical",
         progress=False,
     )
@@ -43,7 +43,7 @@ def distance(strategy: str, means: Means, seed: int) -> float:
 @pytest.mark.parametrize("means", SAMPLES)
 def test_the_optimal_weights_are_the_published_ones(means: Means) -> None:
     """Their weights have three digits."""
-    weights = bestarm.optimal_weights(means, model=bestarm.Bernoulli()).weights
+    weights = truebest.optimal_weights(means, model=truebest.Bernoulli()).weights
     assert np.abs(weights - WEIGHTS[means]).max() < 6e-4
 
 

@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-import bestarm
-from bestarm.experiment import events, promise
-from bestarm.experiment.events import Entry
-from bestarm.experiment.independent import Independent
-from bestarm.experiment.settings import new_settings
-from bestarm.kernels.decision import take
-from bestarm.kernels.layout import MEANS
-from bestarm.kernels.random import normal, open_stream
-from bestarm.kernels.rules import verdict
+import truebest
+from truebest.experiment import events, promise
+from truebest.experiment.events import Entry
+from truebest.experiment.independent import Independent
+from truebest.experiment.settings import new_settings
+from truebest.kernels.decision import take
+from truebest.kernels.layout import MEANS
+from truebest.kernels.random import normal, open_stream
+from truebest.kernels.rules import verdict
 
 GAP = 0.001
 OPEN, WRONG, RIGHT = 0, 1, 2
@@ -54,17 +54,17 @@ def windows(runs, window, pulls, params, blank):  # type: ignore[no-untyped-def]
 
 
 def simulated(
-    rule: bestarm.Mixture, delta: float, runs: int, window: int, pulls: int
+    rule: truebest.Mixture, delta: float, runs: int, window: int, pulls: int
 ) -> tuple[Indices, Indices]:
     """`windows` under a rule."""
-    model = bestarm.Gaussian()
+    model = truebest.Gaussian()
     params = rule.parameters(model, 2, delta)
     found: tuple[Indices, Indices] = windows(runs, window, pulls, params, model.blank(2))
     return found
 
 
 def lived(
-    rule: bestarm.Mixture, delta: float, run: int, window: int, pulls: int
+    rule: truebest.Mixture, delta: float, run: int, window: int, pulls: int
 ) -> tuple[int, int, Independent]:
     """The same run as lines of a log; what it ends with, its last pull, and the state."""
     settings = new_settings(["a", "b"], delta, sigma=1.0, strategy="uniform", stopping=rule, seed=1)
@@ -90,7 +90,7 @@ def test_500_retractions_by_number_err_more_often_than_delta_and_less_often_than
     alarm has probability below 1e-6 in all. With an error of delta, more than 87 wrong answers of 50,000
     have probability below 1e-6; seen 119.
     """
-    rule, delta, runs, window, most = bestarm.Mixture(c=0.1), 0.001, 50_000, 2, 500
+    rule, delta, runs, window, most = truebest.Mixture(c=0.1), 0.001, 50_000, 2, 500
     ends, lasts = simulated(rule, delta, runs, window, window + most)
     wrong = ends == WRONG
     assert wrong.sum() > stats.binom.isf(1e-6, runs, delta)
@@ -111,7 +111,7 @@ def test_a_window_that_forgets_by_number_declares_the_worse_arm() -> None:
     Nothing is promised then: 19 retractions are the most. Seen 225 of 1000; with an error of delta, more
     than 86 have probability below 1e-6. Nothing forgotten, the same values give fewer: seen 3.
     """
-    rule, delta, runs, window = bestarm.Mixture(), 0.05, 1000, 60
+    rule, delta, runs, window = truebest.Mixture(), 0.05, 1000, 60
     most = stats.binom.isf(1e-6, runs, delta)
     assert (simulated(rule, delta, runs, window, window + 10_000)[0] == WRONG).sum() > most
     assert (simulated(rule, delta, runs, 0, window + 10_000)[0] == WRONG).sum() <= most

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import pytest
 from scipy import stats
 
-import bestarm
-from bestarm.theory.models import Student
-from bestarm.theory.student import StudentRule
+import truebest
+from truebest.theory.models import Student
+from truebest.theory.student import StudentRule
 
 DELTA, RUNS = 0.01, 2000
 MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))  # more errors than this: false alarm below 1e-6
@@ -35,7 +35,7 @@ class Loose(StudentRule):
 
 def errors(kind: str, rule: StudentRule, strategy: str, seed: int) -> int:
     means = [0.0] + [-1e-6] * (len(NOISE[kind]) - 1)
-    cell = bestarm.simulate(
+    cell = truebest.simulate(
         strategy,
         means,
         DELTA,

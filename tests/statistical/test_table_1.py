@@ -11,7 +11,7 @@ import math
 
 import pytest
 
-import bestarm
+import truebest
 from support.bandits import MU_1, MU_2
 
 Bandit = tuple[float, ...]
@@ -36,20 +36,20 @@ CELLS: list[Published] = [
 ]
 
 
-def strategy_of(column: str, gamma: float) -> str | bestarm.Strategy:
+def strategy_of(column: str, gamma: float) -> str | truebest.Strategy:
     """The strategy of a column; only EBS depends on γ."""
-    return bestarm.EBS(tracking=column[-1].upper(), gamma=gamma) if column.startswith("ebs") else column
+    return truebest.EBS(tracking=column[-1].upper(), gamma=gamma) if column.startswith("ebs") else column
 
 
 def simulated(
-    strategy: str | bestarm.Strategy, means: Bandit, delta: float, seed: int, stopping: str = "practical"
-) -> bestarm.Cell:
+    strategy: str | truebest.Strategy, means: Bandit, delta: float, seed: int, stopping: str = "practical"
+) -> truebest.Cell:
     """Our version of one cell."""
-    (cell,) = bestarm.simulate(strategy, means, delta, runs=RUNS, seed=seed, stopping=stopping)
+    (cell,) = truebest.simulate(strategy, means, delta, runs=RUNS, seed=seed, stopping=stopping)
     return cell
 
 
-def deviation(cell: bestarm.Cell, published: float) -> float:
+def deviation(cell: truebest.Cell, published: float) -> float:
     """(ours - published) in standard errors of the difference, with our standard deviation for both."""
     return (cell.mean_samples - published) / (cell.standard_error * math.sqrt(1.0 + RUNS / PUBLISHED_RUNS))
 
@@ -63,14 +63,14 @@ def test_cell_agrees_with_the_published_one(number: int) -> None:
     means, delta, gamma, column, published = CELLS[number]
     cell = simulated(strategy_of(column, gamma), means, delta, seed=1_000 + number)
     assert abs(deviation(cell, published)) <= LIMIT
-    assert cell.mean_samples >= bestarm.lower_bound(means, delta)
+    assert cell.mean_samples >= truebest.lower_bound(means, delta)
 
 
 @pytest.mark.parametrize(
     ("strategy", "means", "delta", "stopping", "published"),
     [
-        (bestarm.EBS(tracking="C", gamma=0.05, width="paper"), MU_1, 0.1, "practical", 4727),
-        (bestarm.EBS(tracking="D", gamma=0.2), MU_1, 1e-5, "practical", 13801),
+        (truebest.EBS(tracking="C", gamma=0.05, width="paper"), MU_1, 0.1, "practical", 4727),
+        (truebest.EBS(tracking="D", gamma=0.2), MU_1, 1e-5, "practical", 13801),
         ("tas-c", MU_2, 0.01, "practical", 485),
         ("tas-d", MU_1, 0.01, "practical", 3477),
         ("lucb++", MU_2, 0.01, "practical", 365),
@@ -79,7 +79,7 @@ def test_cell_agrees_with_the_published_one(number: int) -> None:
     ],
 )
 def test_a_wrong_convention_is_rejected(
-    strategy: str | bestarm.Strategy, means: Bandit, delta: float, stopping: str, published: float
+    strategy: str | truebest.Strategy, means: Bandit, delta: float, stopping: str, published: float
 ) -> None:
     """Negative controls: wrong intervals, tracking, δ, stopping rule or strategy fail the same test."""
     assert abs(deviation(simulated(strategy, means, delta, seed=2_000, stopping=stopping), published)) > LIMIT

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from scipy import stats
 
-import bestarm
-from bestarm.theory.models import Bounded
-from bestarm.theory.tilt import Tilt
+import truebest
+from truebest.theory.models import Bounded
+from truebest.theory.tilt import Tilt
 
 DELTA, RUNS = 0.1, 400
 MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))  # more errors than this: false alarm below 1e-6
@@ -44,7 +44,7 @@ class Loose(Tilt):
 
 def errors(kind: str, rule: Tilt, strategy: str, seed: int) -> int:
     given = {"max_samples": 3000, "runs": RUNS, "seed": seed, **ARMS[kind]}
-    return bestarm.simulate(strategy, delta=DELTA, stopping=rule, **given).cells[0].errors
+    return truebest.simulate(strategy, delta=DELTA, stopping=rule, **given).cells[0].errors
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "tas-d", "racing"])

@@ -18,11 +18,11 @@ import pytest
 from benchmarks.error_rates import peeking
 from scipy import stats
 
-import bestarm
-from bestarm.errors import InvalidInputError, SuspendedError
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.pulls import Pull
+import truebest
 from support.clock import Clocked
+from truebest.errors import InvalidInputError, SuspendedError
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.pulls import Pull
 
 DELTA = 0.05
 ARMS = ("strange", "plain")
@@ -39,12 +39,12 @@ def allowed(runs: int, error: float = DELTA) -> int:
     return int(stats.binom.isf(1e-6, runs, error))
 
 
-def looked_at(first: Array, second: Array, delta: float = DELTA, extra: int = 0) -> bestarm.Stopping:
+def looked_at(first: Array, second: Array, delta: float = DELTA, extra: int = 0) -> truebest.Stopping:
     """The rule after every pair of values, (runs, pairs) each; `extra` pulls too many are counted per arm."""
     n = np.arange(1, first.shape[1] + 1)
     means = np.stack([first.cumsum(axis=1) / n, second.cumsum(axis=1) / n], axis=-1)
     pulls = np.broadcast_to((n + extra)[:, None], means.shape)
-    return bestarm.Mixture().evaluate(pulls, means, delta, 0.5)
+    return truebest.Mixture().evaluate(pulls, means, delta, 0.5)
 
 
 def winners(first: Array, second: Array, delta: float = DELTA, extra: int = 0) -> int:
@@ -65,7 +65,7 @@ def tell_plainly(experiment: Experiment, pulls: Iterable[Pull], rng: random.Rand
     experiment.tell([(pull, coin(pull)) for pull in pulls])
 
 
-def experiments(worker: Worker) -> list[bestarm.Status]:
+def experiments(worker: Worker) -> list[truebest.Status]:
     """RUNS experiments of MOST pulls in batches of BATCH, of which `worker` is to settle every one."""
     found = []
     for run in range(RUNS):
@@ -87,21 +87,21 @@ def experiments(worker: Worker) -> list[bestarm.Status]:
     return found
 
 
-def ends(statuses: Iterable[bestarm.Status]) -> list[End]:
+def ends(statuses: Iterable[truebest.Status]) -> list[End]:
     return [(s.decision, s.samples, s.means, s.statistic) for s in statuses]
 
 
-def declared(statuses: Iterable[bestarm.Status]) -> int:
+def declared(statuses: Iterable[truebest.Status]) -> int:
     return sum(status.decision is not None for status in statuses)
 
 
-def listed(statuses: Iterable[bestarm.Status]) -> bool:
+def listed(statuses: Iterable[truebest.Status]) -> bool:
     """Whether every result has a caveat that names the strange arm."""
     return all(any(ARMS[0] in sentence for _, sentence in status.caveats) for status in statuses)
 
 
 @cache
-def undisturbed() -> list[bestarm.Status]:
+def undisturbed() -> list[truebest.Status]:
     return experiments(tell_plainly)
 
 
@@ -177,10 +177,10 @@ def test_a_supplied_value_for_failures_changes_nothing() -> None:
         return value
 
     for run in range(10):
-        plain = bestarm.identify(
+        plain = truebest.identify(
             {"strange": answers, "plain": answers}, bounds=(0, 1), max_samples=200, rng=run
         )
-        strange = bestarm.identify(
+        strange = truebest.identify(
             {"strange": times_out, "plain": answers},
             bounds=(0, 1),
             max_samples=200,
@@ -373,7 +373,7 @@ def test_a_decision_stays_whatever_comes_after_it() -> None:
     against = [(pull, float(pull.arm == "strange")) for pull in pulls[200:]]
     assert set(experiment.tell(against)) == {"told"}
     assert ends([experiment.status()]) == ends([before])
-    half = bestarm.Mixture().evaluate([200, 200], [0.5, 0.5], DELTA, 0.5)
+    half = truebest.Mixture().evaluate([200, 200], [0.5, 0.5], DELTA, 0.5)
     assert not half.decided
 
 
@@ -395,7 +395,7 @@ def test_pending_pulls_never_count_in_the_decision() -> None:
     status = experiment.status()
     assert ends([status]) == ends([alone])
     assert (status.samples, status.pending) == (2, {"strange": 32, "plain": 32})
-    assert bestarm.Mixture().evaluate([33, 33], [0.0, 1.0], DELTA, 0.5).decided
+    assert truebest.Mixture().evaluate([33, 33], [0.0, 1.0], DELTA, 0.5).decided
 
 
 @pytest.mark.parametrize("strategy", ["ebs-c", "ebs-d", "tas-c", "tas-d", "lucb++", "uniform"])
@@ -430,7 +430,7 @@ def test_dropping_arms_after_looking_declares_a_winner_too_often() -> None:
     All 100 judged together never give one.
     """
     means = np.random.default_rng(8).binomial(200, 0.5, (SIMULATED, 100)) / 200
-    rule = bestarm.Mixture()
+    rule = truebest.Mixture()
     kept = np.stack([means.max(axis=1), means.min(axis=1)], axis=-1)
     assert rule.evaluate(np.full(kept.shape, 200), kept, DELTA, 0.5).decided.sum() > 0.3 * SIMULATED
     assert rule.evaluate(np.full(means.shape, 200), means, DELTA, 0.5).decided.sum() <= allowed(SIMULATED)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bestarm.kernels import paired, wins
-from bestarm.theory.paired import Paired
-from bestarm.theory.ratios import median_ratio
+from truebest.kernels import paired, wins
+from truebest.theory.paired import Paired
+from truebest.theory.ratios import median_ratio
 
 DELTA, RUNS, ROUNDS = 0.1, 400, 300
 MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))  # more errors than this: false alarm below 1e-6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bestarm.experiment.store.memory import MemoryStore
+from truebest.experiment.store.memory import MemoryStore
 
 
 class Clocked(MemoryStore):

@@ -1,4 +1,4 @@
-"""Run a command of `bestarm` inside the test's own process: as from a shell, without the start-up."""
+"""Run a command of `truebest` inside the test's own process: as from a shell, without the start-up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import sys
 from typing import NamedTuple
 
-from bestarm.cli import main
+from truebest.cli import main
 
 
 class Ran(NamedTuple):
@@ -19,7 +19,7 @@ class Ran(NamedTuple):
 
 
 def run(*words: str, stdin: str | bytes = b"") -> Ran:
-    """`bestarm WORDS < stdin`."""
+    """`truebest WORDS < stdin`."""
     data = stdin if isinstance(stdin, bytes) else stdin.encode()
     out, err, before = io.StringIO(), io.StringIO(), sys.stdin
     sys.stdin = io.TextIOWrapper(io.BytesIO(data))
@@ -34,7 +34,7 @@ def run(*words: str, stdin: str | bytes = b"") -> Ran:
 def refused(ran: Ran, part: str, code: int = 2) -> None:
     """Nothing on stdout, one sentence on stderr that says this."""
     assert (ran.code, ran.out) == (code, ""), ran
-    assert ran.err.startswith("bestarm: ")
+    assert ran.err.startswith("truebest: ")
     assert ran.err.count("\n") == 1
     assert part in ran.err, ran.err
     assert "please report it" not in ran.err

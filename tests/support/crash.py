@@ -10,9 +10,9 @@ import struct
 import time
 from collections.abc import Callable
 
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.pulls import Pull, pull_seed
-from bestarm.experiment.store import Store, open_store
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.pulls import Pull, pull_seed
+from truebest.experiment.store import Store, open_store
 
 ARMS = ("a", "b", "c")
 MEANS = {"a": 0.45, "b": 0.5, "c": 0.8}

@@ -8,13 +8,13 @@ from typing import Any
 
 import mpmath
 
-import bestarm
+import truebest
 
 mpmath.mp.dps = 50
 MODELS: dict[str, Any] = {
-    "bernoulli": bestarm.Bernoulli(),
-    "poisson": bestarm.Poisson(),
-    "exponential": bestarm.Exponential(),
+    "bernoulli": truebest.Bernoulli(),
+    "poisson": truebest.Poisson(),
+    "exponential": truebest.Exponential(),
 }
 
 

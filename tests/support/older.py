@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bestarm.experiment.events import CREATED, Entry
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.settings import new_settings
-from bestarm.experiment.store.memory import MemoryStore
+from truebest.experiment.events import CREATED, Entry
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.settings import new_settings
+from truebest.experiment.store.memory import MemoryStore
 
 
 def without_alarm(arms: list[str], delta: float = 0.05, **settings: Any) -> Experiment:

@@ -14,9 +14,9 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 
-from bestarm.kernels import paired as kernel
-from bestarm.kernels._types import Array
-from bestarm.theory.paired import Paired
+from truebest.kernels import paired as kernel
+from truebest.kernels._types import Array
+from truebest.theory.paired import Paired
 
 GO_ON, UNDECIDED = -1, -2
 Row = Sequence[float | None] | Array  # None for a value that is missing

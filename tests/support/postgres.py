@@ -26,8 +26,8 @@ from typing import Any
 
 import pytest
 
-from bestarm._former_name import FORMER_NAME
 from support.system import require
+from truebest._former_name import FORMER_NAME
 
 
 def find_postgres() -> Path:
@@ -205,5 +205,5 @@ def postgres_url(postgres_server: PostgresServer) -> str:
 
     with psycopg.connect(postgres_server.url(), autocommit=True) as connection:
         connection.execute("SET client_min_messages = error")
-        connection.execute(f"DROP SCHEMA IF EXISTS bestarm, {FORMER_NAME} CASCADE")
+        connection.execute(f"DROP SCHEMA IF EXISTS truebest, {FORMER_NAME} CASCADE")
     return postgres_server.url()

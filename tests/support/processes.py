@@ -8,9 +8,9 @@ import sys
 
 PRELUDE = """
 import os, sys, time
-from bestarm.errors import BestarmError, InvalidInputError, StoreError
-from bestarm.experiment.events import TOLD, Entry
-from bestarm.experiment.store import open_store
+from truebest.errors import TruebestError, InvalidInputError, StoreError
+from truebest.experiment.events import TOLD, Entry
+from truebest.experiment.store import open_store
 """
 
 

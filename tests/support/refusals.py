@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-import bestarm
+import truebest
 
 
 def refused_in_one_sentence(part: str, call: Callable[[], object]) -> None:
     """The call is refused in one line that contains `part`."""
-    with pytest.raises(bestarm.InvalidInputError) as caught:
+    with pytest.raises(truebest.InvalidInputError) as caught:
         call()
     message = str(caught.value)
     assert part in message

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-import bestarm
+import truebest
 
 NEAR = 1e-9  # between statistic and threshold: about a million times the rounding of either
 RARE = 1e-5  # of all runs may differ
@@ -25,17 +25,17 @@ class Difference(NamedTuple):
 
 
 def differences(
-    strategy: str | bestarm.Strategy,
+    strategy: str | truebest.Strategy,
     means: tuple[float, ...] | None,
-    one: bestarm.Cell,
-    other: bestarm.Cell,
+    one: truebest.Cell,
+    other: truebest.Cell,
     **options: object,
 ) -> list[Difference]:
     """All runs that differ in samples or answer; `options` are those of `simulate`."""
     differ = np.flatnonzero((one.samples != other.samples) | (one.recommended != other.recommended))
     found = []
     for run in differ.tolist():
-        path = bestarm.trace(strategy, means, one.delta, run=run, seed=one.seed, **options)  # type: ignore[arg-type]
+        path = truebest.trace(strategy, means, one.delta, run=run, seed=one.seed, **options)  # type: ignore[arg-type]
         samples, twin = int(one.samples[run]), int(other.samples[run])
         at = min(samples, twin) - int(path.time[0])
         distance = float(abs(path.statistic[at] - path.threshold[at]))

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from bestarm.server.run import listen, make_server
-from bestarm.server.tokens import Tokens
+from truebest.server.run import listen, make_server
+from truebest.server.tokens import Tokens
 
 TOKEN, READ_TOKEN = "test-token-for-everything", "test-token-for-reading"
 

@@ -1,6 +1,6 @@
 """Programs that tests need and Python does not bring: found, or the test is skipped with a reason.
 
-BESTARM_REQUIRE=chromium,postgresql (as `.ci/run` sets it) makes a missing package a failure: where it was
+TRUEBEST_REQUIRE=chromium,postgresql (as `.ci/run` sets it) makes a missing package a failure: where it was
 installed for the tests, a skip would hide that they no longer run.
 """
 
@@ -27,14 +27,14 @@ FOLDERS = {"postgresql": "/usr/lib/postgresql/*/bin"}  # Debian keeps the server
 def require(package: str) -> dict[str, str]:
     """The programs of a package, name -> path; skips the test where one is missing, or fails it.
 
-    Raises  pytest's Skipped, or Failed if BESTARM_REQUIRE names the package
+    Raises  pytest's Skipped, or Failed if TRUEBEST_REQUIRE names the package
     """
     found = {name: _find(name, package) for name in PROGRAMS[package]}
     missing = [name for name, path in found.items() if path is None]
     if missing:
         reason = f"{', '.join(missing)} not found; install the package {package} to run this test"
-        if package in os.environ.get("BESTARM_REQUIRE", "").split(","):
-            pytest.fail(f"{reason} (BESTARM_REQUIRE asks for it)", pytrace=False)
+        if package in os.environ.get("TRUEBEST_REQUIRE", "").split(","):
+            pytest.fail(f"{reason} (TRUEBEST_REQUIRE asks for it)", pytrace=False)
         pytest.skip(reason)
     return {name: path for name, path in found.items() if path is not None}
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bestarm.experiment.experiment import Experiment
-from bestarm.kernels.random import GAUSSIAN, open_stream, reward
+from truebest.experiment.experiment import Experiment
+from truebest.kernels.random import GAUSSIAN, open_stream, reward
 
 MOST = 1500
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import bestarm
+import truebest
 
-SOURCE = Path(bestarm.__file__).parent
+SOURCE = Path(truebest.__file__).parent
 
 
 def modules_after(code: str) -> set[str]:
@@ -24,28 +24,28 @@ def modules_after(code: str) -> set[str]:
 
 
 def test_importing_the_package_is_cheap() -> None:
-    """`import bestarm` loads at most NumPy."""
-    loaded = modules_after("import bestarm")
-    assert "bestarm" in loaded
+    """`import truebest` loads at most NumPy."""
+    loaded = modules_after("import truebest")
+    assert "truebest" in loaded
     assert not loaded & {"numba", "scipy", "typer", "rich", "platformdirs"}
 
 
 def test_help_needs_no_numerics() -> None:
-    """`bestarm --help` loads neither NumPy nor Numba."""
+    """`truebest --help` loads neither NumPy nor Numba."""
     for words in (["--help"], ["solve", "--help"]):
-        loaded = modules_after(f"from bestarm.cli import main; assert main({words}) == 0")
+        loaded = modules_after(f"from truebest.cli import main; assert main({words}) == 0")
         assert "typer" in loaded
         assert not loaded & {"numpy", "numba", "scipy"}
 
 
 def test_a_change_in_any_kernel_source_changes_the_cache_folder(tmp_path: Path) -> None:
     """Numba alone would keep stale machine code when a callee in another file changes."""
-    copy = tmp_path / "bestarm"
+    copy = tmp_path / "truebest"
     for path in SOURCE.rglob("*.py"):
         target = copy / path.relative_to(SOURCE)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(path.read_bytes())
-    code = "from bestarm.kernels import _jit; print(_jit._FOLDER)"
+    code = "from truebest.kernels import _jit; print(_jit._FOLDER)"
 
     def folder() -> str:
         run = subprocess.run(
@@ -67,9 +67,9 @@ def test_a_change_in_any_kernel_source_changes_the_cache_folder(tmp_path: Path) 
 @pytest.mark.parametrize("variable", ["XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
 def test_only_folders_of_our_own_are_removed(tmp_path: Path, variable: str) -> None:
     """Of old folders, one with our marker; not a checkout of the user's, nor one that is named like ours."""
-    from bestarm.kernels import _cache
+    from truebest.kernels import _cache
 
-    home = tmp_path / "bestarm"
+    home = tmp_path / "truebest"
     for name in ("src", ".git", "0123456789abcdef", "00000000000000aa", "00000000000000bb", "not-16-digits"):
         (home / name).mkdir(parents=True)
         (home / name / "work").write_text("of the user")
@@ -82,7 +82,7 @@ def test_only_folders_of_our_own_are_removed(tmp_path: Path, variable: str) -> N
         os.utime(path, (0, 0))
     before = {path.name for path in home.iterdir()}
     environment = {**os.environ, "NUMBA_CACHE_DIR": "", "XDG_CACHE_HOME": "", variable: str(tmp_path)}
-    code = "from bestarm.kernels import _jit; print(_jit._FOLDER)"
+    code = "from truebest.kernels import _jit; print(_jit._FOLDER)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     ours = Path(run.stdout.strip())
     assert ours.parent == home, run.stderr
@@ -95,23 +95,23 @@ def test_the_cache_is_in_the_usual_place(tmp_path: Path) -> None:
     import platformdirs
 
     environment = {**os.environ, "HOME": str(tmp_path), "NUMBA_CACHE_DIR": "here", "XDG_CACHE_HOME": "there"}
-    code = "from bestarm.kernels import _jit; print(_jit._FOLDER)"
+    code = "from truebest.kernels import _jit; print(_jit._FOLDER)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
-    usual = platformdirs.user_cache_path("bestarm", appauthor=False).relative_to(Path.home())
+    usual = platformdirs.user_cache_path("truebest", appauthor=False).relative_to(Path.home())
     assert Path(run.stdout.strip()).parent == tmp_path / usual, run.stderr
 
 
 def test_compiled_and_uncompiled_agree() -> None:
-    """BESTARM_JIT=0 runs the same source and gives the same numbers, to the rounding of reordered sums."""
+    """TRUEBEST_JIT=0 runs the same source and gives the same numbers, to the rounding of reordered sums."""
     code = """
-import json, numpy as np, bestarm
+import json, numpy as np, truebest
 rng = np.random.default_rng(5)
 means = rng.normal(size=(50, 7))
 pulls = rng.integers(1, 99, size=means.shape)
-w = bestarm.optimal_weights(means)
-e = bestarm.exploration_biased_weights(means - .3, means + .3)
-z = [bestarm.stopping_rule(n).evaluate(pulls, means, .1).statistic for n in ("practical", "mixture")]
-c = [bestarm.confidence_width(pulls, .1, 7, k) for k in ("paper", "experiments", "mixture")]
+w = truebest.optimal_weights(means)
+e = truebest.exploration_biased_weights(means - .3, means + .3)
+z = [truebest.stopping_rule(n).evaluate(pulls, means, .1).statistic for n in ("practical", "mixture")]
+c = [truebest.confidence_width(pulls, .1, 7, k) for k in ("paper", "experiments", "mixture")]
 print(json.dumps([x.tolist() for x in (w.weights, w.time, e.weights, e.bandit, *z, *c)]))
 """
     outputs = []
@@ -121,7 +121,7 @@ print(json.dumps([x.tolist() for x in (w.weights, w.time, e.weights, e.bandit, *
             capture_output=True,
             text=True,
             check=True,
-            env={**os.environ, "BESTARM_JIT": jit},
+            env={**os.environ, "TRUEBEST_JIT": jit},
         )
         outputs.append(json.loads(run.stdout))
     for one, other in zip(*outputs, strict=True):
@@ -130,7 +130,7 @@ print(json.dumps([x.tolist() for x in (w.weights, w.time, e.weights, e.bandit, *
 
 def test_a_damaged_cache_is_not_the_end(tmp_path: Path) -> None:
     """With unreadable machine code in the cache the kernels are compiled again."""
-    code = "from bestarm.kernels import families; print(families.pair_cost(2.0, 2.0, 1.0))"
+    code = "from truebest.kernels import families; print(families.pair_cost(2.0, 2.0, 1.0))"
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     environment.pop("NUMBA_CACHE_DIR", None)
 
@@ -154,9 +154,9 @@ def test_a_damaged_cache_is_not_the_end(tmp_path: Path) -> None:
 def test_a_simulation_is_the_same_uncompiled() -> None:
     """Every strategy takes the same number of samples and recommends the same arm, without a warning."""
     code = """
-import json, bestarm
-from bestarm.strategies import strategy_names
-found = bestarm.simulate(strategy_names(), [1.5, 0.5, 0.2], [0.1, 0.01], runs=4, seed=3)
+import json, truebest
+from truebest.strategies import strategy_names
+found = truebest.simulate(strategy_names(), [1.5, 0.5, 0.2], [0.1, 0.01], runs=4, seed=3)
 print(json.dumps([[c.samples.tolist(), c.recommended.tolist()] for c in found]))
 """
     outputs = [
@@ -165,7 +165,7 @@ print(json.dumps([[c.samples.tolist(), c.recommended.tolist()] for c in found]))
             capture_output=True,
             text=True,
             check=True,
-            env={**os.environ, "BESTARM_JIT": jit},
+            env={**os.environ, "TRUEBEST_JIT": jit},
         ).stdout
         for jit in ("0", "1")
     ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-import bestarm
-from bestarm.theory.stopping import RULES
+import truebest
+from truebest.theory.stopping import RULES
 
 RNG = np.random.default_rng(0)
 MEANS = RNG.normal(size=(2, 3, 4))
@@ -14,46 +14,46 @@ PULLS = RNG.integers(1, 100, size=(2, 3, 4))
 
 def test_weights_and_bounds() -> None:
     """optimal_weights, characteristic_time, lower_bound, complexity_bounds."""
-    batch, bounds = bestarm.optimal_weights(MEANS), bestarm.complexity_bounds(MEANS)
+    batch, bounds = truebest.optimal_weights(MEANS), truebest.complexity_bounds(MEANS)
     assert batch.weights.shape == MEANS.shape
     assert batch.time.shape == batch.log_time.shape == batch.ratio.shape == (2, 3)
     for index in np.ndindex(2, 3):
-        one = bestarm.optimal_weights(MEANS[index])
+        one = truebest.optimal_weights(MEANS[index])
         np.testing.assert_array_equal(one.weights, batch.weights[index])
-        assert one.time == batch.time[index] == bestarm.characteristic_time(MEANS)[index]
-        assert bestarm.lower_bound(MEANS[index], 0.1) == bestarm.lower_bound(MEANS, 0.1)[index]
-        single = bestarm.complexity_bounds(MEANS[index])
+        assert one.time == batch.time[index] == truebest.characteristic_time(MEANS)[index]
+        assert truebest.lower_bound(MEANS[index], 0.1) == truebest.lower_bound(MEANS, 0.1)[index]
+        single = truebest.complexity_bounds(MEANS[index])
         assert all(vars(single)[name] == value[index] for name, value in vars(bounds).items())
 
 
 def test_exploration() -> None:
     """exploration_biased_weights and the nested lists of exploration_candidates."""
-    batch = bestarm.exploration_biased_weights(MEANS - 0.2, MEANS + 0.2)
-    lists = bestarm.exploration_candidates(MEANS - 0.2, MEANS + 0.2)
+    batch = truebest.exploration_biased_weights(MEANS - 0.2, MEANS + 0.2)
+    lists = truebest.exploration_candidates(MEANS - 0.2, MEANS + 0.2)
     for i, j in np.ndindex(2, 3):
-        one = bestarm.exploration_biased_weights(MEANS[i, j] - 0.2, MEANS[i, j] + 0.2)
+        one = truebest.exploration_biased_weights(MEANS[i, j] - 0.2, MEANS[i, j] + 0.2)
         np.testing.assert_array_equal(one.weights, batch.weights[i, j])
         np.testing.assert_array_equal(one.bandit, batch.bandit[i, j])
         assert one.best == batch.best[i, j]
-        single = bestarm.exploration_candidates(MEANS[i, j] - 0.2, MEANS[i, j] + 0.2)
+        single = truebest.exploration_candidates(MEANS[i, j] - 0.2, MEANS[i, j] + 0.2)
         assert [c.arm for c in single] == [c.arm for c in lists[i][j]]
 
 
 def test_statistics_and_rules() -> None:
     """glr, evidence_rate, every stopping rule, the intervals."""
-    batch = bestarm.glr(PULLS, MEANS, sigma=2.0)
+    batch = truebest.glr(PULLS, MEANS, sigma=2.0)
     weights = PULLS / PULLS.sum(axis=-1, keepdims=True)
-    values = bestarm.evidence_rate(MEANS, weights)
-    lower, upper = bestarm.Mixture().intervals(PULLS, MEANS, 0.1)
-    rules = {name: rule for name, rule in RULES.items() if rule.knows(bestarm.Gaussian())}
+    values = truebest.evidence_rate(MEANS, weights)
+    lower, upper = truebest.Mixture().intervals(PULLS, MEANS, 0.1)
+    rules = {name: rule for name, rule in RULES.items() if rule.knows(truebest.Gaussian())}
     decisions = {name: rule.evaluate(PULLS, MEANS, 0.1) for name, rule in rules.items()}
     for index in np.ndindex(2, 3):
-        one = bestarm.glr(PULLS[index], MEANS[index], sigma=2.0)
+        one = truebest.glr(PULLS[index], MEANS[index], sigma=2.0)
         assert one.statistic == batch.statistic[index]
         assert one.leader == batch.leader[index]
         np.testing.assert_array_equal(one.against, batch.against[index])
-        assert bestarm.evidence_rate(MEANS[index], weights[index]) == values[index]
-        ends = bestarm.Mixture().intervals(PULLS[index], MEANS[index], 0.1)
+        assert truebest.evidence_rate(MEANS[index], weights[index]) == values[index]
+        ends = truebest.Mixture().intervals(PULLS[index], MEANS[index], 0.1)
         np.testing.assert_array_equal(ends, (lower[index], upper[index]))
         for name, rule in rules.items():
             single = rule.evaluate(PULLS[index], MEANS[index], 0.1)
@@ -63,26 +63,26 @@ def test_statistics_and_rules() -> None:
 
 def test_empty_batches_are_empty() -> None:
     """No bandits in, no weights out."""
-    assert bestarm.optimal_weights(np.empty((0, 3))).time.shape == (0,)
-    assert bestarm.exploration_biased_weights(np.empty((0, 3)), np.empty((0, 3))).best.shape == (0,)
+    assert truebest.optimal_weights(np.empty((0, 3))).time.shape == (0,)
+    assert truebest.exploration_biased_weights(np.empty((0, 3)), np.empty((0, 3))).best.shape == (0,)
 
 
 def test_unpulled_arms() -> None:
     """An arm without pulls has an infinite interval, makes Z zero, and its mean is ignored."""
-    found = bestarm.glr([10, 0, 5], [0.5, np.nan, 0.1])
+    found = truebest.glr([10, 0, 5], [0.5, np.nan, 0.1])
     assert found.statistic == 0.0
     assert found.leader == 0
-    assert bestarm.confidence_width([0, 1], 0.1, 2).tolist()[0] == np.inf
-    lower, upper = bestarm.Mixture().intervals([10, 0, 5], [0.5, 0.0, 0.1], 0.1)
+    assert truebest.confidence_width([0, 1], 0.1, 2).tolist()[0] == np.inf
+    lower, upper = truebest.Mixture().intervals([10, 0, 5], [0.5, 0.0, 0.1], 0.1)
     assert (lower[1], upper[1]) == (-np.inf, np.inf)
-    assert not bestarm.Mixture().evaluate([10, 0, 5], [0.5, 0.0, 0.1], 0.1).decided
+    assert not truebest.Mixture().evaluate([10, 0, 5], [0.5, 0.0, 0.1], 0.1).decided
 
 
 def test_risk_of_a_half_needs_no_samples() -> None:
     """With δ >= 1/2 a guess between two arms is allowed: the bound is 0, also where T is inf."""
-    assert bestarm.lower_bound([0.9, 0.1], 0.5) == 0.0
-    assert bestarm.lower_bound([0.9, 0.9], 0.7) == 0.0
-    assert bestarm.lower_bound([0.9, 0.9], 0.1) == np.inf
+    assert truebest.lower_bound([0.9, 0.1], 0.5) == 0.0
+    assert truebest.lower_bound([0.9, 0.9], 0.7) == 0.0
+    assert truebest.lower_bound([0.9, 0.9], 0.1) == np.inf
 
 
 def test_any_memory_layout_is_accepted() -> None:
@@ -101,12 +101,13 @@ def test_any_memory_layout_is_accepted() -> None:
     ]
     for form in forms:
         assert (
-            bestarm.optimal_weights(form).weights.tolist() == bestarm.optimal_weights(means).weights.tolist()
+            truebest.optimal_weights(form).weights.tolist()
+            == truebest.optimal_weights(means).weights.tolist()
         )
-        assert bestarm.glr(pulls, form).statistic.tolist() == bestarm.glr(pulls, means).statistic.tolist()
+        assert truebest.glr(pulls, form).statistic.tolist() == truebest.glr(pulls, means).statistic.tolist()
         gaps = form[:1] - form[:1]
-        assert bestarm.optimal_weights(gaps=gaps).time.tolist() == [np.inf]
-        found = bestarm.exploration_biased_weights(form, form).weights
-        np.testing.assert_array_equal(found, bestarm.exploration_biased_weights(means, means).weights)
-        bestarm.confidence_width(np.broadcast_to(np.int64(4), (3,)), 0.1, 3)
-        bestarm.Mixture().intervals(np.broadcast_to(5, form.shape), form, 0.1)
+        assert truebest.optimal_weights(gaps=gaps).time.tolist() == [np.inf]
+        found = truebest.exploration_biased_weights(form, form).weights
+        np.testing.assert_array_equal(found, truebest.exploration_biased_weights(means, means).weights)
+        truebest.confidence_width(np.broadcast_to(np.int64(4), (3,)), 0.1, 3)
+        truebest.Mixture().intervals(np.broadcast_to(5, form.shape), form, 0.1)

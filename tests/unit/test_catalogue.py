@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-import bestarm
-from bestarm._catalogue import COMPARED, DEFAULT_RULE, DEFAULT_STRATEGY, STOPPING_RULES, STRATEGIES
-from bestarm.cli._app import COMMANDS
-from bestarm.strategies import find_strategy
+import truebest
 from support.commands import refused, run
+from truebest._catalogue import COMPARED, DEFAULT_RULE, DEFAULT_STRATEGY, STOPPING_RULES, STRATEGIES
+from truebest.cli._app import COMMANDS
+from truebest.strategies import find_strategy
 
 ROOT = Path(__file__).parents[2]
 ADDED = """
 import contextlib, io, json, os, sys
 os.environ["COLUMNS"] = "200"
-from bestarm._catalogue import STOPPING_RULES, STRATEGIES, Entry
+from truebest._catalogue import STOPPING_RULES, STRATEGIES, Entry
 STRATEGIES["a-new-one"] = Entry("strategies.uniform", "Uniform")
 STOPPING_RULES["a-new-rule"] = Entry("theory.mixture", "Mixture", {"c": 7.0})
-from bestarm.cli import main
+from truebest.cli import main
 
 said = {}
 for words in (["simulate", "--help"], ["create", "--help"], ["identify", "--help"]):
@@ -32,31 +32,31 @@ for words in (["simulate", "--help"], ["create", "--help"], ["identify", "--help
     said[words[0]] = out.getvalue()
 numerics = sorted({"numpy", "numba", "scipy"} & set(sys.modules))
 
-import bestarm
-from bestarm.strategies import find_strategy, strategy_names
-for find in (find_strategy, bestarm.stopping_rule):
+import truebest
+from truebest.strategies import find_strategy, strategy_names
+for find in (find_strategy, truebest.stopping_rule):
     try:
         find("no such name")
-    except bestarm.InvalidInputError as error:
+    except truebest.InvalidInputError as error:
         said[find.__name__] = str(error)
-made = [find_strategy("a-new-one").name, bestarm.stopping_rule("a-new-rule").c, strategy_names()]
-cell = bestarm.simulate("a-new-one", [1.0, 0.0], 0.1, runs=2, stopping="a-new-rule").cells[0]
+made = [find_strategy("a-new-one").name, truebest.stopping_rule("a-new-rule").c, strategy_names()]
+cell = truebest.simulate("a-new-one", [1.0, 0.0], 0.1, runs=2, stopping="a-new-rule").cells[0]
 print(json.dumps([said, numerics, made, cell.runs]))
 """
 
 ADDED_FIGURE = """
 import contextlib, io, json, os, sys
 os.environ["COLUMNS"] = "200"
-from bestarm.plots.catalogue import FIGURES, Figure
+from truebest.plots.catalogue import FIGURES, Figure
 FIGURES["figure6"] = Figure("Figure 6", "One point & no more.", "one_point", "rows", "figure_6", ("seed",))
-from bestarm.cli import main
+from truebest.cli import main
 
 with contextlib.redirect_stdout(io.StringIO()) as out:
     assert main(["reproduce", "--help"]) == 0
 numerics = sorted({"numpy", "numba", "scipy", "matplotlib"} & set(sys.modules))
 
-from bestarm.paper import figures
-from bestarm.plots import new_figure, paper
+from truebest.paper import figures
+from truebest.plots import new_figure, paper
 figures.one_point = lambda seed: [seed]
 figures.rows = lambda data: [{"x": x} for x in data]
 def figure_6(data):
@@ -87,15 +87,15 @@ def test_a_new_entry_shows_up_everywhere() -> None:
 def test_a_rule_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     """Also if that file is imported first: it imports the one with the base class, which looks rules up."""
     (tmp_path / "own_rule.py").write_text(
-        "from bestarm.theory.mixture import Mixture\n\n\nclass Own(Mixture):\n    name = 'own'\n"
+        "from truebest.theory.mixture import Mixture\n\n\nclass Own(Mixture):\n    name = 'own'\n"
     )
     code = (
-        "import bestarm\nbestarm.__path__.append('.')\n"
-        "from bestarm._catalogue import STOPPING_RULES, Entry\n"
+        "import truebest\ntruebest.__path__.append('.')\n"
+        "from truebest._catalogue import STOPPING_RULES, Entry\n"
         "STOPPING_RULES['own'] = Entry('own_rule', 'Own')\n"
-        "from bestarm.own_rule import Own\n"
-        "from bestarm.theory.stopping import RULES\n"
-        "assert type(bestarm.stopping_rule('own')) is Own is type(RULES['own'])\n"
+        "from truebest.own_rule import Own\n"
+        "from truebest.theory.stopping import RULES\n"
+        "assert type(truebest.stopping_rule('own')) is Own is type(RULES['own'])\n"
         "assert len(RULES) == len([*RULES]) and RULES['own'] is RULES['own']\n"
     )
     subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=tmp_path)
@@ -110,7 +110,7 @@ def test_a_strategy_is_found_by_its_name(name: str) -> None:
 @pytest.mark.parametrize("name", STOPPING_RULES)
 def test_a_rule_is_found_by_its_name(name: str) -> None:
     """And calls itself so."""
-    assert bestarm.stopping_rule(name).name == name
+    assert truebest.stopping_rule(name).name == name
 
 
 def test_what_is_chosen_from_the_tables_is_in_them() -> None:
@@ -122,7 +122,7 @@ def test_what_is_chosen_from_the_tables_is_in_them() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_help_needs_numerics(command: str) -> None:
     """Of no command: NumPy alone takes longer than all of the help."""
-    code = f"from bestarm.cli import main; assert main([{command!r}, '--help']) == 0; import sys; "
+    code = f"from truebest.cli import main; assert main([{command!r}, '--help']) == 0; import sys; "
     code += "assert 'typer' in sys.modules and not {'numpy', 'numba', 'scipy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
 

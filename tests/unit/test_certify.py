@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from benchmarks.certify import PAGE, advance, advanced, arguments, bundles, enter, file_of, page
 
-import bestarm
-from bestarm import _catalogue
-from bestarm.paper.certified import (
+import truebest
+from truebest import _catalogue
+from truebest.paper.certified import (
     DELTAS,
     EQUAL,
     FIRST,
@@ -24,9 +24,9 @@ from bestarm.paper.certified import (
     verdict_counts,
     write,
 )
-from bestarm.paper.report import certified_rates
-from bestarm.theory.models import Gaussian
-from bestarm.theory.stopping import find_rule
+from truebest.paper.report import certified_rates
+from truebest.theory.models import Gaussian
+from truebest.theory.stopping import find_rule
 
 EASY = Group("uniform", "practical", "easy", (0.9, 0.1))
 EVERY = {group.name: group for group in groups()}
@@ -66,7 +66,9 @@ def test_processes_make_the_same_files(tmp_path: Path) -> None:
     others = list(advanced(some, tmp_path / "other", 5, math.inf, 2, threads=1))
     assert {group.name for group in others} == {group.name for group in some}
     for group in some:
-        kept, other = (bestarm.load_simulation(file_of(group, one)) for one in (tmp_path, tmp_path / "other"))
+        kept, other = (
+            truebest.load_simulation(file_of(group, one)) for one in (tmp_path, tmp_path / "other")
+        )
         assert [cell.to_dict() for cell in kept] == [cell.to_dict() for cell in other]
 
 
@@ -218,7 +220,7 @@ def test_another_rule_is_noticed() -> None:
 def test_a_wrong_answer_is_not_within() -> None:
     """A strategy that answers at once, and wrongly, is counted so."""
 
-    @bestarm.strategy(stops_itself=True)
+    @truebest.strategy(stops_itself=True)
     def last(pulls):  # type: ignore[no-untyped-def]
         return 2 * pulls.size - 1
 

@@ -11,27 +11,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.cli import main
+import truebest
 from support.refusals import refused_in_one_sentence
+from truebest.cli import main
 
 START = """
 import os, signal, sys, time
-import numba, numpy as np, bestarm
-from bestarm.kernels.api import uniform
+import numba, numpy as np, truebest
+from truebest.kernels.api import uniform
 from dask.distributed import Client, LocalCluster
 
 @numba.njit
 def half(random):
     return uniform(random) < 0.5
 
-@bestarm.strategy(rows=("turn",))
+@truebest.strategy(rows=("turn",))
 def mine(pulls, leader, memory, random):
     memory[0, 0] += 1.0
     return leader if half(random) else int(memory[0, 0]) % pulls.size
 
 def run(strategies=("tas-d", "racing", mine), runs=2000, **options):
-    return bestarm.simulate(list(strategies), (0.6, 0.5, 0.45), [0.3, 0.1], runs=runs, seed=3, **options)
+    return truebest.simulate(list(strategies), (0.6, 0.5, 0.45), [0.3, 0.1], runs=runs, seed=3, **options)
 
 def same(one, other):
     for a, b in zip(one, other, strict=True):
@@ -59,8 +59,8 @@ def main():
             same(here, run(cluster=client, progress=kill))
             assert killed and killed[0] not in pids(client)
             try:
-                bestarm.simulate(bad, (1.0, 0.0), 0.1, runs=3, cluster=client)
-            except bestarm.InvalidInputError as error:
+                truebest.simulate(bad, (1.0, 0.0), 0.1, runs=3, cluster=client)
+            except truebest.InvalidInputError as error:
                 assert "returned 7" in str(error), error
             calls = []
             def stop(done, total):
@@ -75,7 +75,7 @@ def main():
             identified(client)
     print("done")
 
-@bestarm.strategy
+@truebest.strategy
 def bad(t):
     return 0 if t < 4 else 7
 
@@ -85,7 +85,7 @@ def draw(mean, rng):
 def identified(client):
     import functools
     arms = {name: functools.partial(draw, mean) for name, mean in (("a", 2.0), ("b", 0.0))}
-    found = bestarm.identify(arms, 0.1, sigma=1.0, max_samples=1000, workers=client.get_executor())
+    found = truebest.identify(arms, 0.1, sigma=1.0, max_samples=1000, workers=client.get_executor())
     assert found.best == "a", found
 
 if __name__ == "__main__":
@@ -105,7 +105,7 @@ def test_bad_clusters_are_sentences() -> None:
     """No client, nobody there, and a GPU at the same time."""
 
     def call(**options: object) -> object:
-        return bestarm.simulate("tas-d", (0.9, 0.1), 0.1, runs=3, **options)  # type: ignore[arg-type]
+        return truebest.simulate("tas-d", (0.9, 0.1), 0.1, runs=3, **options)  # type: ignore[arg-type]
 
     refused_in_one_sentence("cluster must be a dask.distributed.Client", lambda: call(cluster=3))
     refused_in_one_sentence("got both", lambda: call(cluster="tcp://127.0.0.1:9", device="cuda"))
@@ -140,11 +140,11 @@ def test_an_executor_that_is_shut_down_is_refused() -> None:
     given = {"sigma": 1.0, "max_samples": 20, "workers": pool}
     refused_in_one_sentence(
         "takes work",
-        lambda: bestarm.identify({"a": good, "b": good}, 0.1, **given),  # type: ignore[arg-type]
+        lambda: truebest.identify({"a": good, "b": good}, 0.1, **given),  # type: ignore[arg-type]
     )
 
 
 def test_a_process_that_dies_is_an_arm_that_failed() -> None:
     """Live, with a pool of processes: one sentence, no hanging."""
-    with ProcessPoolExecutor(1) as pool, pytest.raises(bestarm.ArmError, match="BrokenProcessPool"):
-        bestarm.identify({"a": good, "b": dies}, 0.1, sigma=1.0, max_samples=100, workers=pool)
+    with ProcessPoolExecutor(1) as pool, pytest.raises(truebest.ArmError, match="BrokenProcessPool"):
+        truebest.identify({"a": good, "b": dies}, 0.1, sigma=1.0, max_samples=100, workers=pool)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm import Bandit, Comparison, InvalidInputError, TrackAndStop, compare
-from bestarm.comparison import runner, stability, tables
-from bestarm.comparison.page import page
-from bestarm.comparison.statistics import Ratios
+import truebest
+from truebest import Bandit, Comparison, InvalidInputError, TrackAndStop, compare
+from truebest.comparison import runner, stability, tables
+from truebest.comparison.page import page
+from truebest.comparison.statistics import Ratios
 
 SUITE = [Bandit("two", (0.0, 1.0), groups=("few",)), Bandit("four", (0.0, 0.2, 0.4, 1.2), groups=("many",))]
 NAMES = ["tas-d", "racing", "uniform"]
@@ -96,7 +96,7 @@ def test_cells_are_those_of_simulate() -> None:
     """The same runs, under the seed that follows from the bandit's name; several risks, two groups."""
     found = small(delta=[0.1, 0.01])
     for b, bandit in enumerate(SUITE):
-        alone = bestarm.simulate(
+        alone = truebest.simulate(
             NAMES, bandit.means, [0.1, 0.01], runs=10, seed=bandit.seed(3), stopping="mixture", progress=False
         )
         for cell in alone:
@@ -133,7 +133,7 @@ def test_cut_off_runs_are_counted_and_shown() -> None:
 def test_too_many_errors_are_said() -> None:
     """A strategy that recommends a wrong arm in every run is named; the others are not."""
 
-    @bestarm.strategy(stops_itself=True, name="wrong")
+    @truebest.strategy(stops_itself=True, name="wrong")
     def wrong(means):  # type: ignore[no-untyped-def]
         return means.size
 
@@ -162,7 +162,7 @@ def test_movement_is_that_of_decision_3() -> None:
 def interrupted_after(parts: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Let the simulation of a part number so and so be interrupted; returns what was simulated."""
     made: list[str] = []
-    original = bestarm.simulate
+    original = truebest.simulate
 
     def simulate(strategy: Any, *args: Any, **kwargs: Any) -> Any:
         if len(made) == parts:
@@ -207,11 +207,11 @@ def test_an_interruption_before_the_first_bandit_is_one(monkeypatch: pytest.Monk
 def test_a_changed_function_is_not_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A user's strategy is known by its code, not by its name."""
 
-    @bestarm.strategy(name="mine")
+    @truebest.strategy(name="mine")
     def one(t, pulls):  # type: ignore[no-untyped-def]
         return int(t) % pulls.size
 
-    @bestarm.strategy(name="mine")
+    @truebest.strategy(name="mine")
     def other(t, pulls):  # type: ignore[no-untyped-def]
         return (int(t) + 1) % pulls.size
 

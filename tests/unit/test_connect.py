@@ -1,4 +1,4 @@
-"""`bestarm.connect`: an experiment behind a server is used like one in this process."""
+"""`truebest.connect`: an experiment behind a server is used like one in this process."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm import Experiment, InvalidInputError, StoreError, SuspendedError
-from bestarm.remote import wire
-from bestarm.remote.experiment import RemoteExperiment
-from bestarm.remote.service import Service
-from bestarm.server.run import listen, make_server
-from bestarm.server.tokens import Tokens
+import truebest
 from support.service import READ_TOKEN, TOKEN, serving
 from support.service import Service as Server
+from truebest import Experiment, InvalidInputError, StoreError, SuspendedError
+from truebest.remote import wire
+from truebest.remote.experiment import RemoteExperiment
+from truebest.remote.service import Service
+from truebest.server.run import listen, make_server
+from truebest.server.tokens import Tokens
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def service(server: Server) -> Iterator[Service]:
-    with bestarm.connect(server.url, token=TOKEN, patience=5.0) as found:
+    with truebest.connect(server.url, token=TOKEN, patience=5.0) as found:
         yield found
 
 
@@ -101,15 +101,15 @@ def test_the_interface_is_that_of_experiment() -> None:
 
 def test_models_strategies_and_rules_are_sent(service: Service) -> None:
     """As objects; what is the user's own is refused."""
-    gaussian = bestarm.Gaussian((1.0, 2.0))
-    made = service.create("g", ["a", "b"], model=gaussian, strategy=bestarm.TrackAndStop(), lease=None)
+    gaussian = truebest.Gaussian((1.0, 2.0))
+    made = service.create("g", ["a", "b"], model=gaussian, strategy=truebest.TrackAndStop(), lease=None)
     assert made.settings.model == gaussian
     assert made.settings.lease is None
-    assert service.create("s", ["a", "b"], model=bestarm.Student()).settings.model == bestarm.Student()
-    assert service.create("u", ["a", "b"], model=bestarm.Bounded(0, 2)).settings.allows(2.0)
-    assert service.create("t", ["a", "b"], sigma={"a": 1, "b": 2}, stopping=bestarm.Tilt()).name == "t"
+    assert service.create("s", ["a", "b"], model=truebest.Student()).settings.model == truebest.Student()
+    assert service.create("u", ["a", "b"], model=truebest.Bounded(0, 2)).settings.allows(2.0)
+    assert service.create("t", ["a", "b"], sigma={"a": 1, "b": 2}, stopping=truebest.Tilt()).name == "t"
 
-    @bestarm.strategy
+    @truebest.strategy
     def mine(pulls):  # type: ignore[no-untyped-def]
         return int(np.argmin(pulls))
 
@@ -132,18 +132,18 @@ def test_errors_are_the_same_exceptions(service: Service, server: Server) -> Non
         experiment.ask(0)
     with pytest.raises(SuspendedError, match="outside the bounds"):
         experiment.tell(experiment.ask()[0], 7.0)
-    reader = bestarm.connect(server.url, token=READ_TOKEN)
+    reader = truebest.connect(server.url, token=READ_TOKEN)
     assert reader.open("errors").status().suspended
     with pytest.raises(InvalidInputError, match="permits reading only"):
         reader.open("errors").stop()
     reader.close()
     with pytest.raises(InvalidInputError, match="this needs a token"):
-        bestarm.connect(server.url, token="not-the-token-of-it")
+        truebest.connect(server.url, token="not-the-token-of-it")
     for bad in ("ftp://host", "127.0.0.1:8000", "http://", "http://me:pw@host/", "", None):
         with pytest.raises(InvalidInputError, match="a server must be given as"):
-            bestarm.connect(bad, token=TOKEN)  # type: ignore[arg-type]
+            truebest.connect(bad, token=TOKEN)  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="a token must be"):
-        bestarm.connect(server.url, token="a\nb")
+        truebest.connect(server.url, token="a\nb")
     assert TOKEN not in repr(service) + repr(experiment)
 
 
@@ -154,7 +154,7 @@ def test_nobody_answers() -> None:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         begun = time.monotonic()
         with pytest.raises(StoreError, match=r"does not answer .* nothing was sent"):
-            bestarm.connect(url, token=TOKEN, patience=0.7)
+            truebest.connect(url, token=TOKEN, patience=0.7)
         assert 0.6 < time.monotonic() - begun < 10.0
 
 
@@ -170,7 +170,7 @@ def test_a_restart_is_waited_for(tmp_path: Path) -> None:
     """What does no harm twice is sent again by itself; and so is what surely did not arrive."""
     url = f"sqlite:///{tmp_path}/runs.db"
     server, thread, port = begin(url, 0)
-    service = bestarm.connect(f"http://127.0.0.1:{port}", token=TOKEN)
+    service = truebest.connect(f"http://127.0.0.1:{port}", token=TOKEN)
     experiment = service.create("e", ["a", "b"], bounds=(0, 1))
     pulls, answers = experiment.ask(4), []
     for call in (lambda: experiment.tell([(pulls[0], 0.5)]), lambda: [pull.id for pull in experiment.ask(1)]):

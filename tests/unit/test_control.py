@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bestarm import Experiment, InvalidInputError, identify
-from bestarm.experiment.store.memory import MemoryStore
 from support.commands import run
+from truebest import Experiment, InvalidInputError, identify
+from truebest.experiment.store.memory import MemoryStore
 
 
 def begin(**settings: Any) -> Experiment:
@@ -105,7 +105,7 @@ def test_equal_arms_are_rarely_called_better() -> None:
 def test_commands_and_results_show_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A column in tables, a line in status, fields in JSON, a section in the report."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BESTARM_STORE", "sqlite:///runs.db")
+    monkeypatch.setenv("TRUEBEST_STORE", "sqlite:///runs.db")
     words = ("--arm", "old", "--arm", "new", "--bounds", "0,1", "--control", "old")
     assert run("create", "x", *words).code == 0
     run("observe", "x", "old", *["0.1", "0.2"] * 4)
@@ -114,7 +114,7 @@ def test_commands_and_results_show_it(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "better than old by" in out
     assert "control    " in out
     assert json.loads(run("status", "x", "--format", "json").out)["control"] == "old"
-    from bestarm import Experiment as Shown
+    from truebest import Experiment as Shown
 
     assert "Against the control" in Shown.open("sqlite:///runs.db", "x").report()
     arms = {"old": lambda: 0.0, "new": lambda: 1.0}

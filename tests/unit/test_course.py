@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestarm import Experiment, InvalidInputError, StoreError
-from bestarm.experiment import course
+from truebest import Experiment, InvalidInputError, StoreError
+from truebest.experiment import course
 
 
 def work(experiment: Experiment, pulls: int, rng: np.random.Generator, waiting: int = 1) -> None:
@@ -111,7 +111,7 @@ def test_several_workers_are_asked_for_at_once() -> None:
 
 def test_many_pulls_for_several_workers_take_several_commits(monkeypatch: pytest.MonkeyPatch) -> None:
     """When the time for one is up, the rest follows in the next."""
-    monkeypatch.setattr("bestarm.experiment.experiment.AT_ONCE", 0.0)
+    monkeypatch.setattr("truebest.experiment.experiment.AT_ONCE", 0.0)
     experiment = Experiment.create("memory:", "e", ["a", "b"], bounds=(0, 1), seed=4)
     found = experiment.ask_for([("x", 5), ("y", 4)])
     assert [len(pulls) for pulls in found] == [5, 4]

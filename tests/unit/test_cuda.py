@@ -13,26 +13,26 @@ from types import FunctionType
 
 import pytest
 
-import bestarm
-from bestarm.kernels import _jit, rules
-from bestarm.kernels._known import made_for
-from bestarm.simulation import cuda
+import truebest
 from support.refusals import refused_in_one_sentence
+from truebest.kernels import _jit, rules
+from truebest.kernels._known import made_for
+from truebest.simulation import cuda
 
 TESTS = str(Path(__file__).parents[1])
 SAME = """
 import sys
-import numba, bestarm
+import numba, truebest
 from support.same_runs import assert_same, differences
-from bestarm.kernels import api
-from bestarm.kernels.api import normal, uniform
+from truebest.kernels import api
+from truebest.kernels.api import normal, uniform
 
 @numba.njit
 def helper(random):
     return uniform(random) < 0.5
 
 def above(limit):
-    @bestarm.strategy(rows=("noise",), params=(0.5,))
+    @truebest.strategy(rows=("noise",), params=(0.5,))
     def mine(t, last, leader, pulls, params, memory, random):
         memory[0, 0] += api.normal(random) + normal(random)
         if helper(random) and memory[0, 0] > limit - params[0]:
@@ -41,8 +41,8 @@ def above(limit):
     return mine
 
 def same(strategy, means, deltas, runs, **options):
-    one = bestarm.simulate(strategy, means, deltas, runs=runs, seed=5, **options)
-    other = bestarm.simulate(strategy, means, deltas, runs=runs, seed=5, device="cuda", **options)
+    one = truebest.simulate(strategy, means, deltas, runs=runs, seed=5, **options)
+    other = truebest.simulate(strategy, means, deltas, runs=runs, seed=5, device="cuda", **options)
     for cell, twin in zip(one, other, strict=True):
         found = differences(strategy, means, cell, twin, **options)
         assert_same(found, cell.runs)
@@ -69,7 +69,7 @@ for name in ("uniform", "tas-c", "tas-d", "ebs-c", "ebs-d", "racing", "lucb++"):
 same(above(0.2), (1.9, 0.5, 0.4), [0.3, 0.1], runs=20)
 """,
     "a user's rule": """
-@bestarm.stopping_rule
+@truebest.stopping_rule
 def mine(params, state, t):
     return api.evidence(params, state) > 3.0 or t > 90.0
 for strategy in ("ebs-d", "lucb++", above(0.2)):
@@ -82,7 +82,7 @@ same("tas-d", (0.9, 0.2, 0.1), 0.2, runs=3, rewards="bernoulli", stopping="tilt"
 same("ebs-d", (3.0, 1.0), 0.2, runs=3, rewards="poisson")
 same("tas-c", (3.0, 1.0), 0.2, runs=3, rewards="exponential", stopping="kaufmann-koolen", max_samples=60)
 same("uniform", (2.0, 0.0), 0.2, runs=3, noise=[1.0, 0.5], sigma=[1.0, 0.5], stopping="gk16")
-same("uniform", (2.0, 0.0), 0.2, runs=3, model=bestarm.Student(), stopping="student", max_samples=60)
+same("uniform", (2.0, 0.0), 0.2, runs=3, model=truebest.Student(), stopping="student", max_samples=60)
 same("uniform", (0.9, 0.2), 0.2, runs=3, rewards="beta", noise=0.1, stopping="mixture", max_samples=60)
 same("uniform", None, 0.2, runs=3, rewards=[[1.0, 2.0, 3.0], [0.0, 0.5]], tolerance=0.1)
 """,
@@ -91,8 +91,8 @@ found = same("tas-d", (1e6, 1e6, 1e6 - 3.0), [0.3, 0.1], runs=20, max_samples=25
 assert 0 < found.cells[0].censored <= 20
 """,
     "a summary": """
-one = bestarm.simulate("uniform", (1.9, 0.5, 0.4), [0.3, 0.1], runs=40)
-other = bestarm.simulate("uniform", (1.9, 0.5, 0.4), [0.3, 0.1], runs=40, device="cuda", keep="summary")
+one = truebest.simulate("uniform", (1.9, 0.5, 0.4), [0.3, 0.1], runs=40)
+other = truebest.simulate("uniform", (1.9, 0.5, 0.4), [0.3, 0.1], runs=40, device="cuda", keep="summary")
 for cell, twin in zip(one, other, strict=True):
     assert (cell.runs, cell.mean_samples, cell.errors) == (twin.runs, twin.mean_samples, twin.errors)
     assert twin.samples.size == 0
@@ -111,8 +111,8 @@ def test_the_comparison_would_see_another_run() -> None:
     """The negative control: with another seed runs differ, and not by the last bits of a threshold."""
     done = simulated(
         """
-given = bestarm.simulate
-bestarm.simulate = lambda *args, seed, device="cpu", **options: given(
+given = truebest.simulate
+truebest.simulate = lambda *args, seed, device="cpu", **options: given(
     *args, seed=seed + (device == "cuda"), device=device, **options
 )
 same("uniform", (1.9, 0.5), 0.1, runs=5)
@@ -138,8 +138,8 @@ def progress(done, total):
     calls.append(done)
     if len(calls) == 2:
         os.kill(os.getpid(), signal.SIGINT)
-found = bestarm.simulate("uniform", (1.9, 0.5), 0.1, runs=3000, device="cuda", progress=progress).cells[0]
-short = bestarm.simulate("uniform", (1.9, 0.5), 0.1, runs=found.runs).cells[0]
+found = truebest.simulate("uniform", (1.9, 0.5), 0.1, runs=3000, device="cuda", progress=progress).cells[0]
+short = truebest.simulate("uniform", (1.9, 0.5), 0.1, runs=found.runs).cells[0]
 assert (short.samples == found.samples).all() and (short.mean_pulls == found.mean_pulls).all()
 print(found.runs, found.complete)
 """
@@ -156,20 +156,20 @@ def test_an_interruption_keeps_whole_runs() -> None:
 
 BAD = {
     "no arm": """
-@bestarm.strategy
+@truebest.strategy
 def bad(t, pulls):
     return 0 if t < 4 else 7
-bestarm.simulate(bad, (1.0, 0.0), 0.1, runs=3, device="cuda")
+truebest.simulate(bad, (1.0, 0.0), 0.1, runs=3, device="cuda")
 """,
     "an index": """
-@bestarm.strategy
+@truebest.strategy
 def outside(pulls, memory):
     memory[3, 0] += 1.0
     return 0
-bestarm.simulate(outside, (1.0, 0.0), 0.1, runs=3, device="cuda")
+truebest.simulate(outside, (1.0, 0.0), 0.1, runs=3, device="cuda")
 """,
     "too many arms": """
-bestarm.simulate("ebs-d", list(range(9000)), 0.1, runs=1, device="cuda")
+truebest.simulate("ebs-d", list(range(9000)), 0.1, runs=1, device="cuda")
 """,
 }
 
@@ -181,7 +181,7 @@ bestarm.simulate("ebs-d", list(range(9000)), 0.1, runs=1, device="cuda")
 def test_what_a_gpu_cannot_do_is_a_sentence(what: str, said: str) -> None:
     """A bad action, an index that is none, and more arms than a lane has memory for."""
     last = simulated(BAD[what]).stderr.strip().splitlines()[-1]
-    assert last.startswith("bestarm.errors.InvalidInputError")
+    assert last.startswith("truebest.errors.InvalidInputError")
     assert said in last
     assert ";" in last
 
@@ -190,15 +190,15 @@ def test_without_a_gpu_or_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """One sentence each."""
 
     def call() -> object:
-        return bestarm.simulate("uniform", (1.0, 0.0), 0.1, runs=1, device="cuda")
+        return truebest.simulate("uniform", (1.0, 0.0), 0.1, runs=1, device="cuda")
 
     monkeypatch.setattr(cuda, "find_spec", lambda _: None)
-    refused_in_one_sentence("pip install 'bestarm[cuda]'", call)
+    refused_in_one_sentence("pip install 'truebest[cuda]'", call)
     refused_in_one_sentence(
-        "device must be one of", lambda: bestarm.simulate("uniform", (1.0, 0.0), device="gpu")
+        "device must be one of", lambda: truebest.simulate("uniform", (1.0, 0.0), device="gpu")
     )
     refused_in_one_sentence(
-        "keep must be one of", lambda: bestarm.simulate("uniform", (1.0, 0.0), keep="all")
+        "keep must be one of", lambda: truebest.simulate("uniform", (1.0, 0.0), keep="all")
     )
 
 

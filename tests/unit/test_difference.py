@@ -7,14 +7,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm import InvalidInputError, Simulation
+import truebest
+from truebest import InvalidInputError, Simulation
 
 MEANS = (0.9, 0.5, 0.3)
 
 
 def simulated(runs: int = 50, **more: object) -> Simulation:
-    return bestarm.simulate(["tas-d", "uniform"], MEANS, 0.1, runs=runs, **more)  # type: ignore[arg-type]
+    return truebest.simulate(["tas-d", "uniform"], MEANS, 0.1, runs=runs, **more)  # type: ignore[arg-type]
 
 
 def part(found: Simulation, first: int, runs: int, *names: str) -> Simulation:
@@ -104,7 +104,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
     """A summary, two bandits, and a key of several cells or none."""
     with pytest.raises(InvalidInputError, match="keep='runs'"):
         simulated(keep="summary").difference("tas-d", "uniform")
-    found = bestarm.simulate("tas-d", [MEANS, (0.9, 0.1, 0.0)], [0.1, 0.2], runs=5)
+    found = truebest.simulate("tas-d", [MEANS, (0.9, 0.1, 0.0)], [0.1, 0.2], runs=5)
     with pytest.raises(InvalidInputError, match="different bandits"):
         found.difference(("tas-d", 0.1, 0), ("tas-d", 0.1, 1))
     with pytest.raises(InvalidInputError, match="must name one cell"):

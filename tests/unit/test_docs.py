@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bestarm.paper.stability import kept_stability
-from bestarm.paper.table1 import joint_test, precise_table
 from support.commands import run
+from truebest.paper.stability import kept_stability
+from truebest.paper.table1 import joint_test, precise_table
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -20,7 +20,7 @@ BLOCKS = [
     for i, code in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
 ]
 README = (ROOT / "README.md").read_text()
-SHOWN = re.findall(r"^    \$ (bestarm .*)\n((?:    .*\n|\n)*)", README, re.MULTILINE)
+SHOWN = re.findall(r"^    \$ (truebest .*)\n((?:    .*\n|\n)*)", README, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("page", "number", "code"), BLOCKS, ids=[f"{p}-{i}" for p, i, _ in BLOCKS])

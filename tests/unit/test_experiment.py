@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import bestarm
-from bestarm.errors import InvalidInputError, StoreError, SuspendedError
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.pulls import Pull, pull_seed
-from bestarm.experiment.store.memory import MemoryStore
+import truebest
 from support.clock import Clocked
 from support.older import without_alarm
+from truebest.errors import InvalidInputError, StoreError, SuspendedError
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.pulls import Pull, pull_seed
+from truebest.experiment.store.memory import MemoryStore
 
 
 def make(**options: Any) -> Experiment:
@@ -522,17 +522,17 @@ def test_a_second_create_must_agree() -> None:
 def test_parameters_of_strategy_and_rule_come_back() -> None:
     """What was created with an object is opened with an equal one."""
     store = MemoryStore()
-    chosen = bestarm.EBS(tracking="C", gamma=0.2, clip=(0.0, 1.0))
-    make(store=store, strategy=chosen, stopping=bestarm.Mixture(c=5.0))
+    chosen = truebest.EBS(tracking="C", gamma=0.2, clip=(0.0, 1.0))
+    make(store=store, strategy=chosen, stopping=truebest.Mixture(c=5.0))
     again = Experiment.open(store, "x")
     assert again.settings.strategy == chosen
-    assert again.settings.stopping == bestarm.Mixture(c=5.0)
+    assert again.settings.stopping == truebest.Mixture(c=5.0)
 
 
 def test_a_strategy_of_ones_own_must_be_handed_in_again() -> None:
     """Without it one may look but not ask; with another one it is refused."""
 
-    @bestarm.strategy
+    @truebest.strategy
     def mine(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
         return 0
 
@@ -545,12 +545,12 @@ def test_a_strategy_of_ones_own_must_be_handed_in_again() -> None:
         blind.ask()
     assert blind.tell(Experiment.open(store, "x", strategy=mine).ask()[0], 0.5) == "told"
     with pytest.raises(InvalidInputError, match="'mine'"):
-        Experiment.open(store, "x", strategy=bestarm.Uniform())
+        Experiment.open(store, "x", strategy=truebest.Uniform())
 
 
 def test_rules_of_another_version_are_refused() -> None:
     """An experiment that would be judged otherwise than it was begun is not taken up."""
-    from bestarm.experiment.events import CREATED, Entry
+    from truebest.experiment.events import CREATED, Entry
 
     store = MemoryStore()
     record = make().settings.to_record()
@@ -702,11 +702,11 @@ def test_ties_have_no_forecast() -> None:
 def test_only_a_strategy_that_says_so_may_stop_by_itself() -> None:
     """Otherwise its stop would be sold with the promise of the rule, which it is not."""
 
-    @bestarm.strategy(name="eager")
+    @truebest.strategy(name="eager")
     def undeclared(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
         return pulls.size + leader
 
-    @bestarm.strategy(name="eager", stops_itself=True)
+    @truebest.strategy(name="eager", stops_itself=True)
     def declared(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
         return pulls.size + leader
 
@@ -770,7 +770,7 @@ def test_an_experiment_keeps_its_lease() -> None:
     store = MemoryStore()
     make(store=store, lease=5.0)
     assert make(store=store, lease=7.0).settings.lease == 5.0
-    result = bestarm.identify(
+    result = truebest.identify(
         {"a": lambda: 0.1, "b": lambda: 0.2, "c": lambda: 0.9},
         bounds=(0, 1),
         strategy="uniform",
@@ -802,7 +802,7 @@ def test_no_password_is_shown(postgres_url: str) -> None:
 
 def test_a_log_with_events_of_a_newer_version_is_refused() -> None:
     """One sentence with the advice to upgrade."""
-    from bestarm.experiment.events import Entry
+    from truebest.experiment.events import Entry
 
     store = MemoryStore()
     make(store=store)

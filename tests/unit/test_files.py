@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bestarm._files import write_whole
+from truebest._files import write_whole
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes and devices are POSIX")
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from bestarm import Experiment
-from bestarm.experiment.events import DECIDED
-from bestarm.experiment.findings import Findings, same_decision
-from bestarm.experiment.independent import Independent
-from bestarm.experiment.settings import new_settings
-from bestarm.experiment.store import open_store
+from truebest import Experiment
+from truebest.experiment.events import DECIDED
+from truebest.experiment.findings import Findings, same_decision
+from truebest.experiment.independent import Independent
+from truebest.experiment.settings import new_settings
+from truebest.experiment.store import open_store
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SOME = Findings(

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.experiment import forecast as module
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.independent import Independent
-from bestarm.kernels.layout import PULLS
-from bestarm.kernels.noiseless import run_on
-from bestarm.strategies import Strategy, find_strategy, strategy_names
+import truebest
+from truebest.experiment import forecast as module
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.independent import Independent
+from truebest.kernels.layout import PULLS
+from truebest.kernels.noiseless import run_on
+from truebest.strategies import Strategy, find_strategy, strategy_names
 
 SEEDS = {"lucb++": 3, "ebs-open-gaps": 3}  # with 2 they would never end, one for a tie that lasts
 MEANS = {"a": 0.5, "b": 0.45, "c": 0.42, "d": 0.35, "e": 0.2}
@@ -88,7 +88,7 @@ def test_a_step_adds_to_the_sums_of_targets_too() -> None:
 def test_a_strategy_of_the_users_own_is_followed_pull_by_pull() -> None:
     """What it remembers is not known: here it takes turns by a count of its calls, three times each."""
 
-    @bestarm.strategy(rows=("calls",))
+    @truebest.strategy(rows=("calls",))
     def in_threes(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
         memory[0, 0] += 1.0
         return int(memory[0, 0] / 3.0) % pulls.size
@@ -102,7 +102,7 @@ def test_a_strategy_of_the_users_own_is_followed_pull_by_pull() -> None:
 def test_without_the_strategy_there_is_no_forecast() -> None:
     """The command cannot know a strategy of the user's own, and says so instead of taking another."""
 
-    @bestarm.strategy(name="mine")
+    @truebest.strategy(name="mine")
     def mine(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
         return leader if pulls[leader] <= t / 2 else int(t) % pulls.size
 
@@ -118,11 +118,11 @@ def test_python_and_the_command_give_the_same_forecast(tmp_path: Path) -> None:
     names = strategy_names()
     here = {name: begun(name, 200, url, name, seed=7).forecast().to_dict() for name in names}
     assert all(found["samples"] for found in here.values())
-    environment = {key: value for key, value in os.environ.items() if key != "BESTARM_JIT"}
+    environment = {key: value for key, value in os.environ.items() if key != "TRUEBEST_JIT"}
     code = (
-        "import sys; from bestarm.cli import main\n"
+        "import sys; from truebest.cli import main\n"
         f"for name in {names}: main(['forecast', name, '--store', {url!r}, '--format', 'json']); print(';')\n"
-        "from bestarm.kernels._jit import ENABLED; sys.exit(ENABLED)"
+        "from truebest.kernels._jit import ENABLED; sys.exit(ENABLED)"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-import bestarm
+import truebest
 from support.same_runs import assert_same, differences
 
 RUNS = 100_000
@@ -20,7 +20,7 @@ def no_gpu() -> str:
         return "numba-cuda is not installed"
     if import_module("numba").config.ENABLE_CUDASIM:
         return "the GPU is a simulated one"
-    from bestarm.simulation import lanes
+    from truebest.simulation import lanes
 
     return "" if lanes.cuda.is_available() else "there is no NVIDIA GPU with its driver"
 
@@ -39,7 +39,7 @@ CASES: dict[str, tuple[str, tuple[float, ...], dict[str, object]]] = {
     "successes": ("tas-d", (0.8, 0.5, 0.3), {"rewards": "bernoulli", "stopping": "tilt"}),
     "scales": ("ebs-d", MU1, {"noise": 0.7, "sigma": [0.7, 0.7, 1.0, 0.7, 0.7], "stopping": "mixture"}),
     "counts": ("tas-d", (30.0, 28.0), {"rewards": "poisson"}),
-    "student": ("tas-d", (2.0, 1.0, 0.0), {"model": bestarm.Student(), "stopping": "student"}),
+    "student": ("tas-d", (2.0, 1.0, 0.0), {"model": truebest.Student(), "stopping": "student"}),
     "far from 0": ("tas-d", tuple(1e7 + mean for mean in MU1), {}),
 }
 
@@ -49,8 +49,8 @@ def test_the_same_runs(case: str) -> None:
     """At most 1 in 100,000 may differ, where a logarithm's last bit decides: within 1e-9 of the threshold."""
     strategy, means, options = CASES[case]
     deltas = [0.1, 0.01]
-    one = bestarm.simulate(strategy, means, deltas, runs=RUNS, seed=1, **options)  # type: ignore[arg-type]
-    other = bestarm.simulate(
+    one = truebest.simulate(strategy, means, deltas, runs=RUNS, seed=1, **options)  # type: ignore[arg-type]
+    other = truebest.simulate(
         strategy, means, deltas, runs=RUNS, seed=1, device="cuda", **options  # type: ignore[arg-type]
     )  # fmt: skip
     for cell, twin in zip(one, other, strict=True):
@@ -62,19 +62,19 @@ def test_the_same_runs(case: str) -> None:
 
 def test_another_seed_differs() -> None:
     """The negative control."""
-    one = bestarm.simulate("uniform", MU1, 0.1, runs=1000, seed=1).cells[0]
-    other = bestarm.simulate("uniform", MU1, 0.1, runs=1000, seed=2, device="cuda").cells[0]
+    one = truebest.simulate("uniform", MU1, 0.1, runs=1000, seed=1).cells[0]
+    other = truebest.simulate("uniform", MU1, 0.1, runs=1000, seed=2, device="cuda").cells[0]
     assert (one.samples != other.samples).mean() > 0.9
 
 
 def test_a_users_strategy_and_a_summary() -> None:
     """A function of one's own, and counts in place of runs."""
 
-    @bestarm.strategy(rows=("turn",))
+    @truebest.strategy(rows=("turn",))
     def in_turn(pulls, memory):  # type: ignore[no-untyped-def]
         memory[0, 0] += 1.0
         return int(memory[0, 0]) % pulls.size
 
-    one = bestarm.simulate(in_turn, MU1, 0.1, runs=RUNS).cells[0]
-    other = bestarm.simulate(in_turn, MU1, 0.1, runs=RUNS, device="cuda", keep="summary").cells[0]
+    one = truebest.simulate(in_turn, MU1, 0.1, runs=RUNS).cells[0]
+    other = truebest.simulate(in_turn, MU1, 0.1, runs=RUNS, device="cuda", keep="summary").cells[0]
     assert (one.runs, one.mean_samples, one.errors) == (other.runs, other.mean_samples, other.errors)

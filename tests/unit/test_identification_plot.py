@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from bestarm.errors import InvalidInputError
-from bestarm.plots import save
-from bestarm.plots.identification import draw
+from truebest.errors import InvalidInputError
+from truebest.plots import save
+from truebest.plots.identification import draw
 
 STRANGE = (
     "短いプロンプト",
@@ -192,8 +192,8 @@ def test_the_users_backend_stays(tmp_path: Path) -> None:
     import matplotlib
     import matplotlib.pyplot as plt
 
-    from bestarm.paper.figures import candidates
-    from bestarm.plots.paper import figure_1
+    from truebest.paper.figures import candidates
+    from truebest.plots.paper import figure_1
 
     usual = matplotlib.get_backend()
     matplotlib.use("svg")  # not the one that we would choose
@@ -217,5 +217,5 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPa
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(InvalidInputError, match=r"install bestarm\[plots\]"):
+    with pytest.raises(InvalidInputError, match=r"install truebest\[plots\]"):
         draw(found(("a", "b")))

@@ -15,10 +15,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm import ArmError, Experiment, InvalidInputError, Pull, Status, SuspendedError, aidentify, identify
-from bestarm.experiment.checks import LONGEST
-from bestarm.experiment.store.memory import MemoryStore
+import truebest
+from truebest import (
+    ArmError,
+    Experiment,
+    InvalidInputError,
+    Pull,
+    Status,
+    SuspendedError,
+    aidentify,
+    identify,
+)
+from truebest.experiment.checks import LONGEST
+from truebest.experiment.store.memory import MemoryStore
 
 MOST = 5000
 
@@ -202,7 +211,7 @@ def test_an_error_loses_no_other_value() -> None:
     arms = {"a": lambda: 0.5, "b": broken, "c": lambda: 0.5, "d": lambda: 0.5}
     with pytest.raises(ArmError, match="'b'"):
         identify(arms, bounds=(0, 1), workers=AtOnce(), max_samples=9, store=store)
-    events = bestarm.Experiment.open(store, "identify").history()
+    events = truebest.Experiment.open(store, "identify").history()
     assert [e.arm for e in events if e.kind == "told"] == ["a", "c", "d"]
     assert [e.arm for e in events if e.kind == "failed"] == ["b"]
 
@@ -229,8 +238,8 @@ def test_signatures_name_every_option_and_its_default() -> None:
     """As `help` and a notebook show them; type checkers read the same table."""
     import inspect
 
-    from bestarm.experiment.settings import Given, Shared
-    from bestarm.running.identify import Options
+    from truebest.experiment.settings import Given, Shared
+    from truebest.running.identify import Options
 
     shown = inspect.signature(identify).parameters
     assert set(shown) == {"arms", "delta", "workers"} | set(Options.__annotations__)
@@ -240,7 +249,7 @@ def test_signatures_name_every_option_and_its_default() -> None:
         "memory:",
         None,
     )
-    assert list(inspect.signature(bestarm.aidentify).parameters) == list(shown)
+    assert list(inspect.signature(truebest.aidentify).parameters) == list(shown)
     create = inspect.signature(Experiment.create).parameters
     assert set(create) == {"store", "name", "arms", "delta", "worker"} | set(Given.__annotations__)
     assert create["lease"].default == 3600.0
@@ -252,7 +261,7 @@ def test_an_unknown_option_is_refused_with_the_nearest() -> None:
     with pytest.raises(TypeError, match=r"^identify got an unexpected argument 'max_sample'; it takes .*"):
         identify(arms(), bounds=(0, 1), **wrong)
     with pytest.raises(TypeError, match=r"did you mean 'max_samples'\?$"):
-        asyncio.run(bestarm.aidentify(arms(), bounds=(0, 1), **wrong))
+        asyncio.run(truebest.aidentify(arms(), bounds=(0, 1), **wrong))
     with pytest.raises(TypeError, match="create got an unexpected argument 'max_sample'"):
         Experiment.create("memory:", "x", ["a", "b"], bounds=(0, 1), **wrong)
 
@@ -264,7 +273,7 @@ def test_the_result_draws_itself() -> None:
 
 def test_a_pull_that_always_fails_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under retry too: dropping it would bias the arm."""
-    monkeypatch.setattr("bestarm.running.run.LONGEST_WAIT", 0.01)
+    monkeypatch.setattr("truebest.running.run.LONGEST_WAIT", 0.01)
 
     def broken() -> float:
         raise OSError("gone")
@@ -520,11 +529,11 @@ def test_two_runs_may_share_an_experiment(tmp_path: Path) -> None:
 
 def test_the_default_strategy_is_the_measured_one() -> None:
     """The record in docs/decisions names the default."""
-    from bestarm._catalogue import DEFAULT_STRATEGY
+    from truebest._catalogue import DEFAULT_STRATEGY
 
     page = Path(__file__).parents[2] / "docs" / "decisions" / "0008-default-strategy.md"
     assert f"`{DEFAULT_STRATEGY}`" in page.read_text()
     assert (
-        bestarm.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0).settings.strategy_name
+        truebest.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0).settings.strategy_name
         == DEFAULT_STRATEGY
     )

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bestarm import Experiment, InvalidInputError
-from bestarm.experiment.store import open_store
 from support.commands import refused, run
+from truebest import Experiment, InvalidInputError
+from truebest.experiment.store import open_store
 
 RATES = {"a": 0.3, "b": 0.8}
 
@@ -78,7 +78,7 @@ def test_the_command_imports_logs_and_values(exported: Path) -> None:
     refused(run("import", "y", str(exported), *store), "already; give another name")
     refused(
         run("import", "y", "nothing.jsonl", *store),
-        "No such file or directory; give what `bestarm export NAME` writes",
+        "No such file or directory; give what `truebest export NAME` writes",
     )
     values = exported.with_name("values.csv")
     values.write_text("arm,value\na,0.5\nb,1\na,0.25\n")

@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-import bestarm
-from bestarm import Experiment
-from bestarm.errors import BestarmError, DamagedLogError
-from bestarm.experiment import snapshots
-from bestarm.experiment.events import DECIDED, Entry
-from bestarm.experiment.findings import Findings
-from bestarm.experiment.snapshots import as_dict
-from bestarm.experiment.store import Store, _rows, _sql, open_store
-from bestarm.experiment.verification import verify
+import truebest
+from truebest import Experiment
+from truebest.errors import DamagedLogError, TruebestError
+from truebest.experiment import snapshots
+from truebest.experiment.events import DECIDED, Entry
+from truebest.experiment.findings import Findings
+from truebest.experiment.snapshots import as_dict
+from truebest.experiment.store import Store, _rows, _sql, open_store
+from truebest.experiment.verification import verify
 
 RATES = {"a": 0.4, "b": 0.8}
 
@@ -75,7 +75,7 @@ def look(path: Path) -> list[Any] | None:
         with Experiment.open(f"sqlite:///{path}", "x") as experiment:
             status = experiment.status()
             return [experiment.history(), status.means, status.decision, status.samples]
-    except BestarmError:
+    except TruebestError:
         return None
     except (TypeError, LookupError):  # happens without the hashes only
         return None
@@ -253,7 +253,7 @@ def test_a_damaged_snapshot_is_found_wherever_it_is(path: Path, tmp_path: Path) 
     sqlite_change(path, "UPDATE snapshots SET seq = seq + 65536")
     assert experiment.verify().snapshot == "the snapshot is damaged, and will not be used"
     url = f"sqlite:///{tmp_path}/own.db"
-    made = bestarm.strategy(lambda leader, t, pulls: int(t) % pulls.size, name="mine")
+    made = truebest.strategy(lambda leader, t, pulls: int(t) % pulls.size, name="mine")
     with Experiment.create(url, "own", ["a", "b"], 1e-9, sigma=1.0, strategy=made, seed=1) as other:
         for _ in range(150):
             other.tell(other.ask()[0], 0.5)

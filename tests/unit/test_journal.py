@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from bestarm import Experiment
-from bestarm.errors import StoreError
-from bestarm.experiment import experiment as calls
-from bestarm.experiment import journal
-from bestarm.experiment.events import DECIDED, TOLD, Entry
-from bestarm.experiment.store import Store, open_store
-from bestarm.experiment.turn import Turn
+from truebest import Experiment
+from truebest.errors import StoreError
+from truebest.experiment import experiment as calls
+from truebest.experiment import journal
+from truebest.experiment.events import DECIDED, TOLD, Entry
+from truebest.experiment.store import Store, open_store
+from truebest.experiment.turn import Turn
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import bestarm
+import truebest
 
-SOURCE = Path(bestarm.__file__).parent
-# A part may import those named here and, in turn, what they may import; nothing else of bestarm.
+SOURCE = Path(truebest.__file__).parent
+# A part may import those named here and, in turn, what they may import; nothing else of truebest.
 DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
     "errors": (),
     "_catalogue": (),
@@ -56,17 +56,17 @@ def part_of(path: Path, source: Path) -> str:
 
 
 def imports(path: Path, source: Path) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Everything that a file imports of bestarm, at any depth: the module's path below bestarm, the name."""
-    package = ("bestarm", *path.relative_to(source).parent.parts)
+    """Everything that a file imports of truebest, at any depth: the module's path below it, the name."""
+    package = ("truebest", *path.relative_to(source).parent.parts)
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = (*base, *(node.module or "").split(".")) if node.module else base
-            if module[:1] == ("bestarm",):
+            if module[:1] == ("truebest",):
                 yield from ((module[1:], alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
             for alias in node.names:
-                if alias.name.split(".")[0] == "bestarm":
+                if alias.name.split(".")[0] == "truebest":
                     yield tuple(alias.name.split(".")[1:]), ""
 
 
@@ -98,9 +98,9 @@ def is_private(name: str) -> bool:
 
 
 def reaches(source: Path) -> list[str]:
-    """'file uses name' for every private name of another module of bestarm that a file uses.
+    """'file uses name' for every private name of another module of truebest that a file uses.
 
-    A private module (`_door`, `_base`) is private to bestarm: the others may import it, but nothing private
+    A private module (`_door`, `_base`) is private to truebest: the others may import it, but nothing private
     from it. A class may use what it inherits, through self, cls and super().
     """
     defined = {path: private_names(path) for path in source.rglob("*.py")}
@@ -149,8 +149,8 @@ def test_no_module_reaches_into_another() -> None:
         ("experiment/new.py", "from .. import running", "running"),
         ("experiment/store/new.py", "from ...running.run import Run", "running"),
         ("paper/new.py", "from ..experiment.status import Status", "experiment"),
-        ("theory/new.py", "def f(): from bestarm.strategies import EBS", "strategies"),
-        ("kernels/new.py", "import bestarm.theory.stopping", "theory"),
+        ("theory/new.py", "def f(): from truebest.strategies import EBS", "strategies"),
+        ("kernels/new.py", "import truebest.theory.stopping", "theory"),
         ("running/new.py", "from ..testing import check_store", "testing"),
         ("testing/new.py", "from ..running.run import Run", "running"),
         ("_text.py", "from .kernels import glr", "kernels"),

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from bestarm import Experiment, InvalidInputError, Pull, identify
-from bestarm.experiment import leases
-from bestarm.experiment.store import open_store
 from support.clock import Clocked
+from truebest import Experiment, InvalidInputError, Pull, identify
+from truebest.experiment import leases
+from truebest.experiment.store import open_store
 
 
 def begin(store: Clocked, worker: str = "one", lease: float | None = 100.0) -> Experiment:
@@ -102,7 +102,7 @@ def test_the_status_says_what_the_decision_waits_for() -> None:
     assert status.waits_for.until == 1150.0
     assert "build-7:4711 has had" in status.hold
     assert "until 1970-01-01 00:19:10 UTC unless renewed" in status.hold
-    assert "`bestarm reclaim x --worker build-7:4711`" in status.hold
+    assert "`truebest reclaim x --worker build-7:4711`" in status.hold
     one.fail(slow, "broken")
     assert "the next ask issues it again" in two.status().hold
     assert two.ask()[0].id == slow.id
@@ -180,7 +180,9 @@ def test_identify_keeps_its_slow_pull(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_identify_goes_on_when_another_worker_dies(tmp_path: Path) -> None:
     """Of this host: its pull is taken over within seconds, while a lease of an hour has not ended."""
     url = f"sqlite:///{tmp_path}/runs.db"
-    code = "import sys, bestarm; bestarm.Experiment.open(sys.argv[1], 'x').ask(); print('asked', flush=True)"
+    code = (
+        "import sys, truebest; truebest.Experiment.open(sys.argv[1], 'x').ask(); print('asked', flush=True)"
+    )
     experiment = Experiment.create(open_store(url), "x", ["a", "b"], bounds=(0, 1), seed=1)
     (first,) = experiment.ask()
     dead = subprocess.Popen([sys.executable, "-c", code + "; input()", url], stdin=-1, stdout=-1)

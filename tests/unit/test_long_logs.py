@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bestarm.experiment.events import CREATED, Entry
-from bestarm.experiment.settings import new_settings
-from bestarm.experiment.store import _sql, open_store
 from support.processes import finish, start
+from truebest.experiment.events import CREATED, Entry
+from truebest.experiment.settings import new_settings
+from truebest.experiment.store import _sql, open_store
 
 MEGABYTES = 150  # that a long log may take beyond a short one
 
@@ -38,8 +38,8 @@ def fill(url: str, pulls: int) -> None:
 
 WORK = """
 import json, resource
-from bestarm import Experiment
-from bestarm.experiment import journal
+from truebest import Experiment
+from truebest.experiment import journal
 
 def memory():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from bestarm.errors import InvalidInputError
-from bestarm.experiment.events import CREATED, Entry
-from bestarm.experiment.store import open_store
 from support.processes import run
+from truebest.errors import InvalidInputError
+from truebest.experiment.events import CREATED, Entry
+from truebest.experiment.store import open_store
 
 FIRST = Entry(CREATED, data={})
 
@@ -81,7 +81,7 @@ try:
 except InvalidInputError as error:
     print(error)
 """
-    assert "pip install 'bestarm[postgres]'" in run(code)
+    assert "pip install 'truebest[postgres]'" in run(code)
 
 
 FORK = """

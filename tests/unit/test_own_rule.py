@@ -14,33 +14,33 @@ import numba
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm import InvalidInputError
-from bestarm.kernels.api import evidence
-from bestarm.kernels.layout import DELTA, PULLS
-from bestarm.simulation.job import make_jobs
-from bestarm.simulation.problem import make_problem
-from bestarm.strategies import CustomRule, stopped_by
+import truebest
 from support.commands import run
+from truebest import InvalidInputError
+from truebest.kernels.api import evidence
+from truebest.kernels.layout import DELTA, PULLS
+from truebest.simulation.job import make_jobs
+from truebest.simulation.problem import make_problem
+from truebest.strategies import CustomRule, stopped_by
 
 MEANS = (0.9, 0.5, 0.3)
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,unused-ignore"
 
 
-@bestarm.stopping_rule
+@truebest.stopping_rule
 def practical(params, state):
     """log((1 + log t)/delta), as the built-in one."""
     t = state[PULLS].sum()
     return evidence(params, state) > -math.log(params[DELTA]) + math.log(1.0 + math.log(t))
 
 
-@bestarm.stopping_rule
+@truebest.stopping_rule
 def never(t):
     """Not even after the last sample."""
     return t < 0.0
 
 
-@bestarm.stopping_rule(name="at-once", proof="a sheet of paper", models=bestarm.Gaussian)
+@truebest.stopping_rule(name="at-once", proof="a sheet of paper", models=truebest.Gaussian)
 def always(t):
     """Before the strategy is asked for the first time."""
     return t > 0.0
@@ -55,7 +55,7 @@ def enough(pulls, most):
 def after(most: float) -> CustomRule:
     """Rules that differ by a closure variable alone."""
 
-    @bestarm.stopping_rule(name="after")
+    @truebest.stopping_rule(name="after")
     def rule(pulls):
         return enough(pulls, most)
 
@@ -63,7 +63,7 @@ def after(most: float) -> CustomRule:
     return made
 
 
-@bestarm.strategy(rows=("turn",))
+@truebest.strategy(rows=("turn",))
 def in_pairs(leader, pulls, memory):
     """Asks not to be checked after every other pull."""
     memory[0, 0] = 1.0 - memory[0, 0]
@@ -75,14 +75,16 @@ def test_one_that_equals_a_built_in_gives_the_same_runs() -> None:
     strategies = ["ebs-c", "lucb++", in_pairs]
     for limit in (60, 20_000):
         options: dict[str, Any] = {"runs": 60, "max_samples": limit}
-        ours = bestarm.simulate(strategies, MEANS, [0.2, 0.01], **options)
-        theirs = bestarm.simulate(strategies, MEANS, [0.2, 0.01], stopping=practical, **options)
+        ours = truebest.simulate(strategies, MEANS, [0.2, 0.01], **options)
+        theirs = truebest.simulate(strategies, MEANS, [0.2, 0.01], stopping=practical, **options)
         for cell, twin in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(cell.samples, twin.samples)
             np.testing.assert_array_equal(cell.recommended, twin.recommended)
             np.testing.assert_array_equal(cell.mean_pulls, twin.mean_pulls)
             assert twin.stopping == "practical"
-    path, twin_path = (bestarm.trace("ebs-c", MEANS, 0.1, stopping=rule) for rule in ("practical", practical))
+    path, twin_path = (
+        truebest.trace("ebs-c", MEANS, 0.1, stopping=rule) for rule in ("practical", practical)
+    )
     for name in ("arm", "statistic", "lower", "target"):
         np.testing.assert_array_equal(getattr(path, name), getattr(twin_path, name))
     assert np.isinf(twin_path.threshold).all()
@@ -91,31 +93,31 @@ def test_one_that_equals_a_built_in_gives_the_same_runs() -> None:
 
 def test_never_and_always() -> None:
     """A run that is never stopped is cut off; one that always is takes one sample of each arm."""
-    cut = bestarm.simulate("uniform", MEANS, 0.1, runs=5, stopping=never, max_samples=40).cells[0]
+    cut = truebest.simulate("uniform", MEANS, 0.1, runs=5, stopping=never, max_samples=40).cells[0]
     assert (cut.samples == 40).all()
     assert cut.censored == 5
-    first = bestarm.simulate("uniform", MEANS, 0.1, runs=20, stopping=always)
+    first = truebest.simulate("uniform", MEANS, 0.1, runs=20, stopping=always)
     assert (first.cells[0].samples == 3).all()
-    leaders = [bestarm.trace("uniform", MEANS, run=i).means[0].argmax() for i in range(20)]
+    leaders = [truebest.trace("uniform", MEANS, run=i).means[0].argmax() for i in range(20)]
     assert first.cells[0].recommended.tolist() == leaders
-    assert bestarm.trace("uniform", MEANS, stopping=always).samples == 3
+    assert truebest.trace("uniform", MEANS, stopping=always).samples == 3
 
 
 def test_a_function_is_more_than_its_name() -> None:
     """Rules of one name that differ by a closure variable give different runs, and cannot be pooled."""
-    ten, twenty = (bestarm.simulate("uniform", MEANS, runs=3, stopping=after(n)) for n in (10.0, 20.0))
+    ten, twenty = (truebest.simulate("uniform", MEANS, runs=3, stopping=after(n)) for n in (10.0, 20.0))
     assert ten.cells[0].samples.tolist() == [10] * 3
     assert twenty.cells[0].samples.tolist() == [20] * 3
-    more = bestarm.simulate("uniform", MEANS, runs=2, stopping=after(10.0), more=ten)
+    more = truebest.simulate("uniform", MEANS, runs=2, stopping=after(10.0), more=ten)
     assert more.cells[0].runs == 5
     with pytest.raises(InvalidInputError, match="same cells"):
-        bestarm.simulate("uniform", MEANS, runs=2, stopping=after(20.0), more=ten)
+        truebest.simulate("uniform", MEANS, runs=2, stopping=after(20.0), more=ten)
 
 
 def test_it_can_be_asked_about_data() -> None:
     """`evaluate` decides as in a run, for any shape; there is a statistic, and no threshold."""
     pulls, means = [[10, 10], [100, 100]], [[1.0, 0.0], [1.0, 0.0]]
-    found, ours = (rule.evaluate(pulls, means, 0.1) for rule in (practical, bestarm.Practical()))
+    found, ours = (rule.evaluate(pulls, means, 0.1) for rule in (practical, truebest.Practical()))
     np.testing.assert_array_equal(found.decided, ours.decided)
     np.testing.assert_array_equal(found.statistic, ours.statistic)
     assert found.decided.tolist() == [False, True]
@@ -126,34 +128,34 @@ def test_it_can_be_asked_about_data() -> None:
 def test_a_proof_is_what_the_author_says() -> None:
     """None by default; else for the models that are named, and shown as a claim."""
     assert not practical.proven
-    assert not practical.proven_for(bestarm.Poisson())
+    assert not practical.proven_for(truebest.Poisson())
     assert practical.reference == "no proof"
     assert always.proven
-    assert always.proven_for(bestarm.Gaussian(2.0))
-    assert not always.proven_for(bestarm.Poisson())
+    assert always.proven_for(truebest.Gaussian(2.0))
+    assert not always.proven_for(truebest.Poisson())
     assert always.reference == "a sheet of paper (its author's claim)"
     assert "proof='a sheet of paper'" in repr(always)
     with pytest.raises(InvalidInputError, match="'at-once' cannot compute with the model Bounded"):
-        bestarm.simulate("uniform", (0.5, 0.2), rewards="bernoulli", stopping=always)
+        truebest.simulate("uniform", (0.5, 0.2), rewards="bernoulli", stopping=always)
     for wrong in (True, "", " "):
         with pytest.raises(InvalidInputError, match="proof must say where the proof is"):
-            bestarm.stopping_rule(proof=wrong)  # type: ignore[arg-type]
+            truebest.stopping_rule(proof=wrong)  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="models must be classes"):
-        bestarm.stopping_rule(models=bestarm.Gaussian())  # type: ignore[call-overload]
+        truebest.stopping_rule(models=truebest.Gaussian())  # type: ignore[call-overload]
 
 
 def test_a_rule_by_name_is_found_as_before() -> None:
     """A name, or a rule, which is returned as it is."""
-    assert bestarm.stopping_rule("mixture") == bestarm.Mixture()
-    assert bestarm.stopping_rule(never) is never
-    assert isinstance(bestarm.stopping_rule(lambda t: t > 9.0), CustomRule)
+    assert truebest.stopping_rule("mixture") == truebest.Mixture()
+    assert truebest.stopping_rule(never) is never
+    assert isinstance(truebest.stopping_rule(lambda t: t > 9.0), CustomRule)
 
 
 def written(body: str) -> CustomRule:
     """A rule with some statements as its body."""
     names: dict[str, Any] = {"np": np}
     exec("def mine(params, state, means, t):\n" + "".join(f"    {x}\n" for x in body.split("; ")), names)
-    made: CustomRule = bestarm.stopping_rule(names["mine"])
+    made: CustomRule = truebest.stopping_rule(names["mine"])
     return made
 
 
@@ -182,38 +184,38 @@ def test_what_a_rule_must_not_do_is_refused(body: str, part: str) -> None:
 def test_what_it_cannot_be_used_for_is_refused() -> None:
     """Other arguments, strategies that need more of a rule, intervals, and live experiments."""
     with pytest.raises(InvalidInputError, match="a stopping rule may take params, state"):
-        bestarm.stopping_rule(lambda last: last > 3)
+        truebest.stopping_rule(lambda last: last > 3)
     with pytest.raises(InvalidInputError, match="must be a plain function"):
-        bestarm.stopping_rule()(7)  # type: ignore[arg-type]
+        truebest.stopping_rule()(7)  # type: ignore[arg-type]
     for name, part in {"racing": "stops by itself", "ebs-open-need": "settles none"}.items():
         with pytest.raises(InvalidInputError, match=part):
-            bestarm.simulate(name, MEANS, stopping=never)
+            truebest.simulate(name, MEANS, stopping=never)
     with pytest.raises(InvalidInputError, match="give max_samples"):
-        bestarm.simulate("lucb++", MEANS, stopping=never)
-    with pytest.raises(InvalidInputError, match="intervals must come from one of bestarm's own rules"):
+        truebest.simulate("lucb++", MEANS, stopping=never)
+    with pytest.raises(InvalidInputError, match="intervals must come from one of truebest's own rules"):
         never.intervals([5, 5], [1.0, 0.0], 0.1)
     with pytest.raises(InvalidInputError, match="a live experiment must be able to find it again"):
-        bestarm.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0, stopping=never)
+        truebest.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0, stopping=never)
 
 
 def test_whose_fault_it_is_is_said() -> None:
     """An index out of range in either; and a strategy's own stop stays a refusal of the strategy."""
 
-    @bestarm.stopping_rule
+    @truebest.stopping_rule
     def outside(pulls, t):
         return pulls[int(t)] > 0.0
 
     with pytest.raises(InvalidInputError, match="'uniform' or the stopping rule 'outside' raised IndexError"):
-        bestarm.simulate("uniform", MEANS, runs=2, stopping=outside)
+        truebest.simulate("uniform", MEANS, runs=2, stopping=outside)
 
-    @bestarm.strategy
+    @truebest.strategy
     def stops(pulls, leader):
         return pulls.size + leader
 
     with pytest.raises(
         InvalidInputError, match=r"the strategy 'stops' stopped in run [0-9]+, which is allowed only"
     ):
-        bestarm.simulate(stops, MEANS, runs=2, stopping=never)
+        truebest.simulate(stops, MEANS, runs=2, stopping=never)
 
 
 def test_it_travels_to_another_process() -> None:
@@ -221,16 +223,16 @@ def test_it_travels_to_another_process() -> None:
     cloudpickle = pytest.importorskip("cloudpickle")
     rule = after(12.0)
     problem = make_problem(MEANS, 0.1, "gaussian", 1.0, None, None, rule, None)
-    job = make_jobs(stopped_by(rule, bestarm.Uniform()), problem, 3)[0]
+    job = make_jobs(stopped_by(rule, truebest.Uniform()), problem, 3)[0]
     again = cloudpickle.loads(cloudpickle.dumps(job))
     assert again.part(0, 3, again.room()).samples.tolist() == job.part(0, 3, job.room()).samples.tolist()
 
 
 FILE = """
-import bestarm
-from bestarm import Mixture
+import truebest
+from truebest import Mixture
 
-@bestarm.stopping_rule
+@truebest.stopping_rule
 def early(t):
     return t >= 17.0
 
@@ -249,7 +251,7 @@ def test_the_command_takes_a_rule_from_a_file(tmp_path: Path) -> None:
     rows = json.loads(ran.out)
     assert (rows[0]["stopping"], rows[0]["mean_samples"]) == ("early", 17.0)
     for word, part in {
-        f"{file}:plain": "must be a stopping rule, got a function; put @bestarm.stopping_rule above",
+        f"{file}:plain": "must be a stopping rule, got a function; put @truebest.stopping_rule above",
         f"{file}:late": "offers early, got the name 'late'",
         f"{file}:early(t=1)": "takes no parameters",
     }.items():
@@ -257,13 +259,13 @@ def test_the_command_takes_a_rule_from_a_file(tmp_path: Path) -> None:
         assert (refused.code, refused.out) == (2, "")
         assert part in refused.err
     program = (
-        "import bestarm\n"
-        "nine = bestarm.stopping_rule(lambda t: t >= 9)\n"
-        "seen = bestarm.simulate('uniform', (0.9, 0.5), runs=2, stopping=nine)\n"
+        "import truebest\n"
+        "nine = truebest.stopping_rule(lambda t: t >= 9)\n"
+        "seen = truebest.simulate('uniform', (0.9, 0.5), runs=2, stopping=nine)\n"
         "assert seen.cells[0].samples.tolist() == [9, 9]\n"
         "def mine(means):\n    means[0] = 1.0\n    return False\n"
-        "bestarm.simulate('uniform', (0.9, 0.5), runs=2, stopping=bestarm.stopping_rule(mine))\n"
+        "truebest.simulate('uniform', (0.9, 0.5), runs=2, stopping=truebest.stopping_rule(mine))\n"
     )
-    uncompiled = {**os.environ, "BESTARM_JIT": "0"}
+    uncompiled = {**os.environ, "TRUEBEST_JIT": "0"}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=uncompiled)
     assert "the stopping rule 'mine' writes to pulls, means or params" in done.stderr

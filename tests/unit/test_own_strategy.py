@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from numpy.random import rand as drawn_elsewhere
 
-import bestarm
-from bestarm.experiment.independent import Independent
-from bestarm.kernels.tracking import furthest_behind
-from bestarm.simulation import threads
+import truebest
 from support.processes import run_python
+from truebest.experiment.independent import Independent
+from truebest.kernels.tracking import furthest_behind
+from truebest.simulation import threads
 
 MEANS = (0.9, 0.5, 0.4)
 ARGUMENTS = "t, last, leader, pulls, means, delta, params, memory, random"
@@ -74,11 +74,11 @@ NAMES: dict[str, Any] = {
 }
 
 
-def own(body: str, **options: Any) -> bestarm.Strategy:
+def own(body: str, **options: Any) -> truebest.Strategy:
     """A strategy with some statements as its body."""
     names = dict(NAMES)
     exec(f"def mine({ARGUMENTS}):\n" + "".join(f"    {line}\n" for line in body.split("; ")), names)
-    made: bestarm.Strategy = bestarm.strategy(rows=("own",), **options)(names["mine"])
+    made: truebest.Strategy = truebest.strategy(rows=("own",), **options)(names["mine"])
     return made
 
 
@@ -116,7 +116,7 @@ DRAWS = {
 @pytest.mark.parametrize(("body", "part"), [*WRITES.items(), *HELPERS.items(), *DRAWS.items()])
 def test_what_a_strategy_must_not_do_is_refused(body: str, part: str) -> None:
     """In one sentence that names it and says what to do, without Numba's pages; also inside of helpers."""
-    with pytest.raises(bestarm.InvalidInputError) as caught:
+    with pytest.raises(truebest.InvalidInputError) as caught:
         own(body)
     message = str(caught.value)
     assert part in message
@@ -133,12 +133,12 @@ def test_what_a_strategy_may_do_is_let_through() -> None:
         "m = means.copy(); m -= m[leader]; c = np.ascontiguousarray(memory); c[0, 0] = m.min(); "
         "shares = np.full(pulls.size, 1.0 / 3.0); return furthest_behind(pulls, shares, t)"
     )
-    counts = [bestarm.simulate(one, MEANS, 0.1, runs=20).cells[0].samples for one in ("uniform", own(body))]
+    counts = [truebest.simulate(one, MEANS, 0.1, runs=20).cells[0].samples for one in ("uniform", own(body))]
     assert (counts[0] == counts[1]).all()
 
 
 @dataclass(frozen=True)
-class WithKernel(bestarm.Strategy):
+class WithKernel(truebest.Strategy):
     """A strategy with a kernel of its own, as in a package of a user's."""
 
     kernel: Any
@@ -178,9 +178,9 @@ def of_version_1(t, last, leader, state, params, random):  # type: ignore[no-unt
     return leader
 
 
-def live(strategy: bestarm.Strategy) -> bestarm.Experiment:
+def live(strategy: truebest.Strategy) -> truebest.Experiment:
     """An experiment with three equal arms whose values are all the same."""
-    experiment = bestarm.Experiment.create("memory:", "x", ["a", "b", "c"], sigma=1.0, strategy=strategy)
+    experiment = truebest.Experiment.create("memory:", "x", ["a", "b", "c"], sigma=1.0, strategy=strategy)
     for _ in range(20):
         experiment.tell([(pull, 0.0) for pull in experiment.ask()])
     return experiment
@@ -192,16 +192,16 @@ def test_a_kernel_cannot_write_the_level(kernel: Any) -> None:
     strategy = WithKernel(kernel)
     for call in (
         lambda: live(strategy),
-        lambda: bestarm.simulate(strategy, MEANS, 0.1, runs=2),
-        lambda: bestarm.trace(strategy, MEANS, 0.1),
+        lambda: truebest.simulate(strategy, MEANS, 0.1, runs=2),
+        lambda: truebest.trace(strategy, MEANS, 0.1),
     ):
-        with pytest.raises(bestarm.InvalidInputError, match="'with-kernel' writes to params, which"):
+        with pytest.raises(truebest.InvalidInputError, match="'with-kernel' writes to params, which"):
             call()
 
 
 def test_the_level_of_a_live_experiment_is_not_that_of_the_strategy() -> None:
     """Even if it overwrites what it is given, the rule decides as before: equal arms stay undecided."""
-    experiment = live(bestarm.Uniform())
+    experiment = live(truebest.Uniform())
     called = []
 
     def cheat(t, last, leader, state, params, memory, random):  # type: ignore[no-untyped-def]
@@ -219,33 +219,33 @@ def test_the_level_of_a_live_experiment_is_not_that_of_the_strategy() -> None:
 
 def test_a_kernel_of_a_user() -> None:
     """It runs as it is; with other arguments, or uncompiled, a sentence says what is needed."""
-    samples = bestarm.simulate(WithKernel(in_turn), MEANS, 0.1, runs=20).cells[0].samples
-    assert (samples == bestarm.simulate("uniform", MEANS, 0.1, runs=20).cells[0].samples).all()
+    samples = truebest.simulate(WithKernel(in_turn), MEANS, 0.1, runs=20).cells[0].samples
+    assert (samples == truebest.simulate("uniform", MEANS, 0.1, runs=20).cells[0].samples).all()
     assert live(WithKernel(in_turn)).status().samples == 20
-    with pytest.raises(bestarm.InvalidInputError, match=r"must take \(t, last, leader, state, params, mem"):
-        bestarm.simulate(WithKernel(of_version_1), MEANS, 0.1, runs=2)
-    with pytest.raises(bestarm.InvalidInputError, match="must be compiled, got <function in_turn"):
-        bestarm.simulate(WithKernel(in_turn.py_func), MEANS, 0.1, runs=2)
+    with pytest.raises(truebest.InvalidInputError, match=r"must take \(t, last, leader, state, params, mem"):
+        truebest.simulate(WithKernel(of_version_1), MEANS, 0.1, runs=2)
+    with pytest.raises(truebest.InvalidInputError, match="must be compiled, got <function in_turn"):
+        truebest.simulate(WithKernel(in_turn.py_func), MEANS, 0.1, runs=2)
 
 
 def test_a_stop_must_be_announced() -> None:
     """As live: a simulation and a trace refuse a stop by a strategy that did not say that it stops."""
     early = own("return 3 if t > 5 else leader")
     for call in (
-        lambda: bestarm.simulate(early, MEANS, 0.1, runs=2),
-        lambda: bestarm.trace(early, MEANS, 0.1),
+        lambda: truebest.simulate(early, MEANS, 0.1, runs=2),
+        lambda: truebest.trace(early, MEANS, 0.1),
     ):
         with pytest.raises(
-            bestarm.InvalidInputError, match=r"'mine' stopped in run [0-9]+, .* stops_itself=True"
+            truebest.InvalidInputError, match=r"'mine' stopped in run [0-9]+, .* stops_itself=True"
         ):
             call()
     announced = own("return 3 if t > 5 else leader", stops_itself=True)
-    assert bestarm.simulate(announced, MEANS, 0.1, runs=2).cells[0].samples.tolist() == [6, 6]
+    assert truebest.simulate(announced, MEANS, 0.1, runs=2).cells[0].samples.tolist() == [6, 6]
 
 
 UNCOMPILED = f"""
 import random as python_random
-import bestarm, numba
+import truebest, numba
 import numpy as np
 
 @numba.njit
@@ -254,9 +254,9 @@ def draw():
 
 def refusals(line):
     exec(f"def mine({ARGUMENTS}):\\n    {{line}}\\n    return leader", globals())
-    strategy = bestarm.strategy(params=(1.0,))(mine)
-    yield lambda: bestarm.simulate(strategy, [0.5, 0.4], 0.1, runs=1)
-    experiment = bestarm.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0, strategy=strategy)
+    strategy = truebest.strategy(params=(1.0,))(mine)
+    yield lambda: truebest.simulate(strategy, [0.5, 0.4], 0.1, runs=1)
+    experiment = truebest.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0, strategy=strategy)
     experiment.tell([(pull, 0.0) for pull in experiment.ask(2)])
     yield experiment.ask
 
@@ -264,14 +264,14 @@ for line in ("means -= means[leader]", "pulls[0] = 3.0", "params[0] = 3.0", "pul
     for call in refusals(line):
         try:
             call()
-        except bestarm.InvalidInputError as error:
+        except truebest.InvalidInputError as error:
             print(error)
 for line in ("np.random.rand()", "r = np.random; r.rand()", "python_random.random()", "draw()"):
     try:
         next(refusals(line))
-    except bestarm.InvalidInputError as error:
+    except truebest.InvalidInputError as error:
         print(error)
-next(refusals("np.sqrt(bestarm.kernels.random.uniform(random))"))
+next(refusals("np.sqrt(truebest.kernels.random.uniform(random))"))
 
 generator, own = np.random.default_rng(), python_random.Random()
 def enclosed(hidden):
@@ -281,15 +281,15 @@ def importing(leader):
     return int(random.random() * 0) + leader
 for hidden in (enclosed(generator), enclosed(own), importing):
     try:
-        bestarm.strategy(hidden)
-    except bestarm.InvalidInputError as error:
+        truebest.strategy(hidden)
+    except truebest.InvalidInputError as error:
         print(error)
 """
 
 
 def test_uncompiled_strategies_are_refused_too() -> None:
-    """BESTARM_JIT=0: a write, simulated or live, and a draw from elsewhere come out as the same sentences."""
-    said = run_python(UNCOMPILED, BESTARM_JIT="0").splitlines()
+    """TRUEBEST_JIT=0: a write, simulated or live, and a draw from elsewhere give the same sentences."""
+    said = run_python(UNCOMPILED, TRUEBEST_JIT="0").splitlines()
     want = "the strategy 'mine' writes to pulls, means or params, which it may only read; write to a copy"
     assert [line.startswith(want) for line in said[:8]] == [True] * 8
     uses = [line.split("uses ")[1].split(", ")[0] for line in said[8:]]
@@ -305,18 +305,18 @@ def test_a_run_that_does_not_end_is_spoken_of(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(threads, "PATIENCE", 0.3)
     never = own("return 0")
     for call in (
-        lambda: bestarm.simulate(never, (1.0, 0.0), 0.1, runs=3, threads=2),
-        lambda: bestarm.trace(never, (1.0, 0.0), 0.1),
+        lambda: truebest.simulate(never, (1.0, 0.0), 0.1, runs=3, threads=2),
+        lambda: truebest.trace(never, (1.0, 0.0), 0.1),
     ):
         with pytest.raises(UserWarning, match=r"no run of mine has ended .* [1-9]\d* samples .* max_samples"):
             call()
     monkeypatch.setattr(threads, "PATIENCE", 0.0)
-    bestarm.simulate(never, (1.0, 0.0), 0.1, runs=3, max_samples=10**7)
+    truebest.simulate(never, (1.0, 0.0), 0.1, runs=3, max_samples=10**7)
 
 
 ENDLESS = """
-from bestarm.cli import main
-from bestarm.simulation import threads
+from truebest.cli import main
+from truebest.simulation import threads
 threads.PATIENCE = 0.2
 main(["simulate", "--means", "0.5,0.499999", "--strategy", "uniform", "--delta", "1e-9", "--runs", "1"])
 """
@@ -331,6 +331,6 @@ def test_the_command_says_it_too() -> None:
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
         _, rest = process.communicate(timeout=60)
-    assert line.startswith("bestarm: no run of uniform has ended")
+    assert line.startswith("truebest: no run of uniform has ended")
     assert line.endswith("give --max-samples to cut runs off.\n")
     assert "has ended" not in rest

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from bestarm.kernels import paired as kernel
-from bestarm.theory.paired import Paired, shuffled
+from truebest.kernels import paired as kernel
+from truebest.theory.paired import Paired, shuffled
 
 
 def played(rows: list[list[float]], items: int | None = None, delta: float = 0.05) -> tuple[int, int]:

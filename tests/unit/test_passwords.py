@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from bestarm._text import without_passwords
-from bestarm.errors import BestarmError, InvalidInputError, StoreError
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.store import open_store
 from support.commands import run
+from truebest._text import without_passwords
+from truebest.errors import InvalidInputError, StoreError, TruebestError
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.store import open_store
 
 pytest.importorskip("psycopg")
 
@@ -137,11 +137,11 @@ MISPLACED = [
 def test_no_command_prints_a_password(
     url: str, line: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given as the store, in BESTARM_STORE, or in the wrong place; with --debug, too."""
+    """Given as the store, in TRUEBEST_STORE, or in the wrong place; with --debug, too."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BESTARM_STORE", raising=False)
+    monkeypatch.delenv("TRUEBEST_STORE", raising=False)
     if line == ["list"]:
-        monkeypatch.setenv("BESTARM_STORE", url)
+        monkeypatch.setenv("TRUEBEST_STORE", url)
     ran = run(*(word.replace("{}", url) for word in line))
     assert ran.code in (1, 2)
     assert "please report it" not in ran.err
@@ -165,7 +165,7 @@ def test_a_store_is_shown_without_its_password(postgres_url: str) -> None:
     """A store's repr, an experiment's, and the messages of a store that works."""
     store = open_store(postgres_url.replace("test@", f"test:{HEAD}{TAIL}@"))
     with Experiment.create(store, "one", ["a", "b"], bounds=(0, 1)) as experiment:
-        with pytest.raises(BestarmError) as caught:
+        with pytest.raises(TruebestError) as caught:
             Experiment.open(store, "two")
         for text in (repr(store), str(store), repr(experiment), str(caught.value), store.place):
             clean(text)

@@ -1,4 +1,4 @@
-"""`bestarm.plan`: rounds on common items against a literal loop, both designs, the model, refusals."""
+"""`truebest.plan`: rounds on common items against a literal loop, both designs, the model, refusals."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import bestarm
-from bestarm._catalogue import DEFAULT_STRATEGY
-from bestarm.kernels import paired as kernel
-from bestarm.kernels.random import open_stream, uniform
-from bestarm.simulation.scores import POPULATION, make_items, model_correlation, spread_for
-from bestarm.theory.paired import Paired
+import truebest
 from support.refusals import refused_in_one_sentence
+from truebest._catalogue import DEFAULT_STRATEGY
+from truebest.kernels import paired as kernel
+from truebest.kernels.random import open_stream, uniform
+from truebest.simulation.scores import POPULATION, make_items, model_correlation, spread_for
+from truebest.theory.paired import Paired
 
 Floats = npt.NDArray[np.float64]
 QUICK: dict[str, Any] = {"runs": 30, "seed": 7, "progress": False}
@@ -64,7 +64,7 @@ def scores(kind: str, items: int = 300) -> Floats:
 def test_runs_are_those_of_a_literal_loop(kind: str, options: dict[str, Any]) -> None:
     """Calls, answers and pulls of every run, to the last one."""
     table = scores(kind)
-    cell = bestarm.plan(table, **QUICK, **options).paired
+    cell = truebest.plan(table, **QUICK, **options).paired
     assert cell is not None
     again, tolerance = options.get("unlimited", False), options.get("tolerance", 0.0)
     longest = options.get("max_rounds", 10**6)
@@ -81,15 +81,15 @@ def test_missing_scores_at_their_worst() -> None:
     table = scores("0/1", 120)
     table[::3, 0] = math.nan
     low, high = np.nan_to_num(table, nan=0.0), np.nan_to_num(table, nan=1.0)
-    plan = bestarm.plan(table, failures="worst", **QUICK)
+    plan = truebest.plan(table, failures="worst", **QUICK)
     cell = plan.paired
     assert cell is not None
     assert cell.best == {0, 1}  # arm 1 may be better than what is known of arm 0
     assert "1, 2 are not known to be worse: each is a right answer." in plan.notes()
     found = [literal_run(low, high, False, run)[:2] for run in range(cell.runs)]
     assert list(zip(cell.samples.tolist(), cell.recommended.tolist(), strict=True)) == found
-    counted = bestarm.plan(table, failures=0.0, **QUICK).paired
-    filled = bestarm.plan(low, **QUICK).paired
+    counted = truebest.plan(table, failures=0.0, **QUICK).paired
+    filled = truebest.plan(low, **QUICK).paired
     assert counted is not None
     assert filled is not None
     assert counted.samples.tolist() == filled.samples.tolist()
@@ -99,29 +99,29 @@ def test_the_result_does_not_depend_on_threads_and_begins_with_the_shorter_one()
     """A run is a function of (seed, run), of a table and of a model with several sets."""
     for given in ({"table": scores("0/1")}, {"means": [0.8, 0.7], "correlation": 0.5, "items": 60}):
         one, two, long = (
-            bestarm.plan(**given, runs=runs, seed=3, threads=threads, progress=False)
+            truebest.plan(**given, runs=runs, seed=3, threads=threads, progress=False)
             for runs, threads in ((40, 1), (40, 3), (90, 2))
         )
         assert one.to_dict() == two.to_dict()
         assert one.paired is not None
         assert long.paired is not None
         assert one.paired.samples.tolist() == long.paired.samples[:40].tolist()
-    assert bestarm.plan(scores("0/1"), runs=40, seed=4, progress=False).to_dict() != one.to_dict()
+    assert truebest.plan(scores("0/1"), runs=40, seed=4, progress=False).to_dict() != one.to_dict()
 
 
 def test_independent_samples_are_those_of_simulate() -> None:
     """Of the columns, with the strategy and the rule of a live experiment; and the same from a pilot."""
     table = scores("numbers")
-    options: dict[str, Any] = {"model": bestarm.Bounded(0, 1), "stopping": "tilt", "max_samples": 150_000}
-    drawn = bestarm.simulate(DEFAULT_STRATEGY, rewards=list(table.T), **options, **QUICK)
+    options: dict[str, Any] = {"model": truebest.Bounded(0, 1), "stopping": "tilt", "max_samples": 150_000}
+    drawn = truebest.simulate(DEFAULT_STRATEGY, rewards=list(table.T), **options, **QUICK)
     expected = drawn.cells[0].to_dict()
-    for found in (bestarm.plan(table, **QUICK), bestarm.plan(pilot=list(table.T), **QUICK)):
+    for found in (truebest.plan(table, **QUICK), truebest.plan(pilot=list(table.T), **QUICK)):
         assert found.independent is not None
         assert found.independent.to_dict() == expected
-    assert bestarm.plan(pilot=list(table.T), **QUICK).paired is None
-    guessed = bestarm.plan(means=[0.9, 0.5], **QUICK)
+    assert truebest.plan(pilot=list(table.T), **QUICK).paired is None
+    guessed = truebest.plan(means=[0.9, 0.5], **QUICK)
     assert guessed.to_dict()["paired"] is None
-    rates = bestarm.simulate(
+    rates = truebest.simulate(
         DEFAULT_STRATEGY, [0.9, 0.5], rewards="bernoulli", **{**options, "max_samples": 100_000}, **QUICK
     )
     assert guessed.paired is None
@@ -133,8 +133,8 @@ def test_bounds_and_minimize_only_rename() -> None:
     """Scores from 1 to 5, the smallest of which is the best, take as many calls as what they map to."""
     table = scores("numbers", 64).round(3)
     table = np.round(table * 64) / 64  # so that mapping costs no bits
-    same = bestarm.plan(5.0 - 4.0 * table, bounds=(1, 5), minimize=True, tolerance=0.25, **QUICK)
-    plain = bestarm.plan(table, tolerance=0.0625, **QUICK)
+    same = truebest.plan(5.0 - 4.0 * table, bounds=(1, 5), minimize=True, tolerance=0.25, **QUICK)
+    plain = truebest.plan(table, tolerance=0.0625, **QUICK)
     assert plain.paired is not None
     assert same.paired is not None
     assert same.paired.to_dict() == plain.paired.to_dict()
@@ -147,7 +147,7 @@ def test_bounds_and_minimize_only_rename() -> None:
 def test_a_closed_set_never_takes_more_than_everything_and_ties_are_right() -> None:
     """Two arms that are the best in as many items: either is right, and a note says so."""
     table = {"a": [1, 0] * 20, "b": [0, 1] * 20, "c": [0, 0, 1, 0] * 10}
-    found = bestarm.plan(table, max_rounds=200, **QUICK)
+    found = truebest.plan(table, max_rounds=200, **QUICK)
     assert found.paired is not None
     assert (found.paired.samples <= 120).all()
     assert (found.everything, found.paired.errors, found.paired.censored) == (120, 0, 0)
@@ -159,7 +159,7 @@ def test_a_closed_set_never_takes_more_than_everything_and_ties_are_right() -> N
 
 def test_what_a_plan_says() -> None:
     """One sentence, a table with a row for each design, plain numbers and a line for each."""
-    found = bestarm.plan({"old": [1, 0, 0, 0] * 25, "new": [1, 1, 1, 0] * 25}, **QUICK)
+    found = truebest.plan({"old": [1, 0, 0, 0] * 25, "new": [1, 1, 1, 0] * 25}, **QUICK)
     assert str(found) == repr(found)
     assert str(found).startswith("At delta 0.05: paired ")
     assert str(found).endswith(", everything 200.")
@@ -171,7 +171,7 @@ def test_what_a_plan_says() -> None:
     assert record["correlation"] == pytest.approx(1 / 3)
     assert record["paired"]["runs"] == record["independent"]["runs"] == 30
     assert found.to_csv().count("\n") == 3
-    constant = bestarm.plan({"old": [0.0] * 20, "new": [1.0] * 20}, **QUICK)
+    constant = truebest.plan({"old": [0.0] * 20, "new": [1.0] * 20}, **QUICK)
     assert constant.correlation is not None
     assert math.isnan(constant.correlation)
     assert constant.to_dict()["correlation"] is None
@@ -193,7 +193,7 @@ def test_items_of_the_model_have_the_rates_and_the_correlation(correlation: floa
 def test_correlation_saves_calls() -> None:
     """The stronger it is, the fewer; and fewer than independent samples take."""
     found = [
-        bestarm.plan(means=[0.7, 0.6, 0.5], correlation=phi, runs=200, seed=1, progress=False)
+        truebest.plan(means=[0.7, 0.6, 0.5], correlation=phi, runs=200, seed=1, progress=False)
         for phi in (0.1, 0.5, 0.75)
     ]
     calls = [one.paired.mean_samples for one in found if one.paired is not None]
@@ -203,8 +203,8 @@ def test_correlation_saves_calls() -> None:
 
 
 UNCOMPILED = """
-import bestarm
-found = bestarm.plan(means=[0.9, 0.5, 0.4], correlation=0.3, items=40, runs=4, seed=3, progress=False)
+import truebest
+found = truebest.plan(means=[0.9, 0.5, 0.4], correlation=0.3, items=40, runs=4, seed=3, progress=False)
 print(found.to_dict())
 """
 
@@ -217,7 +217,7 @@ def test_a_plan_is_the_same_uncompiled() -> None:
             capture_output=True,
             text=True,
             check=True,
-            env={**os.environ, "BESTARM_JIT": jit},
+            env={**os.environ, "TRUEBEST_JIT": jit},
         ).stdout
         for jit in ("0", "1")
     ]
@@ -227,12 +227,12 @@ def test_a_plan_is_the_same_uncompiled() -> None:
 def test_an_interruption_returns_the_longest_prefix() -> None:
     """After Ctrl-C in the first design: its first runs, none of the second, and a note."""
     table = scores("0/1")
-    whole = bestarm.plan(table, runs=200, seed=2, progress=False)
+    whole = truebest.plan(table, runs=200, seed=2, progress=False)
 
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    cut = bestarm.plan(table, runs=200, seed=2, threads=1, progress=stop)
+    cut = truebest.plan(table, runs=200, seed=2, threads=1, progress=stop)
     assert cut.paired is not None
     assert whole.paired is not None
     assert 0 < cut.paired.runs < 200
@@ -244,41 +244,41 @@ def test_an_interruption_returns_the_longest_prefix() -> None:
 TABLE = [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
 HOLE = [[1.0, 0.0], [math.nan, 1.0], [0.0, math.nan]]
 BAD: list[tuple[str, Callable[[], object]]] = [
-    ("give one of table, means and pilot, got none", lambda: bestarm.plan()),
-    ("got table and means", lambda: bestarm.plan(TABLE, means=[0.5, 0.6])),
-    ("of at least two arms", lambda: bestarm.plan([0.5, 0.6])),
-    ("of at least two arms", lambda: bestarm.plan({"a": [1.0]})),
-    ("of at least two arms", lambda: bestarm.plan(pilot=3)),
-    ("must be real numbers", lambda: bestarm.plan([["a", "b"]])),
-    ("items must be a whole number from 1", lambda: bestarm.plan(np.zeros((0, 2)))),
-    ("columns of one length, or pilot=", lambda: bestarm.plan({"a": [1, 0], "b": [1]})),
-    ("got 2 without, the first for '1' on item 2", lambda: bestarm.plan(HOLE)),
-    ("failures must be 'repeat', 'worst'", lambda: bestarm.plan(HOLE, failures="best")),
-    ("must lie in [0, 1], got 2 for failures", lambda: bestarm.plan(HOLE, failures=2)),
-    ("got none for '2'", lambda: bestarm.plan([[1.0, math.nan]] * 3, failures="worst")),
-    ("must lie in [0, 1], got 3 for '2'", lambda: bestarm.plan([[1.0, 0.0], [1.0, 3.0]])),
-    ("must lie in [0, 1], got inf for '1'", lambda: bestarm.plan([[math.inf, 0.0]])),
-    ("lo < hi", lambda: bestarm.plan(TABLE, bounds=(1, 0))),
-    ("lo < hi", lambda: bestarm.plan(TABLE, bounds=1)),  # type: ignore[arg-type]
-    ("correlation belongs to means", lambda: bestarm.plan(TABLE, correlation=0.5)),
-    ("items belongs to means", lambda: bestarm.plan(TABLE, items=5)),
-    ("unlimited belongs to a table", lambda: bestarm.plan(means=[0.5, 0.6], unlimited=True)),
-    ("failures belong to a table", lambda: bestarm.plan(means=[0.5, 0.6], failures="worst")),
-    ("needs the correlation", lambda: bestarm.plan(means=[0.5, 0.6], items=5)),
-    ("rates of success strictly between 0 and 1", lambda: bestarm.plan(means=[0.5, 1.6])),
-    ("rates of success strictly between 0 and 1", lambda: bestarm.plan(means=[0.5, 0.6], bounds=(0, 2))),
-    ("correlation must lie between 0 and", lambda: bestarm.plan(means=[0.5, 0.6], correlation=1.0)),
-    ("correlation must lie between 0 and", lambda: bestarm.plan(means=[0.5, 0.6], correlation=-0.1)),
-    ("items must be a whole", lambda: bestarm.plan(means=[0.5, 0.6], correlation=0.1, items=0)),
-    ("got none for '2'", lambda: bestarm.plan(pilot=[[1.0], []])),
-    ("got NaN for '1'", lambda: bestarm.plan(pilot=[[math.nan], [1.0]])),
-    ("delta must lie", lambda: bestarm.plan(TABLE, 1.0)),
-    ("tolerance must be", lambda: bestarm.plan(TABLE, tolerance=-1)),
-    ("runs must be", lambda: bestarm.plan(TABLE, runs=0)),
-    ("seed must be", lambda: bestarm.plan(TABLE, seed=-1)),
-    ("max_rounds must be", lambda: bestarm.plan(TABLE, max_rounds=0)),
-    ("threads must be", lambda: bestarm.plan(TABLE, threads=0)),
-    ("at most 200 arms", lambda: bestarm.plan(np.zeros((2, 201)))),
+    ("give one of table, means and pilot, got none", lambda: truebest.plan()),
+    ("got table and means", lambda: truebest.plan(TABLE, means=[0.5, 0.6])),
+    ("of at least two arms", lambda: truebest.plan([0.5, 0.6])),
+    ("of at least two arms", lambda: truebest.plan({"a": [1.0]})),
+    ("of at least two arms", lambda: truebest.plan(pilot=3)),
+    ("must be real numbers", lambda: truebest.plan([["a", "b"]])),
+    ("items must be a whole number from 1", lambda: truebest.plan(np.zeros((0, 2)))),
+    ("columns of one length, or pilot=", lambda: truebest.plan({"a": [1, 0], "b": [1]})),
+    ("got 2 without, the first for '1' on item 2", lambda: truebest.plan(HOLE)),
+    ("failures must be 'repeat', 'worst'", lambda: truebest.plan(HOLE, failures="best")),
+    ("must lie in [0, 1], got 2 for failures", lambda: truebest.plan(HOLE, failures=2)),
+    ("got none for '2'", lambda: truebest.plan([[1.0, math.nan]] * 3, failures="worst")),
+    ("must lie in [0, 1], got 3 for '2'", lambda: truebest.plan([[1.0, 0.0], [1.0, 3.0]])),
+    ("must lie in [0, 1], got inf for '1'", lambda: truebest.plan([[math.inf, 0.0]])),
+    ("lo < hi", lambda: truebest.plan(TABLE, bounds=(1, 0))),
+    ("lo < hi", lambda: truebest.plan(TABLE, bounds=1)),  # type: ignore[arg-type]
+    ("correlation belongs to means", lambda: truebest.plan(TABLE, correlation=0.5)),
+    ("items belongs to means", lambda: truebest.plan(TABLE, items=5)),
+    ("unlimited belongs to a table", lambda: truebest.plan(means=[0.5, 0.6], unlimited=True)),
+    ("failures belong to a table", lambda: truebest.plan(means=[0.5, 0.6], failures="worst")),
+    ("needs the correlation", lambda: truebest.plan(means=[0.5, 0.6], items=5)),
+    ("rates of success strictly between 0 and 1", lambda: truebest.plan(means=[0.5, 1.6])),
+    ("rates of success strictly between 0 and 1", lambda: truebest.plan(means=[0.5, 0.6], bounds=(0, 2))),
+    ("correlation must lie between 0 and", lambda: truebest.plan(means=[0.5, 0.6], correlation=1.0)),
+    ("correlation must lie between 0 and", lambda: truebest.plan(means=[0.5, 0.6], correlation=-0.1)),
+    ("items must be a whole", lambda: truebest.plan(means=[0.5, 0.6], correlation=0.1, items=0)),
+    ("got none for '2'", lambda: truebest.plan(pilot=[[1.0], []])),
+    ("got NaN for '1'", lambda: truebest.plan(pilot=[[math.nan], [1.0]])),
+    ("delta must lie", lambda: truebest.plan(TABLE, 1.0)),
+    ("tolerance must be", lambda: truebest.plan(TABLE, tolerance=-1)),
+    ("runs must be", lambda: truebest.plan(TABLE, runs=0)),
+    ("seed must be", lambda: truebest.plan(TABLE, seed=-1)),
+    ("max_rounds must be", lambda: truebest.plan(TABLE, max_rounds=0)),
+    ("threads must be", lambda: truebest.plan(TABLE, threads=0)),
+    ("at most 200 arms", lambda: truebest.plan(np.zeros((2, 201)))),
 ]
 
 

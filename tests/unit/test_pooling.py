@@ -15,20 +15,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.simulation.pooling import pooled_cells
+import truebest
 from support.refusals import refused_in_one_sentence
+from truebest.simulation.pooling import pooled_cells
 
 MEANS = (0.9, 0.5, 0.1)
 
 
-def simulate(runs: int = 60, **options: Any) -> bestarm.Simulation:
+def simulate(runs: int = 60, **options: Any) -> truebest.Simulation:
     """Two strategies at two risks; racing has runs of its own for each risk."""
     options = {"seed": 4, "max_samples": 300} | options
-    return bestarm.simulate(["tas-d", "racing"], MEANS, [0.3, 0.05], runs=runs, **options)
+    return truebest.simulate(["tas-d", "racing"], MEANS, [0.3, 0.05], runs=runs, **options)
 
 
-def same(one: bestarm.Simulation, other: bestarm.Simulation) -> bool:
+def same(one: truebest.Simulation, other: truebest.Simulation) -> bool:
     """To the bit: runs, pulls, spans, settings."""
     assert len(one) == len(other)
     return one.settings == other.settings and all(
@@ -46,7 +46,7 @@ def test_parts_add_up_to_the_whole(keep: str, tmp_path: Path) -> None:
     whole = simulate(60, keep=keep)
     start = simulate(25, keep=keep)
     start.save(tmp_path / "start.json")
-    loaded = bestarm.load_simulation(tmp_path / "start.json")
+    loaded = truebest.load_simulation(tmp_path / "start.json")
     assert same(start, loaded)
     assert same(simulate(35, keep=keep, more=loaded), whole)
     middle, end = simulate(20, keep=keep, first=25), simulate(15, keep=keep, first=45)
@@ -72,24 +72,24 @@ def test_what_is_not_the_same_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         found + 3  # type: ignore[operator]
     file = tmp_path / "x.json"
-    refused_in_one_sentence("cannot be read", lambda: bestarm.load_simulation(file))
+    refused_in_one_sentence("cannot be read", lambda: truebest.load_simulation(file))
     file.write_text("[1]")
-    refused_in_one_sentence("something else", lambda: bestarm.load_simulation(file))
+    refused_in_one_sentence("something else", lambda: truebest.load_simulation(file))
     found.save(file)
     body = json.loads(file.read_text())
     file.write_text(json.dumps(body | {"version": 99}))
-    refused_in_one_sentence("version 99", lambda: bestarm.load_simulation(file))
+    refused_in_one_sentence("version 99", lambda: truebest.load_simulation(file))
     body["cells"][0]["samples"] = body["cells"][1]["samples"][:-8]
     file.write_text(json.dumps(body))
-    refused_in_one_sentence("damaged", lambda: bestarm.load_simulation(file))
+    refused_in_one_sentence("damaged", lambda: truebest.load_simulation(file))
 
 
 def test_a_continuation_has_the_form_of_what_it_continues() -> None:
     """One bandit is not a list of one, and `first` is where the earlier runs begin, if it is given."""
-    part = bestarm.simulate("uniform", MEANS, 0.3, runs=5, seed=4, first=20)
+    part = truebest.simulate("uniform", MEANS, 0.3, runs=5, seed=4, first=20)
 
-    def call(means: object, **options: object) -> bestarm.Simulation:
-        return bestarm.simulate("uniform", means, 0.3, runs=3, seed=4, more=part, **options)  # type: ignore[arg-type]
+    def call(means: object, **options: object) -> truebest.Simulation:
+        return truebest.simulate("uniform", means, 0.3, runs=3, seed=4, more=part, **options)  # type: ignore[arg-type]
 
     refused_in_one_sentence("one bandit in more and a list here", lambda: call([MEANS]))
     refused_in_one_sentence("first must be left out with more", lambda: call(MEANS, first=5))
@@ -113,7 +113,7 @@ DAMAGES: dict[str, tuple[str, Any]] = {
     "no version": ("something else", lambda body: body.pop("version")),
     "version 0": ("something else", lambda body: body.update(version=0)),
     "a version as text": ("something else", lambda body: body.update(version="1")),
-    "a later version": ("use a later bestarm", lambda body: body.update(version=2)),
+    "a later version": ("use a later truebest", lambda body: body.update(version=2)),
     "no settings": ("damaged", lambda body: body.update(settings=None)),
     "no cells": ("damaged", lambda body: body.update(cells={})),
     "endless spans": ("damaged", lambda body: body["cells"][0].update(spans=[[4, 0, float("inf")]])),
@@ -133,16 +133,16 @@ def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
     said, change = DAMAGES[damage]
     change(body)
     file.write_text(json.dumps(body))
-    refused_in_one_sentence(said, lambda: bestarm.load_simulation(file))
+    refused_in_one_sentence(said, lambda: truebest.load_simulation(file))
 
 
 def test_bad_paths_are_sentences(tmp_path: Path) -> None:
     """What is no path, what cannot be written, and nesting without end."""
     found, deep = simulate(3), tmp_path / "deep.json"
     deep.write_text("[" * 100_000)
-    refused_in_one_sentence("something else", lambda: bestarm.load_simulation(deep))
+    refused_in_one_sentence("something else", lambda: truebest.load_simulation(deep))
     for path in (None, 5, b"x", ["x"], "a\0b"):
-        refused_in_one_sentence("name of a file", lambda path=path: bestarm.load_simulation(path))  # type: ignore[misc]
+        refused_in_one_sentence("name of a file", lambda path=path: truebest.load_simulation(path))  # type: ignore[misc]
     refused_in_one_sentence("can be written", lambda: found.save(tmp_path))
     refused_in_one_sentence("can be written", lambda: found.save(tmp_path / "none" / "x.json"))
 
@@ -150,10 +150,10 @@ def test_bad_paths_are_sentences(tmp_path: Path) -> None:
 def test_many_bandits_in_one_call() -> None:
     """Each is what a call of its own gives; also of different numbers of arms."""
     bandits = [[0.9, 0.5, 0.1], [0.9, 0.2], [1.5, 0.1, 0.0, 0.0]]
-    found = bestarm.simulate(["tas-d", "racing"], bandits, [0.3, 0.1], runs=20, seed=2)
+    found = truebest.simulate(["tas-d", "racing"], bandits, [0.3, 0.1], runs=20, seed=2)
     assert len(found) == 12
     for i, means in enumerate(bandits):
-        alone = bestarm.simulate(["tas-d", "racing"], means, [0.3, 0.1], runs=20, seed=2)
+        alone = truebest.simulate(["tas-d", "racing"], means, [0.3, 0.1], runs=20, seed=2)
         for cell in alone:
             twin = found[cell.strategy, cell.delta, i]
             assert twin.samples.tolist() == cell.samples.tolist()
@@ -161,18 +161,18 @@ def test_many_bandits_in_one_call() -> None:
     assert "bandit" in str(found)
     refused_in_one_sentence("the key must name one cell", lambda: found["tas-d", 0.3])
     mixed: Any = [[0.9, 0.5], 0.1]
-    refused_in_one_sentence("several bandits", lambda: bestarm.simulate("tas-d", mixed))
+    refused_in_one_sentence("several bandits", lambda: truebest.simulate("tas-d", mixed))
 
 
 INTERRUPTED = """
-import os, signal, sys, bestarm
+import os, signal, sys, truebest
 calls = []
 def stop(done, total):
     if done >= 40 and not calls:
         calls.append(done)
         os.kill(os.getpid(), signal.SIGINT)
 options = {"seed": 4, "max_samples": 20_000}
-found = bestarm.simulate(["tas-d", "uniform"], (0.5, 0.49), [0.3, 0.05], runs=300, progress=stop, **options)
+found = truebest.simulate(["tas-d", "uniform"], (0.5, 0.49), [0.3, 0.05], runs=300, progress=stop, **options)
 assert not found.complete
 found.save(sys.argv[1])
 """
@@ -184,12 +184,12 @@ def test_an_interrupted_simulation_is_resumed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", INTERRUPTED, file]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    kept = bestarm.load_simulation(file)
+    kept = truebest.load_simulation(file)
     largest = max(cell.runs for cell in kept)
     assert min(cell.runs for cell in kept) < 300
     options: dict[str, Any] = {"seed": 4, "max_samples": 20_000}
     both = ["tas-d", "uniform"]
-    whole = bestarm.simulate(both, (0.5, 0.49), [0.3, 0.05], runs=largest + 3, **options)
-    resumed = bestarm.simulate(both, (0.5, 0.49), [0.3, 0.05], runs=3, more=kept, **options)
+    whole = truebest.simulate(both, (0.5, 0.49), [0.3, 0.05], runs=largest + 3, **options)
+    resumed = truebest.simulate(both, (0.5, 0.49), [0.3, 0.05], runs=3, more=kept, **options)
     assert same(resumed, whole)
     assert resumed.complete

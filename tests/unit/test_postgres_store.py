@@ -10,10 +10,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from bestarm.errors import InvalidInputError, StoreError
-from bestarm.experiment.events import CREATED, TOLD, Entry
-from bestarm.experiment.store import Store, _sql, open_store, postgres
 from support.postgres import PostgresServer
+from truebest.errors import InvalidInputError, StoreError
+from truebest.experiment.events import CREATED, TOLD, Entry
+from truebest.experiment.store import Store, _sql, open_store, postgres
 
 FIRST = Entry(CREATED, data={})
 
@@ -49,7 +49,8 @@ def sql(url: str, *statements: str) -> list[tuple[object, ...]]:
 def end_connections(url: str) -> None:
     """What a failing network or an administrator does."""
     sql(
-        url, "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'bestarm'"
+        url,
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'truebest'",
     )
 
 
@@ -75,7 +76,7 @@ def test_tables_lie_in_their_own_schema(store: postgres.PostgresStore) -> None:
         " WHERE schemaname NOT IN ('pg_catalog', 'information_schema')",
     )
     tables = {"experiments", "events", "leases", "snapshots", "version"}
-    assert set(found) == {("bestarm", table) for table in tables}
+    assert set(found) == {("truebest", table) for table in tables}
 
 
 def test_experiments_do_not_hinder_each_other(store: postgres.PostgresStore) -> None:
@@ -162,11 +163,11 @@ def test_a_killed_server_loses_nothing(
 def test_a_newer_store_is_refused(store: postgres.PostgresStore) -> None:
     """One sentence that says to upgrade; nothing is changed, and put right it works."""
     store.close()
-    sql(store.url, f"UPDATE bestarm.version SET number = {_sql.VERSION + 1}")
+    sql(store.url, f"UPDATE truebest.version SET number = {_sql.VERSION + 1}")
     for call in (lambda: open_store(store.url), lambda: count(store), lambda: add(store)):
-        with pytest.raises(StoreError, match=r"newer bestarm .*pip install --upgrade bestarm"):
+        with pytest.raises(StoreError, match=r"newer truebest .*pip install --upgrade truebest"):
             call()
-    sql(store.url, f"UPDATE bestarm.version SET number = {_sql.VERSION}")
+    sql(store.url, f"UPDATE truebest.version SET number = {_sql.VERSION}")
     assert count(store) == 1
 
 
@@ -174,8 +175,8 @@ def test_an_older_store_is_migrated(postgres_url: str) -> None:
     """Tables of version 1, without snapshots, get what is missing and keep their lines."""
     sql(
         postgres_url,
-        "CREATE SCHEMA bestarm",
-        "SET search_path = bestarm",
+        "CREATE SCHEMA truebest",
+        "SET search_path = truebest",
         "CREATE TABLE version (number BIGINT NOT NULL)",
         "INSERT INTO version VALUES (1)",
         *(statement.format(**postgres.TYPES) for statement in _sql.STEPS[0]),
@@ -192,7 +193,7 @@ def test_an_older_store_is_migrated(postgres_url: str) -> None:
         log.save_snapshot(2, "text")
         assert log.snapshot() == (2, "text")
     store.close()
-    assert sql(postgres_url, "SELECT number FROM bestarm.version") == [(_sql.VERSION,)]
+    assert sql(postgres_url, "SELECT number FROM truebest.version") == [(_sql.VERSION,)]
 
 
 def test_a_migration_that_fails_changes_nothing(
@@ -206,8 +207,8 @@ def test_a_migration_that_fails_changes_nothing(
     with pytest.raises(StoreError, match="syntax error"):
         open_store(store.url)
     monkeypatch.undo()
-    assert sql(store.url, "SELECT number FROM bestarm.version") == [(_sql.VERSION,)]
-    assert sql(store.url, "SELECT to_regclass('bestarm.more')") == [(None,)]
+    assert sql(store.url, "SELECT number FROM truebest.version") == [(_sql.VERSION,)]
+    assert sql(store.url, "SELECT to_regclass('truebest.more')") == [(None,)]
     assert count(store) == 1
 
 

@@ -15,16 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import bestarm
-from bestarm.errors import SuspendedError
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.forecast import Forecast
-from bestarm.experiment.promise import INFORMS, TABLE, VOIDS, WEAKENS, percent
-from bestarm.experiment.snapshots import as_dict
-from bestarm.experiment.status import Status
-from bestarm.running.frame import Frame
-from bestarm.running.result import Result
+import truebest
 from support.clock import Clocked
+from truebest.errors import SuspendedError
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.forecast import Forecast
+from truebest.experiment.promise import INFORMS, TABLE, VOIDS, WEAKENS, percent
+from truebest.experiment.snapshots import as_dict
+from truebest.experiment.status import Status
+from truebest.running.frame import Frame
+from truebest.running.result import Result
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "live.md").read_text()
 
@@ -42,7 +42,7 @@ def begun(**settings: object) -> Experiment:
     return experiment
 
 
-@bestarm.strategy(name="eager", stops_itself=True)
+@truebest.strategy(name="eager", stops_itself=True)
 def eager(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
     return leader + pulls.size
 
@@ -282,13 +282,13 @@ def test_the_guide_has_the_table() -> None:
     assert rows == [(code, kind.effect) for code, kind in TABLE.items()]
 
 
-@bestarm.strategy(name="mine")
+@truebest.strategy(name="mine")
 def in_turn(pulls):  # type: ignore[no-untyped-def]
     """Leaves the decision to the rule."""
     return int(pulls.argmin())
 
 
-@bestarm.strategy(name="mine", stops_itself=True)
+@truebest.strategy(name="mine", stops_itself=True)
 def in_turn_to_six(t, pulls, leader):  # type: ignore[no-untyped-def]
     """The same, and stops after six samples."""
     return pulls.size + leader if t >= 6 else int(pulls.argmin())
@@ -296,11 +296,11 @@ def in_turn_to_six(t, pulls, leader):  # type: ignore[no-untyped-def]
 
 @pytest.mark.parametrize(("first", "later"), [(in_turn, in_turn_to_six), (in_turn_to_six, in_turn)])
 def test_a_strategy_that_has_begun_to_stop_by_itself_is_refused(
-    first: bestarm.Strategy, later: bestarm.Strategy
+    first: truebest.Strategy, later: truebest.Strategy
 ) -> None:
     """Under the same name it would decide, and the promise would be that of the rule; or the reverse."""
     experiment = make(strategy=first)
-    with pytest.raises(bestarm.InvalidInputError, match=r"'mine' does.* stop by itself, and the one that"):
+    with pytest.raises(truebest.InvalidInputError, match=r"'mine' does.* stop by itself, and the one that"):
         Experiment.open(experiment._store, "x", strategy=later)
     assert Experiment.open(experiment._store, "x", strategy=first).ask()
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-import bestarm
+import truebest
 
-SOURCE = Path(bestarm.__file__).parent
+SOURCE = Path(truebest.__file__).parent
 ROOT = Path(__file__).parents[2]
 
 
@@ -26,7 +26,7 @@ def in_the_stub() -> dict[str, str]:
             assert node.level == 1, "a public name is of this package"
             for alias in node.names:
                 assert alias.asname == alias.name, "without `as` a type checker would not see it"
-                found[alias.name] = f"bestarm.{node.module}"
+                found[alias.name] = f"truebest.{node.module}"
     return found
 
 
@@ -35,23 +35,27 @@ def test_the_stub_and_what_is_importable_agree() -> None:
     stub = in_the_stub()
     assert len(stub) > 40
     for name, module in stub.items():
-        assert getattr(bestarm, name) is getattr(import_module(module), name)
-    assert dir(bestarm) == sorted([*stub, "__version__"])
+        assert getattr(truebest, name) is getattr(import_module(module), name)
+    assert dir(truebest) == sorted([*stub, "__version__"])
     everything: dict[str, object] = {}
-    exec("from bestarm import *", everything)
-    assert set(dir(bestarm)) == set(everything) - {"__builtins__"}
+    exec("from truebest import *", everything)
+    assert set(dir(truebest)) == set(everything) - {"__builtins__"}
 
 
 def test_what_is_not_public_is_no_attribute() -> None:
     """Neither a name that nobody has heard of nor one that a module has for itself."""
     for name in ("no_such_name", "__no_such_name__", "find_strategy"):
-        with pytest.raises(AttributeError, match=f"module 'bestarm' has no attribute '{name}'"):
-            getattr(bestarm, name)
+        with pytest.raises(AttributeError, match=f"module 'truebest' has no attribute '{name}'"):
+            getattr(truebest, name)
 
 
 def test_a_type_checker_sees_every_name(tmp_path: Path) -> None:
     """In strict mode: every public name with its type, and no other."""
-    lines = ["import bestarm", *(f"reveal_type(bestarm.{name})" for name in dir(bestarm)), "bestarm.no_such"]
+    lines = [
+        "import truebest",
+        *(f"reveal_type(truebest.{name})" for name in dir(truebest)),
+        "truebest.no_such",
+    ]
     script = tmp_path / "every_public_name.py"
     script.write_text("\n".join(lines))
     command = [sys.executable, "-m", "mypy", "--config-file=pyproject.toml", str(script)]
@@ -59,7 +63,7 @@ def test_a_type_checker_sees_every_name(tmp_path: Path) -> None:
     # Under the name, not the path: mypy's cache may know the same script by an earlier one.
     said = re.findall(rf"^.*{script.name}:(\d+): (note|error): (.*)$", checked.stdout, re.MULTILINE)
     types = [text for _, kind, text in said if kind == "note" and text.startswith("Revealed type is")]
-    assert len(types) == len(dir(bestarm)), checked.stdout + checked.stderr
+    assert len(types) == len(dir(truebest)), checked.stdout + checked.stderr
     assert 'Revealed type is "Any"' not in types
     assert [(line, text) for line, kind, text in said if kind == "error"] == [
         (str(len(lines)), 'Module has no attribute "no_such"  [attr-defined]')
@@ -67,8 +71,8 @@ def test_a_type_checker_sees_every_name(tmp_path: Path) -> None:
 
 
 def test_the_old_name_of_a_function_works_and_warns() -> None:
-    """`bestarm.g` of version 0.1: the same numbers, and a warning at the caller that names the new one."""
+    """`truebest.g` of version 0.1: the same numbers, and a warning at the caller that names the new one."""
     means, weights = [0.9, 0.8, 0.4], [0.5, 0.4, 0.1]
-    with pytest.warns(DeprecationWarning, match=r"call bestarm\.evidence_rate") as warned:
-        assert bestarm.g(means, weights) == bestarm.evidence_rate(means, weights)
+    with pytest.warns(DeprecationWarning, match=r"call truebest\.evidence_rate") as warned:
+        assert truebest.g(means, weights) == truebest.evidence_rate(means, weights)
     assert [one.filename for one in warned] == [__file__]

@@ -1,4 +1,4 @@
-"""`bestarm.race` on functions: what it finds, what it says, and what it refuses."""
+"""`truebest.race` on functions: what it finds, what it says, and what it refuses."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm import ArmError, InvalidInputError
-from bestarm.running.race import CLOCKS, Course
-from bestarm.running.standings import Lap, Race, ratio_words, seconds
-from bestarm.theory.ratios import Ratio
+import truebest
+from truebest import ArmError, InvalidInputError
+from truebest.running.race import CLOCKS, Course
+from truebest.running.standings import Lap, Race, ratio_words, seconds
+from truebest.theory.ratios import Ratio
 
 
 def drawn(scales: dict[str, float], cv: float = 0.2, seed: int = 1) -> dict[str, Callable[[], Lap]]:
@@ -175,19 +175,19 @@ def test_functions_are_called_as_timeit_does(monkeypatch: pytest.MonkeyPatch) ->
         return lambda: now.append(now.pop() + seconds)
 
     monkeypatch.setitem(CLOCKS, "wall", lambda: now[0])
-    found = bestarm.race({"slow": takes(0.0015), "quick": takes(0.00015)}, max_rounds=60, progress=False)
+    found = truebest.race({"slow": takes(0.0015), "quick": takes(0.00015)}, max_rounds=60, progress=False)
     assert found.best == "quick"
     assert found.numbers == {"slow": 20, "quick": 200}
     assert found.standings[0].mean == pytest.approx(0.00015)
     calls: list[int] = []
-    bestarm.race([lambda: calls.append(1), lambda: None], number=3, warmup=2, max_rounds=4, progress=False)
+    truebest.race([lambda: calls.append(1), lambda: None], number=3, warmup=2, max_rounds=4, progress=False)
     assert len(calls) == 3 * (2 + 4)
 
 
 def test_a_function_that_raises_is_named() -> None:
     """Before the race, in one sentence."""
     with pytest.raises(ArmError, match=r"'b' failed before the race \(ZeroDivisionError: division by zero\)"):
-        bestarm.race({"a": lambda: None, "b": lambda: 1 / 0}, progress=False)
+        truebest.race({"a": lambda: None, "b": lambda: 1 / 0}, progress=False)
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ def test_a_function_that_raises_is_named() -> None:
 def test_what_a_race_refuses(options: dict[str, Any], part: str) -> None:
     """One sentence each, before anything is measured for long."""
     with pytest.raises(InvalidInputError, match=part):
-        bestarm.race([lambda: None, lambda: 1], **options)
+        truebest.race([lambda: None, lambda: 1], **options)
     with pytest.raises(TypeError, match="did you mean 'max_rounds'"):
-        bestarm.race([lambda: None, lambda: 1], **{"max_round": 3})  # type: ignore[arg-type]
+        truebest.race([lambda: None, lambda: 1], **{"max_round": 3})  # type: ignore[arg-type]
 
 
 def test_times_and_ratios_in_words() -> None:

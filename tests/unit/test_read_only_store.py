@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from bestarm.errors import StoreError
-from bestarm.experiment.experiment import Experiment
-from bestarm.experiment.store import _sql, open_store, sqlite
 from e2e.test_solve_command import COMMAND
 from support.commands import Ran, refused, run
+from truebest.errors import StoreError
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.store import _sql, open_store, sqlite
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions are POSIX")
 LOOKING = [["status", "x"], ["history", "x"], ["list"], ["export", "x"], ["forecast", "x"]]

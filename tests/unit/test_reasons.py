@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bestarm import Experiment, SuspendedError, identify
-from bestarm.experiment.store import open_store
 from support.clock import Clocked
+from truebest import Experiment, SuspendedError, identify
+from truebest.experiment.store import open_store
 
 
 def begin(**settings: object) -> Experiment:

@@ -11,13 +11,13 @@ from itertools import pairwise
 
 import pytest
 
-from bestarm import ArmError, Experiment, Pull, identify
-from bestarm.errors import LostConnectionError, StoreError
-from bestarm.experiment import reconnect
-from bestarm.experiment.store import Log
-from bestarm.experiment.store.memory import MemoryStore
-from bestarm.running import run as running
 from support.postgres import PostgresServer, find_postgres
+from truebest import ArmError, Experiment, Pull, identify
+from truebest.errors import LostConnectionError, StoreError
+from truebest.experiment import reconnect
+from truebest.experiment.store import Log
+from truebest.experiment.store.memory import MemoryStore
+from truebest.running import run as running
 
 
 class Shaky(MemoryStore):
@@ -96,7 +96,7 @@ def test_it_gives_up_after_the_stated_time(caplog: pytest.LogCaptureFixture) -> 
     experiment = begin(store)
     experiment.ask()
     store.when_reading = 2
-    with caplog.at_level(logging.WARNING, "bestarm"):
+    with caplog.at_level(logging.WARNING, "truebest"):
         experiment.status()
     first, second = (record.getMessage() for record in caplog.records)
     assert first == "gone while reading; trying again for 120 s"

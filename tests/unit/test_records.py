@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bestarm._records import csv_text
+from truebest._records import csv_text
 
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 TEXT = st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from("=+-@'\"\t\r\n,; ")), max_size=8)

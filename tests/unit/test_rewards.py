@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.kernels.random import EXPONENTIAL, next_word, open_stream, reward, unit_uniform
-from bestarm.simulation.problem import make_problem
+import truebest
 from support.refusals import refused_in_one_sentence
+from truebest.kernels.random import EXPONENTIAL, next_word, open_stream, reward, unit_uniform
+from truebest.simulation.problem import make_problem
 
 PILOT: list[Any] = [[0.7, 0.9, 0.8], [0.4, 0.6, 0.5, 0.5], np.array([0.1])]
 KINDS: dict[str, dict[str, Any]] = {
@@ -22,7 +22,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def values_of(path: bestarm.Trace, arm: int) -> list[float]:
+def values_of(path: truebest.Trace, arm: int) -> list[float]:
     """The rewards of an arm in the order of its pulls, from its means before and after each."""
     pulls, sums = path.pulls[:, arm], path.pulls[:, arm] * path.means[:, arm]
     return [sums[0], *np.diff(sums)[np.diff(pulls) > 0].tolist()]
@@ -32,13 +32,13 @@ def values_of(path: bestarm.Trace, arm: int) -> list[float]:
 def test_the_result_does_not_depend_on_threads_or_on_the_number_of_runs(kind: str) -> None:
     """A run is a function of (seed, run): alone, among others, on one thread or three, as a trace."""
     given = KINDS[kind]
-    one = bestarm.simulate("tas-d", delta=0.1, runs=40, seed=3, threads=1, **given).cells[0]
-    three = bestarm.simulate("tas-d", delta=0.1, runs=90, seed=3, threads=3, **given).cells[0]
+    one = truebest.simulate("tas-d", delta=0.1, runs=40, seed=3, threads=1, **given).cells[0]
+    three = truebest.simulate("tas-d", delta=0.1, runs=90, seed=3, threads=3, **given).cells[0]
     np.testing.assert_array_equal(one.samples, three.samples[:40])
     np.testing.assert_array_equal(one.recommended, three.recommended[:40])
-    path = bestarm.trace("tas-d", delta=0.1, run=17, seed=3, **given)
+    path = truebest.trace("tas-d", delta=0.1, run=17, seed=3, **given)
     assert path.samples == one.samples[17]
-    other = bestarm.simulate("tas-d", delta=0.1, runs=40, seed=4, **given).cells[0]
+    other = truebest.simulate("tas-d", delta=0.1, runs=40, seed=4, **given).cells[0]
     assert (other.samples != one.samples).any()
 
 
@@ -46,7 +46,7 @@ def test_the_result_does_not_depend_on_threads_or_on_the_number_of_runs(kind: st
 def test_all_strategies_see_the_same_rewards(kind: str) -> None:
     """The n-th reward of an arm is a function of (seed, run, arm, n), whatever was pulled in between."""
     given = KINDS[kind] | {"max_samples": 60, "seed": 8, "run": 5}
-    paths = [bestarm.trace(name, delta=1e-9, **given) for name in ("uniform", "tas-d")]
+    paths = [truebest.trace(name, delta=1e-9, **given) for name in ("uniform", "tas-d")]
     for arm in range(3):
         one, other = (values_of(path, arm) for path in paths)
         n = min(len(one), len(other))
@@ -69,18 +69,18 @@ def test_a_reward_is_that_of_its_stream() -> None:
 def test_what_is_assumed_by_default() -> None:
     """Bounds of 0 and 1 for beta, the largest standard deviation of the values."""
     beta = make_problem([0.7, 0.5], 0.1, "beta", 0.2, None, None, "tilt", None)
-    assert beta.model == bestarm.Bounded(0.0, 1.0)
+    assert beta.model == truebest.Bounded(0.0, 1.0)
     pilot = make_problem(None, 0.1, PILOT, 1.0, None, None, "mixture", None)
-    assert isinstance(pilot.model, bestarm.Gaussian)
+    assert isinstance(pilot.model, truebest.Gaussian)
     assert pilot.model.sigma == pytest.approx(np.std(PILOT[0]), rel=1e-15)  # of a population
     assert pilot.best == {0}
     np.testing.assert_allclose(pilot.means, [0.8, 0.5, 0.1], rtol=1e-15)
 
 
 @pytest.mark.parametrize(
-    ("rewards", "model"), [("poisson", bestarm.Poisson()), ("exponential", bestarm.Exponential())]
+    ("rewards", "model"), [("poisson", truebest.Poisson()), ("exponential", truebest.Exponential())]
 )
-def test_counts_and_times_have_models_of_their_own(rewards: str, model: bestarm.Model) -> None:
+def test_counts_and_times_have_models_of_their_own(rewards: str, model: truebest.Model) -> None:
     """Which are assumed if nothing is given."""
     assert make_problem([3.0, 2.0], 0.1, rewards, 1.0, None, None, "practical", None).model == model
 
@@ -88,24 +88,24 @@ def test_counts_and_times_have_models_of_their_own(rewards: str, model: bestarm.
 def test_means_of_values_are_right_far_from_zero() -> None:
     """An offset changes no decision, and the trace shows means with it."""
     near, far = ([np.array(x, dtype=float) * 1024 + y for x in PILOT] for y in (0.0, 2.0**40))
-    one, other = (bestarm.simulate("tas-d", rewards=x, runs=50).cells[0] for x in (near, far))
+    one, other = (truebest.simulate("tas-d", rewards=x, runs=50).cells[0] for x in (near, far))
     np.testing.assert_array_equal(one.samples, other.samples)
-    path = bestarm.trace("tas-d", rewards=far)
+    path = truebest.trace("tas-d", rewards=far)
     assert abs(path.means[-1, 0] - far[0].mean()) < 1024
 
 
 def test_ties_between_values() -> None:
     """Means that are equal, though sums round: without max_samples no run would end; both are right."""
     equal = [[0.1, 0.3], [0.2, 0.2], [0.0, 0.1]]
-    with pytest.raises(bestarm.InvalidInputError, match="must be unique"):
-        bestarm.simulate("tas-d", rewards=equal)
-    cell = bestarm.simulate("uniform", rewards=equal, delta=0.3, runs=100, max_samples=60).cells[0]
+    with pytest.raises(truebest.InvalidInputError, match="must be unique"):
+        truebest.simulate("tas-d", rewards=equal)
+    cell = truebest.simulate("uniform", rewards=equal, delta=0.3, runs=100, max_samples=60).cells[0]
     assert cell.best == {0, 1}
 
 
 def test_constant_values_with_a_given_sigma() -> None:
     """As with noise 0: nothing is random, and the scale is known."""
-    cell = bestarm.simulate("uniform", rewards=[[0.1] * 7, [0.0]], sigma=0.1, runs=5).cells[0]
+    cell = truebest.simulate("uniform", rewards=[[0.1] * 7, [0.0]], sigma=0.1, runs=5).cells[0]
     assert len(set(cell.samples.tolist())) == 1
     assert cell.errors == 0
 
@@ -113,15 +113,15 @@ def test_constant_values_with_a_given_sigma() -> None:
 def test_a_matrix_has_a_row_for_each_arm() -> None:
     """The same as a list of its rows."""
     rows = np.array([[0.1, 0.9, 0.8], [0.2, 0.1, 0.4]])
-    one, two = (bestarm.simulate("tas-d", rewards=x, runs=20).cells[0] for x in (rows, list(rows)))  # type: ignore[arg-type]
+    one, two = (truebest.simulate("tas-d", rewards=x, runs=20).cells[0] for x in (rows, list(rows)))  # type: ignore[arg-type]
     np.testing.assert_array_equal(one.samples, two.samples)
 
 
 def run(means: Any = None, **given: Any) -> Callable[[], object]:
-    return lambda: bestarm.simulate("tas-d", means, 0.1, runs=5, **given)
+    return lambda: truebest.simulate("tas-d", means, 0.1, runs=5, **given)
 
 
-NAN, INF, UNIT = float("nan"), float("inf"), bestarm.Bounded(0.0, 1.0)
+NAN, INF, UNIT = float("nan"), float("inf"), truebest.Bounded(0.0, 1.0)
 BAD: list[tuple[str, Callable[[], object]]] = [
     ("strictly between 0 and 1, got 0.0 to 0.5", run([0.5, 0.0], rewards="beta", noise=0.1)),
     ("strictly between 0 and 1, got 0.5 to 1.0", run([0.5, 1.0], rewards="beta", noise=0.1)),
@@ -161,7 +161,7 @@ def test_wrong_answers_are_as_rare_as_promised() -> None:
 
     The negative control is a sigma ten times too small for exponential rewards, which errs often.
     """
-    safe = bestarm.simulate("tas-d", [0.62, 0.5], 0.1, rewards="beta", noise=0.1, runs=300, stopping="tilt")
+    safe = truebest.simulate("tas-d", [0.62, 0.5], 0.1, rewards="beta", noise=0.1, runs=300, stopping="tilt")
     assert safe.cells[0].errors == 0
-    rash = bestarm.simulate("tas-d", [1.0, 0.9], 0.1, rewards="exponential", sigma=0.1, runs=300)
+    rash = truebest.simulate("tas-d", [1.0, 0.9], 0.1, rewards="exponential", sigma=0.1, runs=300)
     assert rash.cells[0].error_interval()[0] > 0.1

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-import bestarm
+import truebest
 from support.same_runs import assert_same, differences
 
 MEANS = (0.9, 0.5, 0.4)
@@ -18,10 +18,10 @@ def test_a_threshold_that_is_met_to_the_last_bits() -> None:
 
     That is found, is near the threshold, and is let pass once in 100,000 runs, but not once in five.
     """
-    path = bestarm.trace("tas-d", MEANS, 0.1, run=3, seed=7)
+    path = truebest.trace("tas-d", MEANS, 0.1, run=3, seed=7)
     near = float(0.1 * math.exp(path.threshold[-1] - path.statistic[-1]))
     one, other = (
-        bestarm.simulate("tas-d", MEANS, near * (1.0 + e), runs=5, seed=7).cells[0] for e in (1e-12, -1e-12)
+        truebest.simulate("tas-d", MEANS, near * (1.0 + e), runs=5, seed=7).cells[0] for e in (1e-12, -1e-12)
     )
     found = differences("tas-d", MEANS, one, other)
     assert [(difference.run, difference.samples) for difference in found] == [(3, path.samples)]
@@ -36,7 +36,7 @@ def test_a_threshold_that_is_met_to_the_last_bits() -> None:
 @pytest.mark.parametrize("which", ["samples", "recommended"])
 def test_a_difference_that_nothing_explains(which: str) -> None:
     """One sample more or another answer, far from the threshold, is refused however many runs there are."""
-    cell = bestarm.simulate("tas-d", MEANS, 0.1, runs=20, seed=7).cells[0]
+    cell = truebest.simulate("tas-d", MEANS, 0.1, runs=20, seed=7).cells[0]
     assert differences("tas-d", MEANS, cell, cell) == []
     changed = getattr(cell, which).copy()
     changed[11] += 1

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bestarm import Experiment, Pull, Status
-from bestarm.running import sentences
+from truebest import Experiment, Pull, Status
+from truebest.running import sentences
 
 ARMS = ["a", "b", "c"]
 

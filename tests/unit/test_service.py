@@ -13,10 +13,10 @@ from urllib.parse import quote
 
 import pytest
 
-from bestarm import Experiment
-from bestarm.experiment.forecast import Forecast
-from bestarm.server import gathered
 from support.service import READ_TOKEN, TOKEN, Answer, Service, serving
+from truebest import Experiment
+from truebest.experiment.forecast import Forecast
+from truebest.server import gathered
 
 NAMES = [
     "prompts",
@@ -123,7 +123,7 @@ def test_the_other_verbs(service: Service) -> None:
 
 
 def test_settings_with_parameters(service: Service) -> None:
-    """Models, strategies and rules as the log has them; what is not bestarm's own is refused."""
+    """Models, strategies and rules as the log has them; what is not truebest's own is refused."""
     student = {"class": "Student", "parameters": {}}
     made = create(service, "student", bounds=None, model=student).json
     assert made["settings"]["model"] == student
@@ -277,7 +277,7 @@ def test_the_mistake_of_one_is_not_that_of_others() -> None:
     def answers(items: Sequence[int]) -> list[int]:
         calls.append(list(items))
         if 0 in items:
-            from bestarm import InvalidInputError
+            from truebest import InvalidInputError
 
             raise InvalidInputError("0 is not allowed, got 0; give another.")
         time.sleep(0.05)
@@ -351,7 +351,7 @@ def test_the_end_of_a_long_log_is_shown_first(
     service: Service, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And soon the charts of all of it, with everybody who worked on it."""
-    monkeypatch.setattr("bestarm.experiment.course.CHUNK", 20)
+    monkeypatch.setattr("truebest.experiment.course.CHUNK", 20)
     experiment = Experiment.create(url, "long", ["a", "b"], bounds=(0, 1), seed=1, worker="early")
     experiment.tell([(pull, 0.5) for pull in experiment.ask(100)])
     other = Experiment.open(url, "long", worker="late")
@@ -399,7 +399,7 @@ def test_a_damaged_log_is_a_state_of_its_own(tmp_path: Path) -> None:
     raw.close()
     with serving(url) as service:
         problem(
-            service.get("/v1/status?experiment=bad"), 500, "damaged", "line 5 of the log", "bestarm verify"
+            service.get("/v1/status?experiment=bad"), 500, "damaged", "line 5 of the log", "truebest verify"
         )
         listed = service.get("/v1/experiments").json["experiments"]
         assert {one["name"]: one["state"] for one in listed} == {"bad": "broken", "good": "empty"}
@@ -468,7 +468,7 @@ def test_a_forecast_counts_down_until_the_next_one() -> None:
     """With many arms one takes seconds: what came since is taken off."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from bestarm.server.live import Live
+    from truebest.server.live import Live
 
     with ThreadPoolExecutor(1) as pool:
         live = Live(Experiment.create("memory:", "e", ["a", "b"], bounds=(0, 1)), pool)

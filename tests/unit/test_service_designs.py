@@ -11,12 +11,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-import bestarm
-from bestarm import Experiment, Pull
-from bestarm.remote.service import Service
-from bestarm.server import bodies
+import truebest
 from support.service import TOKEN, serving
 from support.service import Service as Server
+from truebest import Experiment, Pull
+from truebest.remote.service import Service
+from truebest.server import bodies
 
 ARMS = ["a", "b", "c"]
 DESIGNS: dict[str, dict[str, Any]] = {
@@ -50,7 +50,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def service(server: Server) -> Iterator[Service]:
-    with bestarm.connect(server.url, token=TOKEN, patience=5.0) as found:
+    with truebest.connect(server.url, token=TOKEN, patience=5.0) as found:
         yield found
 
 
@@ -130,7 +130,7 @@ def test_items_stay_where_they_are(service: Service, tmp_path: Path) -> None:
     assert made.settings.items.size == 3
     again = service.create("of a file", ARMS, items=["one", "two", "three"], bounds=(0, 1))
     assert again.settings == made.settings
-    with pytest.raises(bestarm.InvalidInputError, match="compares arms on 3 items"):
+    with pytest.raises(truebest.InvalidInputError, match="compares arms on 3 items"):
         service.create("of a file", ARMS, items=["one", "two", "four"], bounds=(0, 1))
     drawn = service.create("drawn", ARMS, items=lambda rng: rng.random(), bounds=(0, 1))
     assert drawn.settings.items is not None
@@ -140,6 +140,6 @@ def test_items_stay_where_they_are(service: Service, tmp_path: Path) -> None:
 
 def test_every_setting_is_described() -> None:
     """What `Experiment.create` takes is in the description of the service, by name."""
-    from bestarm.experiment.settings import Given
+    from truebest.experiment.settings import Given
 
     assert set(Given.__annotations__) <= set(bodies.Create.model_fields)

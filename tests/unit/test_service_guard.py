@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from bestarm import Experiment, InvalidInputError
-from bestarm.server import connections, guard
-from bestarm.server.limits import MOST_ADDRESSES, Rate
-from bestarm.server.tokens import DAYS, Role, Tokens, new_token
 from support.service import READ_TOKEN, TOKEN, Answer, Service, serving
+from truebest import Experiment, InvalidInputError
+from truebest.server import connections, guard
+from truebest.server.limits import MOST_ADDRESSES, Rate
+from truebest.server.tokens import DAYS, Role, Tokens, new_token
 
 READS = [
     *("/openapi.json", "/docs", "/v1/experiments", "/v1/status?experiment=e", "/v1/settings?experiment=e"),
@@ -80,7 +80,7 @@ def test_a_wrong_token_is_401(header: str, tmp_path: Path) -> None:
     """Nearly right is wrong."""
     with serving(f"sqlite:///{tmp_path}/a.db") as fresh:
         assert code(fresh.ask("GET", "/v1/experiments", Authorization=header)) == (401, "unauthorized")
-        cookie = f"bestarm-{fresh.port}=9999999999.{'0' * 64}"
+        cookie = f"truebest-{fresh.port}=9999999999.{'0' * 64}"
         assert code(fresh.ask("GET", "/v1/experiments", Cookie=cookie)) == (401, "unauthorized")
         assert fresh.ask("GET", f"/v1/experiments?token={TOKEN}").status == 401, "never in a URL"
 
@@ -98,7 +98,7 @@ def test_the_page_exchanges_its_token_for_a_cookie(service: Service) -> None:
     for token in (TOKEN, READ_TOKEN):
         given = service.post("/v1/session", None, token).headers["set-cookie"]
         morsel = next(iter(SimpleCookie(given).values()))
-        assert morsel.key == f"bestarm-{service.port}"
+        assert morsel.key == f"truebest-{service.port}"
         assert morsel["httponly"]
         assert morsel["samesite"].lower() == "strict"
         assert token not in given
@@ -111,7 +111,7 @@ def test_the_page_exchanges_its_token_for_a_cookie(service: Service) -> None:
         assert again.status == 204
         assert "set-cookie" not in again.headers, "a cookie does not make another one"
     gone = service.ask("DELETE", "/v1/session", Cookie=page_cookie(service))
-    assert "bestarm-" in gone.headers["set-cookie"]
+    assert "truebest-" in gone.headers["set-cookie"]
     assert "Max-Age=0" in gone.headers["set-cookie"]
 
 

@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-import bestarm
-from bestarm import Experiment, InvalidInputError, StoreError
-from bestarm._catalogue import DEFAULT_STRATEGY
-from bestarm.experiment import settings as module
-from bestarm.experiment.events import CREATED, Entry
-from bestarm.experiment.settings import DECLARED, Given, Settings, new_settings, read_settings
-from bestarm.experiment.store.memory import MemoryStore
+import truebest
+from truebest import Experiment, InvalidInputError, StoreError
+from truebest._catalogue import DEFAULT_STRATEGY
+from truebest.experiment import settings as module
+from truebest.experiment.events import CREATED, Entry
+from truebest.experiment.settings import DECLARED, Given, Settings, new_settings, read_settings
+from truebest.experiment.store.memory import MemoryStore
 
 ARMS = ["a", "b", "c"]
 # One value for each argument that is not the default.
 OTHER: dict[str, Any] = {
     "delta": 0.1,
     "sigma": 2.0,
-    "strategy": bestarm.EBS(tracking="C", gamma=0.2, clip=(0.0, 1.0)),
-    "stopping": bestarm.Mixture(c=5.0),
+    "strategy": truebest.EBS(tracking="C", gamma=0.2, clip=(0.0, 1.0)),
+    "stopping": truebest.Mixture(c=5.0),
     "tolerance": 0.01,
     "minimize": True,
     "order": "arrival",
@@ -116,7 +116,7 @@ def test_an_experiment_keeps_its_lease_without_a_word() -> None:
 
 
 def test_new_defaults_do_not_collide_with_old_experiments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A later bestarm with other defaults resumes what this one has made, and makes new ones its own way."""
+    """A later truebest with other defaults resumes what this one has made, and makes new ones its own way."""
     store = MemoryStore()
     old = Experiment.create(store, "x", ARMS, bounds=(0, 1)).settings
     changes = {
@@ -141,7 +141,7 @@ def test_a_setting_that_an_old_log_lacks_has_its_older_meaning(monkeypatch: pyte
     """As if `order` were new: a log without it means "arrival" here, whatever the default has become."""
     record = new_settings(ARMS, sigma=1.0).to_record()
     del record["order"]
-    with pytest.raises(StoreError, match="lack order, which every bestarm stores; restore"):
+    with pytest.raises(StoreError, match="lack order, which every truebest stores; restore"):
         read_settings(record)
     monkeypatch.setitem(DECLARED, "order", replace(DECLARED["order"], older={"order": "arrival"}))
     assert read_settings(record).order == "arrival"
@@ -187,16 +187,16 @@ def test_identify_resumes_with_what_it_is_not_told() -> None:
     """Sigma, delta and direction from the store; another one is refused before anything is run."""
     store = MemoryStore()
     values = {"a": lambda: 0.0, "b": lambda: 2.0}
-    first = bestarm.identify(values, 0.1, sigma=1.0, minimize=True, store=store, max_samples=4, rng=1)
+    first = truebest.identify(values, 0.1, sigma=1.0, minimize=True, store=store, max_samples=4, rng=1)
     assert (first.best, first.samples) == (None, 4)
-    again = bestarm.identify(values, store=store, max_samples=5000)
+    again = truebest.identify(values, store=store, max_samples=5000)
     assert (again.best, again.delta, again.resumed) == ("a", 0.1, 4)
     with pytest.raises(InvalidInputError, match=r"exists with delta 0.1, got 0.05"):
-        bestarm.identify(values, 0.05, store=store, max_samples=5000)
+        truebest.identify(values, 0.05, store=store, max_samples=5000)
 
 
 def test_settings_of_another_kind_are_not_mistaken_for_damage() -> None:
-    """A rule and a strategy that this bestarm does not have: what was stored, and what to do."""
+    """A rule and a strategy that this truebest does not have: what was stored, and what to do."""
     record = new_settings(ARMS, sigma=1.0).to_record()
     unknown: list[dict[str, Any]] = [
         {"stopping": {"name": "tomorrow", "parameters": {"eta": 0.5}}},
@@ -216,21 +216,21 @@ def test_a_rule_is_stored_with_its_version(monkeypatch: pytest.MonkeyPatch) -> N
     """A later version of a rule is another rule, and does not judge what an earlier one began."""
     record = new_settings(ARMS, sigma=1.0, stopping="mixture").to_record()
     assert record["stopping"] == {"name": "mixture", "version": 1, "parameters": {"c": 20.0}}
-    monkeypatch.setattr(bestarm.Mixture, "version", 2)
+    monkeypatch.setattr(truebest.Mixture, "version", 2)
     assert new_settings(ARMS, sigma=1.0, stopping="mixture").to_record()["stopping"]["version"] == 2
-    with pytest.raises(StoreError, match=r"the rule 'mixture', version 1, c=20.0, which this bestarm"):
+    with pytest.raises(StoreError, match=r"the rule 'mixture', version 1, c=20.0, which this truebest"):
         read_settings(record)
 
 
 def test_an_experiment_keeps_the_version_of_its_decisions() -> None:
-    """Versions 1, of bestarm 0.1, and 2 are read; one that would be judged by unknown rules is refused."""
+    """Versions 1, of truebest 0.1, and 2 are read; one that would be judged by unknown rules is refused."""
     store = MemoryStore()
     record = new_settings(ARMS, sigma=1.0).to_record()
     assert record["decisions"] == 2
     old = {**record, "decisions": 1, "stopping": {"name": "mixture", "parameters": {"c": 20.0}}}
     store.create("x", Entry(CREATED, data=old))
     read = Experiment.create(store, "x", ARMS, sigma=1.0, stopping="mixture").settings
-    assert (read.decisions, read.stopping) == (1, bestarm.Mixture())
+    assert (read.decisions, read.stopping) == (1, truebest.Mixture())
     assert read.are_of(old)
     assert not read.are_of(record)
     for version in (0, 3, "2", None):

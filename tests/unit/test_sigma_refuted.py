@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm import Experiment, SuspendedError
-from bestarm.experiment.independent import Independent
-from bestarm.experiment.settings import read_settings
-from bestarm.experiment.snapshots import as_dict, packed, unpacked
-from bestarm.experiment.store.memory import MemoryStore
+import truebest
 from support.older import without_alarm
+from truebest import Experiment, SuspendedError
+from truebest.experiment.independent import Independent
+from truebest.experiment.settings import read_settings
+from truebest.experiment.snapshots import as_dict, packed, unpacked
+from truebest.experiment.store.memory import MemoryStore
 
 WILD = [0.0, 0.0, 9.0, -9.0]  # of arms a, b, a, b: with the third, sigma 1 is refuted
 
@@ -45,7 +45,7 @@ def test_sigma_is_refuted_with_what_was_observed_and_what_to_do() -> None:
     said = (
         r"^experiment 'x' is suspended: the values vary more than sigma 1 allows: observed standard "
         r"deviations a 6.36; no retraction can change that, so begin a new experiment, under another name, "
-        r"with a larger sigma, with bounds, or with model=bestarm.Student\(\), which needs no sigma"
+        r"with a larger sigma, with bounds, or with model=truebest.Student\(\), which needs no sigma"
     )
     with pytest.raises(SuspendedError, match=said + "; what was told is recorded.$"):
         experiment.tell(pulls[2], WILD[2])
@@ -164,7 +164,7 @@ def test_identify_is_refused() -> None:
     arms = {name: lambda: float(rng.normal(10.0, 0.02)) for name in ("old", "new")}
     for _ in range(2):
         with pytest.raises(SuspendedError, match=r"vary more than sigma 0\.01 allows"):
-            bestarm.identify(arms, sigma=0.01, store=store, max_samples=500, workers=4)
+            truebest.identify(arms, sigma=0.01, store=store, max_samples=500, workers=4)
 
 
 # -- who has an alarm --------------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ def test_deviations_are_those_of_the_values(scale: dict[str, Any], minimize: boo
 
 def test_a_decision_keeps_its_deviations() -> None:
     """Those of the samples that it was taken on."""
-    result = bestarm.identify(
+    result = truebest.identify(
         {"a": lambda rng: rng.normal(), "b": lambda rng: rng.normal() + 2.0},
         sigma=1.0,
         rng=1,

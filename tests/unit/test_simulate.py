@@ -14,16 +14,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.simulation import memory
+import truebest
 from support.refusals import refused_in_one_sentence
+from truebest.simulation import memory
 
 MEANS = (0.9, 0.5, 0.45, 0.4)
 
 
 def test_estimates_of_a_cell() -> None:
     """Mean, standard error, quantiles, errors and their exact interval, from the runs themselves."""
-    found = bestarm.simulate(["uniform", "tas-d"], MEANS, [0.3, 0.01], runs=400, seed=2)
+    found = truebest.simulate(["uniform", "tas-d"], MEANS, [0.3, 0.01], runs=400, seed=2)
     assert len(found) == 4
     cell = found["uniform", 0.3]
     assert cell.runs == 400
@@ -43,7 +43,7 @@ def test_estimates_of_a_cell() -> None:
 
 def test_exports() -> None:
     """to_dict has plain numbers, to_csv one line per cell, repr a table."""
-    found = bestarm.simulate("tas-d", MEANS, [0.1, 0.01], runs=30)
+    found = truebest.simulate("tas-d", MEANS, [0.1, 0.01], runs=30)
     rows = found.to_dict()
     assert [row["delta"] for row in rows] == [0.1, 0.01]
     needed = {
@@ -67,11 +67,11 @@ def test_exports() -> None:
 
 def test_to_frame_needs_pandas() -> None:
     """A frame where pandas is installed, else a sentence."""
-    found = bestarm.simulate("tas-d", MEANS, 0.1, runs=5)
+    found = truebest.simulate("tas-d", MEANS, 0.1, runs=5)
     try:
         import pandas as pd  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
-        with pytest.raises(bestarm.InvalidInputError, match="needs pandas"):
+        with pytest.raises(truebest.InvalidInputError, match="needs pandas"):
             found.to_frame()
         return
     assert isinstance(found.to_frame(), pd.DataFrame)
@@ -79,7 +79,7 @@ def test_to_frame_needs_pandas() -> None:
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     """A failed write leaves the old file and nothing else."""
-    found = bestarm.simulate("tas-d", MEANS, 0.1, runs=5)
+    found = truebest.simulate("tas-d", MEANS, 0.1, runs=5)
     target = tmp_path / "out.csv"
     found.to_csv(target)
     assert target.read_text() == found.to_csv()
@@ -90,7 +90,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 def test_censored_runs_are_counted_and_named() -> None:
     """A run cut off counts at max_samples and recommends nothing; the mean is marked."""
-    found = bestarm.simulate("tas-d", (0.5, 0.5), 0.1, runs=50, max_samples=100)
+    found = truebest.simulate("tas-d", (0.5, 0.5), 0.1, runs=50, max_samples=100)
     cell = found["tas-d"]
     cut = cell.recommended < 0
     assert cell.censored == cut.sum() > 0
@@ -103,7 +103,7 @@ def test_censored_runs_are_counted_and_named() -> None:
 
 def test_several_best_arms_and_errors() -> None:
     """A recommendation is wrong only if the arm is not among the best."""
-    cell = bestarm.simulate("uniform", (0.5, 0.5, 0.4), 0.3, runs=300, max_samples=200).cells[0]
+    cell = truebest.simulate("uniform", (0.5, 0.5, 0.4), 0.3, runs=300, max_samples=200).cells[0]
     assert cell.errors == (cell.recommended == 2).sum()
 
 
@@ -114,15 +114,15 @@ def test_several_best_arms_and_errors() -> None:
 def test_default_sigma(rewards: str, noise: float | list[float], sigma: float) -> None:
     """The largest noise, 1/2 for Bernoulli, the half-width for uniform."""
     means = (0.9, 0.5, 0.2)
-    one = bestarm.simulate("tas-d", means, 0.1, runs=20, rewards=rewards, noise=noise)
-    two = bestarm.simulate("tas-d", means, 0.1, runs=20, rewards=rewards, noise=noise, sigma=sigma)
+    one = truebest.simulate("tas-d", means, 0.1, runs=20, rewards=rewards, noise=noise)
+    two = truebest.simulate("tas-d", means, 0.1, runs=20, rewards=rewards, noise=noise, sigma=sigma)
     np.testing.assert_array_equal(one.cells[0].samples, two.cells[0].samples)
 
 
 def test_progress_is_reported_in_full() -> None:
     """A function gets (done, total); the last call says all."""
     calls: list[tuple[int, int]] = []
-    bestarm.simulate(
+    truebest.simulate(
         ["tas-d", "racing"], MEANS, [0.1, 0.2], runs=50, progress=lambda a, b: calls.append((a, b))
     )
     assert calls[-1] == (150, 150)  # tas-d serves both risks at once, racing runs for each
@@ -131,16 +131,16 @@ def test_progress_is_reported_in_full() -> None:
 
 def test_memory_stays_small() -> None:
     """A few tens of bytes per run: the arrays of a cell, and nothing kept per step."""
-    cell = bestarm.simulate("racing", (9.0, 0.0), 0.1, runs=100_000).cells[0]
+    cell = truebest.simulate("racing", (9.0, 0.0), 0.1, runs=100_000).cells[0]
     assert (cell.samples.nbytes + cell.recommended.nbytes) / cell.runs <= 32
 
 
 TRACE_INTERRUPTED = """
-import os, signal, threading, bestarm
-bestarm.trace("tas-d", (9.0, 0.0), 0.1)
+import os, signal, threading, truebest
+truebest.trace("tas-d", (9.0, 0.0), 0.1)
 threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
-    bestarm.trace("tas-d", (0.5, 0.4999), 1e-9)
+    truebest.trace("tas-d", (0.5, 0.4999), 1e-9)
 except KeyboardInterrupt:
     print("stopped")
 """
@@ -154,14 +154,14 @@ def test_a_trace_can_be_interrupted() -> None:
 
 
 INTERRUPTED = """
-import os, signal, threading, bestarm
-bestarm.simulate("tas-d", (9.0, 0.0), 0.1, runs=2)  # loads or compiles the kernels
+import os, signal, threading, truebest
+truebest.simulate("tas-d", (9.0, 0.0), 0.1, runs=2)  # loads or compiles the kernels
 threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-found = bestarm.simulate("tas-d", (0.5, 0.49), [0.1, 0.9], runs=2000, seed=6, max_samples=10**6)
+found = truebest.simulate("tas-d", (0.5, 0.49), [0.1, 0.9], runs=2000, seed=6, max_samples=10**6)
 for cell in reversed(found.cells):
     assert abs(cell.mean_pulls.sum() - cell.mean_samples) < 1e-9 * cell.mean_samples
 few = min(cell.runs, 20)
-short = bestarm.simulate("tas-d", (0.5, 0.49), 0.1, runs=few, seed=6, max_samples=10**6).cells[0]
+short = truebest.simulate("tas-d", (0.5, 0.49), 0.1, runs=few, seed=6, max_samples=10**6).cells[0]
 assert (short.samples == cell.samples[:20]).all()
 assert (cell.samples > 0).all()
 print(cell.runs, cell.complete, "Interrupted" in str(found))
@@ -179,8 +179,8 @@ def test_an_interruption_returns_the_longest_prefix() -> None:
 
 COMMAND_INTERRUPTED = """
 import os, signal, sys
-from bestarm.__main__ import main
-from bestarm.simulation.progress import Reporter
+from truebest.__main__ import main
+from truebest.simulation.progress import Reporter
 add = Reporter.add
 
 def add_and_interrupt(self, runs):
@@ -238,59 +238,59 @@ def broken_report(done: int, total: int) -> None:
 
 
 BAD: list[tuple[str, Callable[[], object]]] = [
-    ("raised IndexError", lambda: bestarm.simulate(bestarm.strategy(too_far), MEANS, 0.1)),
-    ("raised ValueError", lambda: bestarm.simulate(bestarm.strategy(complaint), MEANS, 1e-9)),
-    ("returns float64", lambda: bestarm.strategy(half)),
-    ("rows must be", lambda: bestarm.strategy(rows="target")),
-    ("rows must be", lambda: bestarm.strategy(params=("a",))),  # type: ignore[arg-type]
-    ("plain function", lambda: bestarm.strategy(int)),
-    ("a name or a Strategy", lambda: bestarm.simulate(5, MEANS, 0.1)),  # type: ignore[arg-type]
-    ("a name or a Strategy", lambda: bestarm.simulate(bestarm.EBS, MEANS, 0.1)),  # type: ignore[arg-type]
-    ("clip must be", lambda: bestarm.EBS(clip=(0.0,))),  # type: ignore[arg-type]
-    ("units of sigma", lambda: bestarm.simulate("tas-d", (1e300, 0.0), 0.1, sigma=1e-10)),
-    ("units of sigma", lambda: bestarm.simulate("tas-d", (1.0, 0.0), 0.1, noise=1e-320)),
-    ("must be unique", lambda: bestarm.simulate("tas-d", (0.5, 0.5 + 1e-12), 0.1)),
-    ("may never end", lambda: bestarm.simulate("lucb++", (0.5, 0.49, -1.0), 0.5)),
-    ("progress must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, progress="yes")),  # type: ignore[arg-type]
-    ("runs must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, runs=10**12)),
-    ("the key must name", lambda: bestarm.simulate("tas-d", MEANS, 0.1, runs=5)[0]),  # type: ignore[index]
+    ("raised IndexError", lambda: truebest.simulate(truebest.strategy(too_far), MEANS, 0.1)),
+    ("raised ValueError", lambda: truebest.simulate(truebest.strategy(complaint), MEANS, 1e-9)),
+    ("returns float64", lambda: truebest.strategy(half)),
+    ("rows must be", lambda: truebest.strategy(rows="target")),
+    ("rows must be", lambda: truebest.strategy(params=("a",))),  # type: ignore[arg-type]
+    ("plain function", lambda: truebest.strategy(int)),
+    ("a name or a Strategy", lambda: truebest.simulate(5, MEANS, 0.1)),  # type: ignore[arg-type]
+    ("a name or a Strategy", lambda: truebest.simulate(truebest.EBS, MEANS, 0.1)),  # type: ignore[arg-type]
+    ("clip must be", lambda: truebest.EBS(clip=(0.0,))),  # type: ignore[arg-type]
+    ("units of sigma", lambda: truebest.simulate("tas-d", (1e300, 0.0), 0.1, sigma=1e-10)),
+    ("units of sigma", lambda: truebest.simulate("tas-d", (1.0, 0.0), 0.1, noise=1e-320)),
+    ("must be unique", lambda: truebest.simulate("tas-d", (0.5, 0.5 + 1e-12), 0.1)),
+    ("may never end", lambda: truebest.simulate("lucb++", (0.5, 0.49, -1.0), 0.5)),
+    ("progress must be", lambda: truebest.simulate("tas-d", MEANS, 0.1, progress="yes")),  # type: ignore[arg-type]
+    ("runs must be", lambda: truebest.simulate("tas-d", MEANS, 0.1, runs=10**12)),
+    ("the key must name", lambda: truebest.simulate("tas-d", MEANS, 0.1, runs=5)[0]),  # type: ignore[index]
     (
         "confidence must lie",
-        lambda: bestarm.simulate("tas-d", MEANS, 0.1, runs=5).cells[0].error_interval(95),
+        lambda: truebest.simulate("tas-d", MEANS, 0.1, runs=5).cells[0].error_interval(95),
     ),
-    ("must be unique", lambda: bestarm.simulate("tas-d", (1.0, 1.0, 0.0), 0.1)),
-    ("runs must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, runs=0)),
-    ("runs must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, runs=2.5)),  # type: ignore[arg-type]
-    ("seed must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, seed=-1)),
-    ("threads must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, threads=0)),
-    ("did you mean 'ebs-d'", lambda: bestarm.simulate("ebs", MEANS, 0.1)),
-    ("different ones", lambda: bestarm.simulate(["tas-d", "tas-d"], MEANS, 0.1)),
-    ("different ones", lambda: bestarm.simulate([], MEANS, 0.1)),
-    ("sigma must be positive", lambda: bestarm.simulate("tas-d", MEANS, 0.1, sigma=0.0)),
-    ("noise must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, noise=-1.0)),
-    ("noise must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, noise=[1.0, 1.0])),
-    ("noise must be positive", lambda: bestarm.simulate("tas-d", MEANS, 0.1, noise=0.0)),
-    ("strictly between 0 and 1", lambda: bestarm.simulate("tas-d", MEANS, [0.1, 1.0])),
-    ("different risks", lambda: bestarm.simulate("tas-d", MEANS, [0.1, 0.1])),
-    ("shape (K,)", lambda: bestarm.trace("tas-d", [MEANS, MEANS], 0.1)),
-    ("at least two arms", lambda: bestarm.simulate("tas-d", [1.0], 0.1)),
-    ("between 0 and 1", lambda: bestarm.simulate("tas-d", (2.0, 0.0), 0.1, rewards="bernoulli")),
-    ("rewards must be one of", lambda: bestarm.simulate("tas-d", MEANS, 0.1, rewards="cauchy")),
-    ("max_samples must be", lambda: bestarm.simulate("tas-d", MEANS, 0.1, max_samples=3)),
-    ("may never end", lambda: bestarm.simulate("lucb++", MEANS, 0.1, stopping="mixture")),
-    ("may never end", lambda: bestarm.trace("lucb++", MEANS, 0.1, stopping="gk16")),
-    ("tracking must be one of", lambda: bestarm.EBS(tracking="E")),
-    ("gamma must lie", lambda: bestarm.EBS(gamma=0.0)),
-    ("width must be one of", lambda: bestarm.EBS(width="wide")),
-    ("clip must be", lambda: bestarm.EBS(clip=(1.0, 0.0))),
-    ("returned 77 in run 0", lambda: bestarm.simulate(bestarm.strategy(bad_arm), MEANS, 0.01)),
-    ("returned 77 in run 3", lambda: bestarm.trace(bestarm.strategy(bad_arm), MEANS, 1e-9, run=3)),
-    ("does not compile", lambda: bestarm.strategy(no_number)),
-    ("must be a plain function of", lambda: bestarm.strategy(7)),  # type: ignore[arg-type]
-    ("model, got (leader, mu); take only these", lambda: bestarm.strategy(lambda leader, mu: 0)),
-    ("model, got (*args); take only these", lambda: bestarm.strategy(lambda *args: 0)),
-    ("model, got (*, t); take only these, as ordinary", lambda: bestarm.strategy(lambda *, t: 0)),
-    ("the key must name one cell", lambda: bestarm.simulate("tas-d", MEANS, [0.1, 0.2], runs=5)["tas-d"]),
+    ("must be unique", lambda: truebest.simulate("tas-d", (1.0, 1.0, 0.0), 0.1)),
+    ("runs must be", lambda: truebest.simulate("tas-d", MEANS, 0.1, runs=0)),
+    ("runs must be", lambda: truebest.simulate("tas-d", MEANS, 0.1, runs=2.5)),  # type: ignore[arg-type]
+    ("seed must be", lambda: truebest.simulate("tas-d", MEANS, 0.1, seed=-1)),
+    ("threads must be", lambda: truebest.simulate("tas-d", MEANS, 0.1, threads=0)),
+    ("did you mean 'ebs-d'", lambda: truebest.simulate("ebs", MEANS, 0.1)),
+    ("different ones", lambda: truebest.simulate(["tas-d", "tas-d"], MEANS, 0.1)),
+    ("different ones", lambda: truebest.simulate([], MEANS, 0.1)),
+    ("sigma must be positive", lambda: truebest.simulate("tas-d", MEANS, 0.1, sigma=0.0)),
+    ("noise must be", lambda: truebest.simulate("tas-d", MEANS, 0.1, noise=-1.0)),
+    ("noise must be", lambda: truebest.simulate("tas-d", MEANS, 0.1, noise=[1.0, 1.0])),
+    ("noise must be positive", lambda: truebest.simulate("tas-d", MEANS, 0.1, noise=0.0)),
+    ("strictly between 0 and 1", lambda: truebest.simulate("tas-d", MEANS, [0.1, 1.0])),
+    ("different risks", lambda: truebest.simulate("tas-d", MEANS, [0.1, 0.1])),
+    ("shape (K,)", lambda: truebest.trace("tas-d", [MEANS, MEANS], 0.1)),
+    ("at least two arms", lambda: truebest.simulate("tas-d", [1.0], 0.1)),
+    ("between 0 and 1", lambda: truebest.simulate("tas-d", (2.0, 0.0), 0.1, rewards="bernoulli")),
+    ("rewards must be one of", lambda: truebest.simulate("tas-d", MEANS, 0.1, rewards="cauchy")),
+    ("max_samples must be", lambda: truebest.simulate("tas-d", MEANS, 0.1, max_samples=3)),
+    ("may never end", lambda: truebest.simulate("lucb++", MEANS, 0.1, stopping="mixture")),
+    ("may never end", lambda: truebest.trace("lucb++", MEANS, 0.1, stopping="gk16")),
+    ("tracking must be one of", lambda: truebest.EBS(tracking="E")),
+    ("gamma must lie", lambda: truebest.EBS(gamma=0.0)),
+    ("width must be one of", lambda: truebest.EBS(width="wide")),
+    ("clip must be", lambda: truebest.EBS(clip=(1.0, 0.0))),
+    ("returned 77 in run 0", lambda: truebest.simulate(truebest.strategy(bad_arm), MEANS, 0.01)),
+    ("returned 77 in run 3", lambda: truebest.trace(truebest.strategy(bad_arm), MEANS, 1e-9, run=3)),
+    ("does not compile", lambda: truebest.strategy(no_number)),
+    ("must be a plain function of", lambda: truebest.strategy(7)),  # type: ignore[arg-type]
+    ("model, got (leader, mu); take only these", lambda: truebest.strategy(lambda leader, mu: 0)),
+    ("model, got (*args); take only these", lambda: truebest.strategy(lambda *args: 0)),
+    ("model, got (*, t); take only these, as ordinary", lambda: truebest.strategy(lambda *, t: 0)),
+    ("the key must name one cell", lambda: truebest.simulate("tas-d", MEANS, [0.1, 0.2], runs=5)["tas-d"]),
 ]
 
 
@@ -303,10 +303,10 @@ def test_bad_input_gets_one_sentence(part: str, call: Callable[[], object]) -> N
 def test_a_failing_progress_function_stops_the_work() -> None:
     """The error comes out, and the other threads end."""
     with pytest.raises(RuntimeError, match="report failed"):
-        bestarm.simulate("tas-d", (0.5, 0.49), 0.1, runs=10_000, progress=broken_report)
+        truebest.simulate("tas-d", (0.5, 0.49), 0.1, runs=10_000, progress=broken_report)
 
 
-@bestarm.strategy  # type: ignore[untyped-decorator,unused-ignore]
+@truebest.strategy  # type: ignore[untyped-decorator,unused-ignore]
 def soon_or_late(t, means):  # type: ignore[no-untyped-def]
     """No arm in the end: soon where arm 0 began well, else after many samples."""
     return 77 if t > (20 if means[0] > 0.0 else 200_000) else 1
@@ -315,17 +315,17 @@ def soon_or_late(t, means):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("seed", range(8))
 def test_the_first_run_that_fails_is_named(seed: int) -> None:
     """Of 64 runs that all fail, run 0, also where threads with other runs see it long before."""
-    with pytest.raises(bestarm.InvalidInputError, match="returned 77 in run 0;"):
-        bestarm.simulate(soon_or_late, (0.0, 1e-3), 1e-9, runs=64, seed=seed, threads=4)
+    with pytest.raises(truebest.InvalidInputError, match="returned 77 in run 0;"):
+        truebest.simulate(soon_or_late, (0.0, 1e-3), 1e-9, runs=64, seed=seed, threads=4)
 
 
-@bestarm.strategy(params=(3.0, 2.0))  # type: ignore[untyped-decorator,unused-ignore]
+@truebest.strategy(params=(3.0, 2.0))  # type: ignore[untyped-decorator,unused-ignore]
 def arm_by_params(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
     """Arm 2 for a small delta and arm 3 for a large one, from the parameters."""
     return int(params[1]) if delta < 0.05 else int(params[0])
 
 
-@bestarm.strategy(stops_itself=True)  # type: ignore[untyped-decorator,unused-ignore]
+@truebest.strategy(stops_itself=True)  # type: ignore[untyped-decorator,unused-ignore]
 def stop_at_fifty(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
     """Stop after fifty samples, and recommend arm 1 whatever was seen."""
     return pulls.size + 1 if t == 50 else int(t) % pulls.size
@@ -334,12 +334,12 @@ def stop_at_fifty(t, last, leader, pulls, means, delta, params, memory, random):
 def test_user_strategies_get_params_and_delta_and_may_stop() -> None:
     """Parameters, the risk of each run, and a decision of their own."""
     for delta, arm in ((0.01, 2), (0.1, 3)):
-        path = bestarm.trace(arm_by_params, MEANS, delta, max_samples=30)
+        path = truebest.trace(arm_by_params, MEANS, delta, max_samples=30)
         assert set(path.arm[:-1].tolist()) == {arm}
-    both = bestarm.simulate(arm_by_params, MEANS, [0.01, 0.1], runs=3, max_samples=30)
+    both = truebest.simulate(arm_by_params, MEANS, [0.01, 0.1], runs=3, max_samples=30)
     assert both["arm_by_params", 0.01].mean_pulls.argmax() == 2
     assert both["arm_by_params", 0.1].mean_pulls.argmax() == 3
-    stopped = bestarm.simulate(stop_at_fifty, MEANS, [0.2, 0.1], runs=4)
+    stopped = truebest.simulate(stop_at_fifty, MEANS, [0.2, 0.1], runs=4)
     for cell in stopped:
         assert cell.samples.tolist() == [50] * 4
         assert cell.recommended.tolist() == [1] * 4
@@ -348,15 +348,15 @@ def test_user_strategies_get_params_and_delta_and_may_stop() -> None:
 
 def test_a_trace_is_in_the_units_of_the_rewards() -> None:
     """Means and intervals scale with the rewards; statistic and threshold are the rule's own."""
-    one = bestarm.trace("ebs-d", MEANS, 0.1, seed=1)
-    two = bestarm.trace("ebs-d", [4 * m for m in MEANS], 0.1, seed=1, noise=4.0)
+    one = truebest.trace("ebs-d", MEANS, 0.1, seed=1)
+    two = truebest.trace("ebs-d", [4 * m for m in MEANS], 0.1, seed=1, noise=4.0)
     np.testing.assert_array_equal(4 * one.means, two.means)
     assert one.lower is not None
     assert two.lower is not None
     np.testing.assert_array_equal(4 * one.lower, two.lower)
-    width = bestarm.confidence_width(one.pulls[-2], 0.05, 4, "experiments")
+    width = truebest.confidence_width(one.pulls[-2], 0.05, 4, "experiments")
     np.testing.assert_allclose(one.lower[-2], one.means[-2] - width, rtol=1e-12)
-    rule = bestarm.Practical()
+    rule = truebest.Practical()
     for row in (0, 50, -1):
         found = rule.evaluate(two.pulls[row], two.means[row], 0.1, sigma=4.0)
         np.testing.assert_allclose(two.statistic[row], found.statistic, rtol=1e-12)
@@ -365,7 +365,7 @@ def test_a_trace_is_in_the_units_of_the_rewards() -> None:
 
 def test_confidence_of_the_error_interval() -> None:
     """A higher confidence gives a wider interval."""
-    cell = bestarm.simulate("uniform", MEANS, 0.3, runs=200, seed=2).cells[0]
+    cell = truebest.simulate("uniform", MEANS, 0.3, runs=200, seed=2).cells[0]
     low, high = cell.error_interval(0.99)
     assert low < cell.error_interval(0.9)[0]
     assert high > cell.error_interval(0.9)[1]
@@ -380,25 +380,25 @@ def test_more_runs_than_fit_into_the_memory_are_refused(
     for limit, fits in (("max\n", True), (f"{2**20}\n", False)):
         memory.CONTAINER.write_text(limit)
         assert (memory.total_memory() == 2**20) != fits
-    with pytest.raises(bestarm.InvalidInputError, match=r"got 10{9}, which for 6 .* take 178\.8 GiB"):
-        bestarm.simulate(["uniform", "tas-d"], MEANS, [0.1, 0.05, 0.01], runs=10**9)
-    bestarm.simulate("uniform", MEANS, 0.1, runs=10)
-    with pytest.raises(bestarm.InvalidInputError, match=r"a run of 49999 steps, .* GiB; cut it off"):
-        bestarm.trace("uniform", (0.5, 0.499), 1e-9, max_samples=50_000)
+    with pytest.raises(truebest.InvalidInputError, match=r"got 10{9}, which for 6 .* take 178\.8 GiB"):
+        truebest.simulate(["uniform", "tas-d"], MEANS, [0.1, 0.05, 0.01], runs=10**9)
+    truebest.simulate("uniform", MEANS, 0.1, runs=10)
+    with pytest.raises(truebest.InvalidInputError, match=r"a run of 49999 steps, .* GiB; cut it off"):
+        truebest.trace("uniform", (0.5, 0.499), 1e-9, max_samples=50_000)
 
     def none_left(*_: object, **__: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr(np, "full", none_left)
-    with pytest.raises(bestarm.InvalidInputError, match="runs must fit into memory, got 10, "):
-        bestarm.simulate("uniform", MEANS, 0.1, runs=10)
+    with pytest.raises(truebest.InvalidInputError, match="runs must fit into memory, got 10, "):
+        truebest.simulate("uniform", MEANS, 0.1, runs=10)
 
 
 def test_names_show_what_is_not_default() -> None:
     """So that two variants of a strategy can stand in one table."""
-    assert bestarm.EBS().name == "ebs-d"
-    assert bestarm.EBS("C", gamma=0.2).name == "ebs-c(gamma=0.2)"
-    found = bestarm.simulate([bestarm.EBS("C"), bestarm.EBS("C", gamma=0.2)], MEANS, 0.1, runs=5)
+    assert truebest.EBS().name == "ebs-d"
+    assert truebest.EBS("C", gamma=0.2).name == "ebs-c(gamma=0.2)"
+    found = truebest.simulate([truebest.EBS("C"), truebest.EBS("C", gamma=0.2)], MEANS, 0.1, runs=5)
     assert [cell.strategy for cell in found] == ["ebs-c", "ebs-c(gamma=0.2)"]
 
 
@@ -407,16 +407,16 @@ def test_third_party_strategies_by_entry_point(tmp_path: Path) -> None:
     package = tmp_path / "greedy_arm"
     package.mkdir()
     (package / "__init__.py").write_text(
-        "import bestarm\n"
-        "@bestarm.strategy(name='greedy')\n"
+        "import truebest\n"
+        "@truebest.strategy(name='greedy')\n"
         "def greedy(t, last, leader, pulls, means, delta, params, memory, random):\n"
         "    return leader\n"
     )
     info = tmp_path / "greedy_arm-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: greedy-arm\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[bestarm.strategies]\ngreedy = greedy_arm:greedy\n")
-    code = "import bestarm; print(bestarm.simulate('greedy', [9.0, 0.0], 0.1, runs=5).cells[0].strategy)"
+    (info / "entry_points.txt").write_text("[truebest.strategies]\ngreedy = greedy_arm:greedy\n")
+    code = "import truebest; print(truebest.simulate('greedy', [9.0, 0.0], 0.1, runs=5).cells[0].strategy)"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert run.stdout.strip() == "greedy", run.stderr

@@ -14,16 +14,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm import InvalidInputError, Simulation, Trace
-from bestarm.plots.simulation import ABOVE, MOST_ROWS
+import truebest
+from truebest import InvalidInputError, Simulation, Trace
+from truebest.plots.simulation import ABOVE, MOST_ROWS
 
 MEANS = [0.9, 0.5, 0.3]
 PNG = b"\x89PNG"
 
 
 def simulated(strategies: Any = "tas-d", delta: Any = 0.1, runs: int = 40, **more: Any) -> Simulation:
-    return bestarm.simulate(strategies, MEANS, delta, runs=runs, **more)
+    return truebest.simulate(strategies, MEANS, delta, runs=runs, **more)
 
 
 def inside(figure: Any) -> bool:
@@ -46,18 +46,18 @@ SHOWN: dict[str, Callable[[], Simulation | Trace]] = {
     "several": lambda: simulated(["tas-d", "ebs-d(gamma=0.01|0.2)", "uniform"], [0.1, 0.01, 0.001]),
     "twelve": lambda: simulated([f"ebs-d(gamma={0.01 * i:g})" for i in range(1, 13)], runs=10),
     "summary": lambda: simulated(keep="summary"),
-    "bandits": lambda: bestarm.simulate("tas-d", [MEANS, [0.5, 0.2]], [0.1, 0.2], runs=20),
+    "bandits": lambda: truebest.simulate("tas-d", [MEANS, [0.5, 0.2]], [0.1, 0.2], runs=20),
     "censored": lambda: simulated(["tas-d", "uniform"], max_samples=30),
-    "far": lambda: bestarm.simulate("tas-d", [[3.0, 0.0, 0.0], MEANS], 0.01, runs=20),
-    "two arms": lambda: bestarm.trace("tas-d", [0.5, 0.1], 0.1),
-    "fifty arms": lambda: bestarm.trace("ebs-d", 0.9 - 0.01 * np.arange(50), 0.1, max_samples=3000),
-    "at once": lambda: bestarm.trace("uniform", [9.0, 0.0], 0.1),
-    "ruled out": lambda: bestarm.trace("ebs-open-need", MEANS, 0.1, stopping="tilt"),
-    "one target": lambda: bestarm.trace(one_target, MEANS, 0.1, max_samples=60),
+    "far": lambda: truebest.simulate("tas-d", [[3.0, 0.0, 0.0], MEANS], 0.01, runs=20),
+    "two arms": lambda: truebest.trace("tas-d", [0.5, 0.1], 0.1),
+    "fifty arms": lambda: truebest.trace("ebs-d", 0.9 - 0.01 * np.arange(50), 0.1, max_samples=3000),
+    "at once": lambda: truebest.trace("uniform", [9.0, 0.0], 0.1),
+    "ruled out": lambda: truebest.trace("ebs-open-need", MEANS, 0.1, stopping="tilt"),
+    "one target": lambda: truebest.trace(one_target, MEANS, 0.1, max_samples=60),
 }
 
 
-@bestarm.strategy(rows=("target",))
+@truebest.strategy(rows=("target",))
 def one_target(t, memory):  # type: ignore[no-untyped-def]
     """Aims at one arm alone in every step."""
     arm = int(t) % 3
@@ -129,10 +129,10 @@ def test_what_is_missing_is_said() -> None:
 
 def test_panels_are_those_that_have_data() -> None:
     """Targets and intervals only where the strategy has some; lines are the arrays of the trace."""
-    full = bestarm.trace("ebs-d", MEANS, 0.1)
+    full = truebest.trace("ebs-d", MEANS, 0.1)
     labels = [axes.get_ylabel() for axes in full.plot().axes]
     assert labels == ["evidence", "mean, interval", "target weight", "share of pulls"]
-    plain = bestarm.trace("uniform", MEANS, 0.1)
+    plain = truebest.trace("uniform", MEANS, 0.1)
     figure = plain.plot()
     assert [axes.get_ylabel() for axes in figure.axes] == ["evidence", "mean", "share of pulls"]
     z, beta = figure.axes[0].lines
@@ -145,11 +145,11 @@ def test_panels_are_those_that_have_data() -> None:
 
 def test_of_many_arms_the_most_pulled_have_colours() -> None:
     """Seven, with the recommended one among them; the legend says how many others there are."""
-    path = bestarm.trace("uniform", 0.9 - 0.01 * np.arange(50), 0.1, max_samples=2000)
+    path = truebest.trace("uniform", 0.9 - 0.01 * np.arange(50), 0.1, max_samples=2000)
     labels = [text.get_text() for text in path.plot().legends[0].get_texts()]
     assert labels[0] == "43 others"
     assert len(labels) == 8
-    decided = bestarm.trace("tas-d", [2.0, *np.zeros(20)], 0.1)
+    decided = truebest.trace("tas-d", [2.0, *np.zeros(20)], 0.1)
     labels = [text.get_text() for text in decided.plot().legends[0].get_texts()]
     assert f"arm {decided.recommended}" in labels
 
@@ -161,19 +161,19 @@ def test_texts_are_short_or_whole() -> None:
     assert str(found).splitlines()[0].split()[0] == "strategy"
     assert "censored" in found._repr_html_()
     assert repr(Simulation(())).startswith("<Simulation of")
-    bold = bestarm.strategy(lambda leader: leader, name="<b>")
-    path = bestarm.trace(bold, MEANS, 0.1, max_samples=20)
+    bold = truebest.strategy(lambda leader: leader, name="<b>")
+    path = truebest.trace(bold, MEANS, 0.1, max_samples=20)
     assert repr(path) == f"<Trace: {path.sentence}>"
     assert "cut off after 20 samples" in path.sentence or "recommends" in path.sentence
     assert str(path).splitlines()[1].split() == ["arm", "pulls", "share", "mean"]
     assert "<p>&lt;b&gt; at delta 0.1" in path._repr_html_()
-    out = bestarm.trace("ebs-open-need", MEANS, 0.1, stopping="tilt")
+    out = truebest.trace("ebs-open-need", MEANS, 0.1, stopping="tilt")
     assert any(row[3] == "ruled out" for row in out.table()[1])
 
 
 def test_without_matplotlib_there_is_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """A picture is refused in a sentence, and a notebook shows the table alone."""
-    found, path = simulated(runs=5), bestarm.trace("uniform", MEANS, 0.1)
+    found, path = simulated(runs=5), truebest.trace("uniform", MEANS, 0.1)
     real = builtins.__import__
 
     def refuse(name: str, *rest: Any) -> Any:
@@ -182,9 +182,9 @@ def test_without_matplotlib_there_is_a_table(monkeypatch: pytest.MonkeyPatch) ->
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    monkeypatch.setattr("bestarm.simulation.pictures.find_spec", lambda name: None)
+    monkeypatch.setattr("truebest.simulation.pictures.find_spec", lambda name: None)
     for shown in (found, path):
-        with pytest.raises(InvalidInputError, match=r"install bestarm\[plots\]"):
+        with pytest.raises(InvalidInputError, match=r"install truebest\[plots\]"):
             shown.plot()
         assert "<table>" in shown._repr_html_()
         assert "<img" not in shown._repr_html_()

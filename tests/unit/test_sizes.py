@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import bestarm
+import truebest
 
-SOURCE = Path(bestarm.__file__).parent
+SOURCE = Path(truebest.__file__).parent
 FILE_LINES, FUNCTION_LINES = 400, 60
 
 # What may be longer, and why. An entry that is no longer needed must go: the tests say so.

@@ -14,10 +14,10 @@ from random import Random
 
 import pytest
 
-from bestarm.errors import InvalidInputError, StoreError
-from bestarm.experiment.events import CREATED, TOLD, Entry
-from bestarm.experiment.store import Store, _sql, open_store, sqlite
 from support.processes import finish, run, start
+from truebest.errors import InvalidInputError, StoreError
+from truebest.experiment.events import CREATED, TOLD, Entry
+from truebest.experiment.store import Store, _sql, open_store, sqlite
 
 FIRST = Entry(CREATED, data={})
 
@@ -139,7 +139,7 @@ def test_a_newer_store_is_refused_and_left_alone(store: Store, path: Path) -> No
     raw.execute(f"PRAGMA user_version = {_sql.VERSION + 1}")
     raw.close()
     content = path.read_bytes()
-    check_refused(store.url, "newer bestarm .*pip install --upgrade bestarm")
+    check_refused(store.url, "newer truebest .*pip install --upgrade truebest")
     with pytest.raises(StoreError, match="newer"):
         add(store)
     assert path.read_bytes() == content
@@ -312,7 +312,7 @@ def test_a_write_that_the_system_refuses_is_one_sentence(store: Store) -> None:
 
 
 READ_ONLY = """
-import bestarm.experiment.store.sqlite  # while we may
+import truebest.experiment.store.sqlite  # while we may
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)

@@ -13,16 +13,16 @@ import numba
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.strategies._digest import digest
+import truebest
 from support.processes import run_python
+from truebest.strategies._digest import digest
 
 MEANS = (0.9, 0.5, 0.4)
 ARGUMENTS = "t, last, leader, pulls, means, delta, params, memory, random"
 MODULE = f"""
 import numba
 import numpy as np
-import bestarm
+import truebest
 
 SCALE = 1
 
@@ -31,7 +31,7 @@ def offset(a):
     return a + 0
 
 def made(shift):
-    @bestarm.strategy(name="mine", params=(0.0,))
+    @truebest.strategy(name="mine", params=(0.0,))
     def chosen({ARGUMENTS}):
         return min(SCALE * offset(shift + 0 * last) + int(params[0]), 2)
     return chosen
@@ -46,16 +46,16 @@ def cached(text: str, shift: int = 0, module: str = "builtins") -> tuple[int, li
     space: dict[str, Any] = {"__name__": module}
     exec(compile(text, "<string>", "exec", dont_inherit=True), space)
     one = space["made"](shift)
-    path = bestarm.trace(one, MEANS, 0.1, max_samples=8)
+    path = truebest.trace(one, MEANS, 0.1, max_samples=8)
     return sum(one.select.stats.cache_hits.values()), sorted(set(path.arm[:-1].tolist()))
 
 
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own, with our kernels in it."""
-    from bestarm.kernels import _jit
+    from truebest.kernels import _jit
 
-    home = tmp_path / "bestarm"
+    home = tmp_path / "truebest"
     shutil.copytree(_jit._FOLDER, home / Path(_jit._FOLDER).name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
@@ -79,7 +79,7 @@ def test_a_helper_compiled_from_old_values_is_not_kept(own_cache: Path) -> None:
     used = changed.replace("def made", "offset(0)\nSCALE = 2\ndef made")
     assert cached(used, shift=-1) == (0, [0])  # 2 (-1 + 1): the helper has the old value
     assert cached(changed.replace("SCALE = 1", "SCALE = 2"), shift=-1) == (0, [2])
-    shared = changed.replace("def made", "@bestarm.strategy\n" + OTHER + "def made")
+    shared = changed.replace("def made", "@truebest.strategy\n" + OTHER + "def made")
     assert cached(shared) == (0, [1])
     assert cached(shared) == (1, [1])
 
@@ -116,7 +116,7 @@ def test_a_refused_strategy_is_refused_again(own_cache: Path) -> None:
     """What was refused is not in the cache, where it would not be looked at."""
     before = list(own_cache.iterdir())
     for _ in range(2):
-        with pytest.raises(bestarm.InvalidInputError, match=r"uses np\.random\.rand"):
+        with pytest.raises(truebest.InvalidInputError, match=r"uses np\.random\.rand"):
             cached(MODULE.replace("return a + 0", "return int(a + np.random.rand())"))
     assert list(own_cache.iterdir()) == before
 
@@ -134,9 +134,9 @@ def test_a_broken_cache_is_no_error(own_cache: Path, monkeypatch: pytest.MonkeyP
 
 
 FULL = """
-import resource, bestarm.simulation.trace
+import resource, truebest.simulation.trace
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-print(bestarm.trace(made(0), [0.9, 0.5, 0.4], 0.1, max_samples=8).samples)
+print(truebest.trace(made(0), [0.9, 0.5, 0.4], 0.1, max_samples=8).samples)
 """
 
 

@@ -8,34 +8,34 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm import EBS, InvalidInputError, TopTwo
-from bestarm.experiment.choices import choose_strategy, recall_strategy
-from bestarm.strategies import find_strategies, find_strategy
-from bestarm.strategies.finding import split_words
+import truebest
 from support.commands import run
+from truebest import EBS, InvalidInputError, TopTwo
+from truebest.experiment.choices import choose_strategy, recall_strategy
+from truebest.strategies import find_strategies, find_strategy
+from truebest.strategies.finding import split_words
 
 MEANS = [0.9, 0.5, 0.3]
 FILE = """
-import bestarm
+import truebest
 from beside import SHARE
 
-@bestarm.strategy
+@truebest.strategy
 def greedy(leader):
     return leader
 
-@bestarm.strategy(params=(SHARE,))
+@truebest.strategy(params=(SHARE,))
 def shared(leader, pulls, t, params):
     return leader if pulls[leader] <= params[0] * t else int(pulls.argmin())
 
-class Mine(bestarm.EBS):
+class Mine(truebest.EBS):
     def __init__(self, gamma=0.05, boom=False):
         super().__init__(gamma=gamma / (0 if boom else 2))
 
 def plain(leader):
     return leader
 
-made = bestarm.TrackAndStop()
+made = truebest.TrackAndStop()
 print("the file runs")
 """
 
@@ -61,7 +61,7 @@ def file(tmp_path: Path) -> str:
         ("eb-tc-eps(slack=0.2)", [TopTwo(slack=0.2, tracked=True)]),
     ],
 )
-def test_a_word_stands_for_strategies(word: str, expected: list[bestarm.Strategy]) -> None:
+def test_a_word_stands_for_strategies(word: str, expected: list[truebest.Strategy]) -> None:
     """Numbers, words, brackets; alternatives in order; of two parameters every pair."""
     assert find_strategies(word) == expected
 
@@ -104,15 +104,15 @@ def test_a_list_is_cut_outside_of_brackets_alone() -> None:
 
 def test_a_sweep_is_its_strategies_one_by_one() -> None:
     """Labelled by their parameters, with the runs that each has alone; the same one twice is refused."""
-    found = bestarm.simulate(["ebs-d(gamma=0.01|0.05)", "uniform"], MEANS, 0.1, runs=10)
+    found = truebest.simulate(["ebs-d(gamma=0.01|0.05)", "uniform"], MEANS, 0.1, runs=10)
     assert [cell.strategy for cell in found] == ["ebs-d(gamma=0.01)", "ebs-d", "uniform"]
-    alone = bestarm.simulate(EBS(gamma=0.01), MEANS, 0.1, runs=10)
+    alone = truebest.simulate(EBS(gamma=0.01), MEANS, 0.1, runs=10)
     np.testing.assert_array_equal(found["ebs-d(gamma=0.01)"].samples, alone.cells[0].samples)
     with pytest.raises(InvalidInputError, match="different ones"):
-        bestarm.simulate("ebs-d(gamma=0.1|0.1)", MEANS, 0.1, runs=10)
-    assert bestarm.trace("ebs-d(gamma=0.01)", MEANS, 0.1).strategy == "ebs-d(gamma=0.01)"
+        truebest.simulate("ebs-d(gamma=0.1|0.1)", MEANS, 0.1, runs=10)
+    assert truebest.trace("ebs-d(gamma=0.01)", MEANS, 0.1).strategy == "ebs-d(gamma=0.01)"
     with pytest.raises(InvalidInputError, match="stands for 2; give each parameter one value"):
-        bestarm.trace("ebs-d(gamma=0.1|0.2)", MEANS, 0.1)
+        truebest.trace("ebs-d(gamma=0.1|0.2)", MEANS, 0.1)
 
 
 def test_a_file_has_strategies(file: str) -> None:
@@ -120,18 +120,18 @@ def test_a_file_has_strategies(file: str) -> None:
     names = [one.name for one in find_strategies(f"{file}:shared(params=0.25|0.5)")]
     assert names == ["shared(params=0.25)", "shared(params=0.5)"]
     assert find_strategy(f"{file}:Mine(gamma=0.1)", files=True).gamma == 0.05  # type: ignore[attr-defined]
-    assert find_strategies(f"{file}:made(tracking=C)") == [bestarm.TrackAndStop("C")]
+    assert find_strategies(f"{file}:made(tracking=C)") == [truebest.TrackAndStop("C")]
     words = [f"{file}:shared", f"{file}:shared(params=0.5)", f"{file}:shared(params=0.3)"]
-    own, same, other = bestarm.simulate(words, MEANS, 0.1, runs=10, max_samples=10**5)
+    own, same, other = truebest.simulate(words, MEANS, 0.1, runs=10, max_samples=10**5)
     np.testing.assert_array_equal(own.samples, same.samples)
     assert (own.samples != other.samples).any()
-    assert bestarm.trace(f"{file}:greedy", MEANS, 0.1, max_samples=50).strategy == "greedy"
+    assert truebest.trace(f"{file}:greedy", MEANS, 0.1, max_samples=50).strategy == "greedy"
 
 
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("plain", "must be a strategy, got a function; put @bestarm.strategy above"),
+        ("plain", "must be a strategy, got a function; put @truebest.strategy above"),
         ("nobody", "offers greedy, shared, Mine, made, got the name 'nobody'"),
         ("shared(x=1)", "must be one of 'params', got 'x'"),
         ("shared(params=much)", "must accept its parameters, got ValueError"),
@@ -153,7 +153,7 @@ def test_what_a_file_lacks_is_refused(file: str, name: str, part: str) -> None:
         ("import sys\nsys.exit(3)\n", "raised SystemExit in line 2: 3"),
         ("x = 1\n", "offers no strategy, got the name 'mine'"),
         (
-            "import bestarm\n@bestarm.strategy\ndef mine(means):\n    means[0] = 1.0\n    return 0\n",
+            "import truebest\n@truebest.strategy\ndef mine(means):\n    means[0] = 1.0\n    return 0\n",
             "the strategy 'mine' writes to means, which it may only read",
         ),
     ],

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm import Bandit, InvalidInputError, load_suite
-from bestarm.paper.published import BANDITS
+import truebest
+from truebest import Bandit, InvalidInputError, load_suite
+from truebest.paper.published import BANDITS
 
 
 def test_the_standard_suite_has_46_bandits() -> None:
@@ -100,9 +100,9 @@ def test_a_file_says_all_that_simulate_takes(tmp_path: Path) -> None:
         assert found == load_suite(file)
     assert [b.name for b in found] == ["plain", "rates", "beta", "uneven"]
     assert found[0] == Bandit("plain", (0.0, 0.5))
-    assert found[1].model == bestarm.Bernoulli()
+    assert found[1].model == truebest.Bernoulli()
     assert found[1].groups == ("web",)
-    assert found[2].model == bestarm.Bounded(0, 1)
+    assert found[2].model == truebest.Bounded(0, 1)
     assert (found[3].noise, found[3].sigma, found[3].groups) == ((1.0, 2.0), (1.0, 2.0), ("a", "b"))
 
 

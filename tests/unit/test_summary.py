@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import bestarm
-from bestarm.simulation.summary import Summary, bin_of, middle_of
+import truebest
+from truebest.simulation.summary import Summary, bin_of, middle_of
 
 
 def test_sums_are_exact_and_add_up() -> None:
@@ -39,8 +39,8 @@ def test_bins_are_in_order_and_fine() -> None:
 def test_a_summary_has_the_estimates_of_the_runs(threads: int) -> None:
     """Mean, standard error, errors, censored, pulls; quantiles to 1 in 64."""
     options = {"runs": 500, "seed": 3, "max_samples": 60}
-    full = bestarm.simulate(["uniform", "tas-d"], (0.9, 0.5, 0.1), [0.3, 0.1], **options)  # type: ignore[arg-type]
-    short = bestarm.simulate(
+    full = truebest.simulate(["uniform", "tas-d"], (0.9, 0.5, 0.1), [0.3, 0.1], **options)  # type: ignore[arg-type]
+    short = truebest.simulate(
         ["uniform", "tas-d"], (0.9, 0.5, 0.1), [0.3, 0.1], keep="summary", threads=threads, **options  # type: ignore[arg-type]
     )  # fmt: skip
     for cell, twin in zip(full, short, strict=True):

@@ -10,14 +10,14 @@ from support import system
 
 
 def test_a_missing_package_skips_the_test_or_fails_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """BESTARM_REQUIRE turns the skip into a failure, for the packages that it names and no others."""
+    """TRUEBEST_REQUIRE turns the skip into a failure, for the packages that it names and no others."""
     monkeypatch.setitem(system.PROGRAMS, "nothing", ("a-program-that-does-not-exist",))
     for value in ("", "chromium", "nothing-else"):
-        monkeypatch.setenv("BESTARM_REQUIRE", value)
+        monkeypatch.setenv("TRUEBEST_REQUIRE", value)
         with pytest.raises(pytest.skip.Exception, match="install the package nothing"):
             system.require("nothing")
-    monkeypatch.setenv("BESTARM_REQUIRE", "chromium,nothing")
-    with pytest.raises(pytest.fail.Exception, match="BESTARM_REQUIRE asks for it"):
+    monkeypatch.setenv("TRUEBEST_REQUIRE", "chromium,nothing")
+    with pytest.raises(pytest.fail.Exception, match="TRUEBEST_REQUIRE asks for it"):
         system.require("nothing")
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bestarm import Experiment, Forecast, InvalidInputError, Poisson, identify
-from bestarm.experiment.store.memory import MemoryStore
-from bestarm.experiment.tables import interval_text
-from bestarm.running.terminal import _told_apart
+from truebest import Experiment, Forecast, InvalidInputError, Poisson, identify
+from truebest.experiment.store.memory import MemoryStore
+from truebest.experiment.tables import interval_text
+from truebest.running.terminal import _told_apart
 
 
 def begun(samples: int = 60, **settings: Any) -> Experiment:

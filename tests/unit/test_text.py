@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bestarm._text import clean, harmless, is_control
-from bestarm.errors import InvalidInputError
-from bestarm.experiment.names import check_name
+from truebest._text import clean, harmless, is_control
+from truebest.errors import InvalidInputError
+from truebest.experiment.names import check_name
 
 ACTING = "\x00\x07\x1b\r\n\t\x7f\x9b\u2028\u2029\ud800"
 TURNING = "\u061c\u200e\u202e\u2067"

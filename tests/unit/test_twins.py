@@ -7,14 +7,14 @@ from types import FunctionType
 import numpy as np
 import pytest
 
-from bestarm.kernels import _jit
-from bestarm.kernels.families import cost
-from bestarm.kernels.layout import LOST, SUMS
-from bestarm.simulation import engine
-from bestarm.simulation.job import Job
-from bestarm.simulation.problem import make_problem
-from bestarm.strategies import find_strategy
-from bestarm.strategies.track_and_stop import select
+from truebest.kernels import _jit
+from truebest.kernels.families import cost
+from truebest.kernels.layout import LOST, SUMS
+from truebest.simulation import engine
+from truebest.simulation.job import Job
+from truebest.simulation.problem import make_problem
+from truebest.strategies import find_strategy
+from truebest.strategies.track_and_stop import select
 
 
 def test_a_twin_is_the_same_function() -> None:

@@ -16,17 +16,17 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from bestarm.errors import InvalidInputError, StoreError
-from bestarm.experiment.forecast import Forecast
-from bestarm.experiment.leases import Hold
-from bestarm.experiment.promise import Caveat
-from bestarm.experiment.status import Status
-from bestarm.running import frame as frame_module
-from bestarm.running import page as page_module
-from bestarm.running import terminal as terminal_module
-from bestarm.running import view as view_module
-from bestarm.running.frame import Frame
-from bestarm.running.view import View
+from truebest.errors import InvalidInputError, StoreError
+from truebest.experiment.forecast import Forecast
+from truebest.experiment.leases import Hold
+from truebest.experiment.promise import Caveat
+from truebest.experiment.status import Status
+from truebest.running import frame as frame_module
+from truebest.running import page as page_module
+from truebest.running import terminal as terminal_module
+from truebest.running import view as view_module
+from truebest.running.frame import Frame
+from truebest.running.view import View
 
 HIDE, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 STRANGE = (

@@ -1,0 +1,362 @@
+"""`truebest identify`: which of several commands prints the best number?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from .._text import harmless
+from ..errors import ArmError, InvalidInputError, TruebestError
+from . import DONE, OTHER, UNDECIDED, say
+from ._experiment import (
+    Bounds,
+    Compare,
+    Control,
+    Delta,
+    Direct,
+    Failures,
+    Items,
+    Minimize,
+    Order,
+    Seed,
+    Sigma,
+    StoppingName,
+    StrategyName,
+    Student,
+    Tolerance,
+    Worker,
+    remarks,
+    require_scale,
+    seed_of,
+    settings_of,
+    store_url,
+    without_compiling,
+)
+from ._listing import ARM, arm_rows
+from ._numbers import to_seconds, to_whole
+from ._output import ResultFormat, print_csv, print_json, print_table
+
+if TYPE_CHECKING:
+    from ..experiment.pulls import Pull
+    from ..running.result import Result
+    from ._commands import CommandArm, Commands
+
+SHOWN_FAILURES = 3  # of an arm, each with a line of its own
+MOST_WORKERS = 1000
+DEFAULT_NAME = "identify"
+
+
+class OnError(StrEnum):
+    """What `--on-error` takes."""
+
+    stop = "raise"
+    retry = "retry"
+
+
+Arms = Annotated[
+    list[str],
+    typer.Option(metavar="NAME=COMMAND", help="An arm and the command that samples it; at least two."),
+]
+KeptIn = Annotated[
+    str | None,
+    typer.Option(
+        envvar="TRUEBEST_STORE",
+        metavar="URL",
+        help="Store the run, so that the same command can resume it: sqlite:///FILE, or postgresql://...",
+    ),
+]
+RunName = Annotated[str, typer.Option(help="The experiment's name in the store.")]
+MaxSamples = Annotated[
+    str | None, typer.Option(metavar="INT", help="Give up after so many samples in total.")
+]
+Timeout = Annotated[str | None, typer.Option(metavar="SECONDS", help="Give up after so many seconds.")]
+PullTimeout = Annotated[
+    str | None,
+    typer.Option(metavar="SECONDS", help="Stop a command that takes longer; the pull counts as failed."),
+]
+Workers = Annotated[str, typer.Option(metavar="INT", help="How many commands to run at a time.")]
+Failing = Annotated[
+    OnError, typer.Option(help="What to do when a command gives no number: stop, or repeat the same pull.")
+]
+Shell = Annotated[bool, typer.Option("--shell", help="Run the commands with sh.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "--no-progress", help="Show no live view and no remarks.")]
+Printed = Annotated[ResultFormat, typer.Option(help="Output format of the result; csv lists the arms.")]
+Expected = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ARM",
+        help="Exit with code 0 only if this arm is proven to be the best (or within the tolerance of it), "
+        "with 5 if another one is.",
+    ),
+]
+
+
+def identify(
+    context: typer.Context,
+    arm: Arms,
+    delta: Delta = None,
+    bounds: Bounds = None,
+    sigma: Sigma = None,
+    student: Student = False,
+    store: KeptIn = None,
+    name: RunName = DEFAULT_NAME,
+    strategy: StrategyName = None,
+    stopping: StoppingName = None,
+    minimize: Minimize = False,
+    order: Order = None,
+    tolerance: Tolerance = None,
+    items: Items = None,
+    failures: Failures = None,
+    control: Control = None,
+    compare: Compare = None,
+    direct: Direct = False,
+    seed: Seed = None,
+    max_samples: MaxSamples = None,
+    timeout: Timeout = None,
+    pull_timeout: PullTimeout = None,
+    workers: Workers = "1",
+    worker: Worker = None,
+    on_error: Failing = OnError.stop,
+    shell: Shell = False,
+    quiet: Quiet = False,
+    expect: Expected = None,
+    format: Printed = ResultFormat.table,
+) -> int:
+    """Find which of several noisy commands gives the best number, wrong with probability at most delta.
+
+    A command prints its value as the last line of its output. It runs without a shell and without input, or
+    with --items with the item as its input, its index in TRUEBEST_ITEM and in place of {item} in the command.
+
+    Every call gets its own seed in the variable TRUEBEST_SEED, along with TRUEBEST_ARM and TRUEBEST_PULL, but
+    not TRUEBEST_STORE, which may hold a password.
+
+    Exits with code 0 when decided, 3 when a budget ran out, 5 when --expect names another arm. With --store,
+    the same command resumes the run; settings that are then left out are those of the stored run.
+
+    Example: truebest identify --arm short='./evaluate short' --arm long='./evaluate long' --bounds 0,1 \
+        --max-samples 5000
+    """
+    from ._commands import Commands
+
+    _check_start(context.args)
+    commands = Commands()
+    patience = None if pull_timeout is None else to_seconds(pull_timeout, "pull-timeout")
+    arms = _arms(arm, commands, shell, patience)
+    options = settings_of(
+        *(delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance),
+        *(control, items, failures, compare, direct),
+    )
+    require_scale(options, lambda: store is not None and _is_stored(store, name))
+    options |= _limits(max_samples, timeout, len(arms)) | _place(store, name, arms)
+    options |= {"rng": seed_of(seed), "on_error": _policy(on_error, quiet), "worker": worker}
+    _check_expected(expect, arms)
+    with _resumable(store is not None), _workers(commands, _width(workers)) as pool, remarks(quiet):
+        result = _run(arms, workers=pool, progress=_progress(quiet), **options)
+    _show(result, format)
+    _say_more(result, store is not None, quiet)
+    return _code(result, expect)
+
+
+def _code(result: Result, expect: str | None) -> int:
+    """The answer as an exit code."""
+    if result.decision is None:
+        return UNDECIDED
+    return DONE if expect in (None, result.decision) else OTHER
+
+
+def _check_expected(expect: str | None, arms: dict[str, CommandArm]) -> None:
+    if expect is not None and expect not in arms:
+        raise InvalidInputError(f"--expect must name one of the arms {', '.join(arms)}, got {expect!r:.60}.")
+
+
+def _limits(max_samples: str | None, timeout: str | None, num_arms: int) -> dict[str, Any]:
+    return {
+        "max_samples": None if max_samples is None else _budget(max_samples, num_arms),
+        "timeout": None if timeout is None else to_seconds(timeout, "timeout"),
+    }
+
+
+def _say_more(result: Result, stored: bool, quiet: bool) -> None:
+    """What was there before, and how to continue."""
+    if quiet:
+        return
+    if result.resumed:
+        _say_what_was_there(result)
+    if not result.decided:
+        _say_how_to_go_on(result, stored)
+
+
+def _check_start(unread: list[str]) -> None:
+    """Refuse a system on which commands cannot be controlled, and words that belong to no option."""
+    if os.name != "posix":
+        raise TruebestError(
+            "commands can be run on Linux and macOS only; elsewhere use truebest.identify in Python."
+        )
+    if unread:
+        raise InvalidInputError(
+            f"unexpected argument {unread[0][:60]!r}; a command of several words needs quotes, "
+            f"like --arm short='./evaluate short'."
+        )
+
+
+def _place(store: str | None, name: str, arms: dict[str, CommandArm]) -> dict[str, Any]:
+    """Where the run is stored, and what its arms are; nothing, if it is not stored."""
+    if store is not None:
+        about = {arm.name: arm.command for arm in arms.values()}
+        return {"store": store_url(store), "name": name, "about": about}
+    if name != DEFAULT_NAME:
+        raise InvalidInputError(f"the name {name!r} needs a store; add --store sqlite:///runs.db.")
+    return {}
+
+
+def _say_what_was_there(result: Result) -> None:
+    if result.resumed >= result.samples and result.decided:
+        say(f"{result.name!r} was already decided, so nothing was run; give another --name for a new run.")
+    else:
+        say(f"{result.name!r} was resumed at {result.resumed} samples.")
+
+
+def _is_stored(store: str, name: str) -> bool:
+    url = store_url(store)
+    without_compiling()
+    from ..experiment.store import open_store
+
+    place = open_store(url)
+    try:
+        return name in place.names()
+    finally:
+        place.close()
+
+
+def _run(arms: dict[str, CommandArm], **options: Any) -> Result:
+    without_compiling()
+    from ..running.identify import identify as run
+
+    return run(arms, **options)
+
+
+def _arms(words: list[str], commands: Commands, shell: bool, timeout: float | None) -> dict[str, CommandArm]:
+    from ._commands import CommandArm
+
+    arms: dict[str, CommandArm] = {}
+    for word in words:
+        name, equals, command = word.partition("=")
+        if not equals or not name.strip() or not command.strip():
+            raise InvalidInputError(
+                f"an arm must be NAME=COMMAND, got {word[:60]!r}; write it like "
+                f"--arm short='./evaluate short'."
+            )
+        if name in arms:
+            raise InvalidInputError(f"the names of the arms must differ, got {name!r} twice; rename one.")
+        arms[name] = CommandArm(name, command, commands, shell, timeout)
+    return arms
+
+
+def _progress(quiet: bool) -> Literal["lines", False] | None:
+    """The live view on a terminal, lines elsewhere."""
+    if quiet:
+        return False
+    return None if sys.stderr is not None and sys.stderr.isatty() else "lines"
+
+
+def _budget(word: str, num_arms: int) -> int:
+    count = to_whole(word, "max-samples")
+    if count < num_arms:
+        raise InvalidInputError(
+            f"max-samples must be at least {num_arms}, one for each arm, got {count}; give more."
+        )
+    return count
+
+
+def _width(word: str) -> int:
+    width = to_whole(word, "workers")
+    if not 1 <= width <= MOST_WORKERS:
+        raise InvalidInputError(
+            f"workers must be a whole number from 1 to {MOST_WORKERS}, got {width}; it is how many commands "
+            f"run at a time."
+        )
+    return width
+
+
+def _policy(on_error: OnError, quiet: bool) -> Callable[[Pull, BaseException], None]:
+    """Stop with a message, or repeat the pull with a remark."""
+    failures: Counter[str] = Counter()
+    last: dict[int, str] = {}
+
+    def decide(pull: Pull, error: BaseException) -> None:
+        what = f"arm {pull.arm!r} failed in pull {pull.id}: {error}"
+        if on_error is OnError.stop:
+            raise ArmError(f"{what}; fix the command, or give --on-error retry to repeat such a pull.")
+        failures[pull.arm] += 1
+        if failures[pull.arm] <= SHOWN_FAILURES and not quiet:
+            enough = failures[pull.arm] == SHOWN_FAILURES
+            more = "; further failures of this arm are counted but not shown" if enough else ""
+            same = ", as before with the same seed" if last.get(pull.id) == str(error) else ""
+            say(f"{what}{same}; the pull is repeated{more}.")
+        last[pull.id] = str(error)
+
+    return decide
+
+
+@contextmanager
+def _workers(commands: Commands, width: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that wait for commands; at the end, however it comes, no command is left running."""
+    from ._commands import ended_by_signals
+
+    pool = ThreadPoolExecutor(width)
+    with commands.guarded():
+        try:
+            with ended_by_signals():
+                yield pool
+        finally:
+            commands.close()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _resumable(stored: bool) -> Iterator[None]:
+    """After Ctrl-C, say what is stored."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if stored:
+            say("every result so far is stored; the same command resumes the run.")
+        else:
+            say("no result was stored; with --store sqlite:///runs.db the same command could resume the run.")
+        raise
+
+
+def _show(result: Result, format: ResultFormat) -> None:
+    if format is ResultFormat.json:
+        print_json(result.to_dict())
+        return
+    if format is ResultFormat.markdown:
+        print(result.to_markdown(), end="")
+        return
+    if format is ResultFormat.csv:
+        print_csv(arm_rows(result), ARM)
+        return
+    print(harmless(result.sentence))
+    print()
+    header, rows = result.table()
+    print_table(list(map(harmless, header)), [list(map(harmless, row)) for row in rows])
+
+
+def _say_how_to_go_on(result: Result, stored: bool) -> None:
+    budget = "--timeout" if result.ended == "timeout" else "--max-samples"
+    if result.ended == "stopped":
+        say("the run was stopped by hand, for good; give another --name for a new run.")
+    elif not stored:
+        say(f"give a larger {budget}; with --store sqlite:///runs.db the run could be resumed.")
+    elif result.ended == "timeout":
+        say("the same command resumes the run.")
+    else:
+        say(f"the same command with a larger {budget} resumes the run.")

@@ -1,0 +1,293 @@
+"""`truebest reproduce`: the paper's table and figures, reproduced and compared."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._files import write_whole
+from .._records import csv_text
+from ..errors import InvalidInputError
+from ..plots import save
+from ..plots.catalogue import FIGURES
+from ._listing import show
+from ._numbers import to_whole
+from ._output import ListingFormat, number, print_json, print_table
+
+if TYPE_CHECKING:
+    from ..paper.claims import Claim
+    from ..paper.ledger import Ledger
+    from ..paper.stability import Stability
+    from ..paper.table1 import TableCell
+
+
+TARGETS = ("table1", *FIGURES, "stability", "claims", "all")
+
+
+def reproduce(
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help=f"What to reproduce: {', '.join(TARGETS)}.")
+    ],
+    runs: Annotated[
+        str | None, typer.Option(metavar="INT", help="Number of runs; default: as many as in the paper.")
+    ] = None,
+    seed: Annotated[str, typer.Option(metavar="INT", help="The same seed gives the same result.")] = "0",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR", help="Folder for pictures and data; an interrupted call resumes from there."
+        ),
+    ] = None,
+    format: Annotated[
+        ListingFormat,
+        typer.Option(help="Output format of the numbers; not for 'all', which writes them to files."),
+    ] = ListingFormat.table,
+) -> None:
+    """Reproduce a table or figure of the paper, beside what was published.
+
+    Example: truebest reproduce table1 --output report
+    """
+    from .. import _door
+
+    _door.choice("target", target, TARGETS)
+    count = None if runs is None else to_whole(runs, "runs")
+    if count is not None and count < 2:
+        raise InvalidInputError(f"runs must be at least 2, got {count}; one run has no standard error.")
+    key = to_whole(seed, "seed")
+    if not 0 <= key < 2**53:
+        raise InvalidInputError(f"seed must be a whole number from 0 to 2**53, got {key}; any will do.")
+    if target == "all" and format is not ListingFormat.table:
+        raise InvalidInputError(
+            f"the target all writes the numbers of every part beside its report, as CSV and JSON, got "
+            f"--format {format.value}; leave it out."
+        )
+    folder = None if output is None else _folder(output)
+    if target in PRINTED:
+        PRINTED[target](count or 1000, key, folder, format)
+    elif folder is None:
+        raise InvalidInputError("figures and the report need a folder to be written to; give --output DIR.")
+    elif target == "all":
+        _report(count, key, folder)
+    else:
+        paths, rows = _figure(target, count, key, folder)
+        if format is ListingFormat.table:
+            print(*paths, sep="\n")
+        else:
+            _print_rows(rows, format)
+
+
+def _folder(output: str) -> Path:
+    folder = Path(output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(
+            f"cannot use the folder {output!r}: {error.strerror}; choose another for --output."
+        ) from None
+    return folder
+
+
+def _countdown(what: str) -> Callable[[int, int, int], None]:
+    """A line on a terminal that says how far it is and how long it still takes.
+
+    What was taken over took no time, and says nothing about what is left.
+    """
+    start = time.monotonic()
+
+    def report(done: int, total: int, kept: int) -> None:
+        if sys.stderr is not None and sys.stderr.isatty():
+            left = (time.monotonic() - start) / max(done - kept, 1) * (total - done)
+            end = "\n" if done == total else ""
+            print(
+                f"\r{what}: {done} of {total}, about {left:.0f} s left   ",
+                end=end,
+                file=sys.stderr,
+                flush=True,
+            )
+
+    return report
+
+
+def _ledger(folder: Path | None, name: str, title: str, place: str = "") -> Ledger:
+    """Finished parts are kept in the folder, if there is one, and told on a terminal."""
+    from ..paper.ledger import Ledger
+
+    return Ledger(None if folder is None else folder / f"{name}.json", _countdown(place + title))
+
+
+def _make_table(runs: int, seed: int, folder: Path | None, place: str = "") -> list[TableCell]:
+    from ..paper import table1
+
+    cells = table1.make_table(runs, seed, _ledger(folder, "table1", "Table 1", place))
+    _keep(folder, "table1", table1.to_dict(cells))
+    return cells
+
+
+def _make_stability(runs: int, seed: int, folder: Path | None, place: str = "") -> list[Stability]:
+    from ..paper import stability
+
+    found = stability.measure(runs, seed, _ledger(folder, "stability", "Stability", place))
+    _keep(folder, "stability", stability.to_dict(found))
+    return found
+
+
+def _make_claims(instances: int, seed: int, folder: Path | None, place: str = "") -> list[Claim]:
+    from ..paper.claims import check_claims
+
+    found = check_claims(instances, seed, _ledger(folder, "claims", "Claims", place))
+    _keep(folder, "claims", [vars(claim) for claim in found])
+    return found
+
+
+def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
+    from ..paper import table1
+
+    cells = _make_table(runs, seed, folder)
+    joint = table1.joint_test(cells)
+    if format is ListingFormat.json:
+        print_json({"cells": table1.to_dict(cells), "joint": vars(joint)})
+    elif format is ListingFormat.csv:
+        _print_rows(table1.to_dict(cells), format)
+    else:
+        _print_table_1(cells)
+        print("", *table1.bandits(), sep="\n")
+        print(f"\nAll {joint.cells} distinct cells together: {joint}.")
+        if runs < table1.ENOUGH:
+            print(f"With fewer than {table1.ENOUGH} runs z is far from normal: the joint test means little.")
+        precise = table1.joint_test(table1.precise_table())
+        print(f"From 100,000 runs per cell, kept in the package: {precise}.")
+
+
+def _report(runs: int | None, seed: int, folder: Path) -> None:
+    """Everything, into one page beside its data; the four long parts say how far each is."""
+    from ..paper import report, table1
+    from ..paper.certified import kept_certified
+
+    cells = _make_table(runs or 1000, seed, folder, "1 of 4, ")
+    pictures = {}
+    for name, figure in FIGURES.items():
+        paths, _ = _figure(name, runs, seed, folder, "2 of 4, ")
+        pictures[f"{figure.title}. {figure.caption}"] = paths[0].read_text()
+    steady = _make_stability(runs or 1000, seed, folder, "3 of 4, ")
+    checked = _make_claims(runs or 1000, seed, folder, "4 of 4, ")
+    _keep(folder, "certified", [record for row in kept_certified() for record in row.to_records()])
+    settings = {
+        "runs per cell of Table 1": runs or 1000,
+        **{f"runs of {figure.title}": runs or figure.runs for figure in FIGURES.values() if figure.runs},
+        "runs of the stability": runs or 1000,
+        "instances per claim": runs or 1000,
+        "seed": seed,
+        "to make it again": "truebest reproduce all"
+        + (f" --runs {runs}" if runs else "")
+        + f" --seed {seed} --output DIR",
+    }
+    text = report.page(cells, table1.joint_test(cells), pictures, steady, checked, settings)
+    write_whole(folder / "index.html", text)
+    print(folder / "index.html")
+
+
+def _print_table_1(cells: list[TableCell]) -> None:
+    from ..paper.published import STRATEGIES, TABLE_1
+
+    rows = []
+    for i, setting in enumerate(TABLE_1):
+        ours = [cell for cell in cells if cell.row == i]
+        head = [setting.bandit, number(setting.delta), number(setting.gamma), str(setting.lower_bound)]
+        rows.append([*head, "published", *(str(cell.published) for cell in ours)])
+        rows.append(
+            ["", "", "", "", "ours ± se", *(f"{c.mean_samples:.0f} ± {c.standard_error:.0f}" for c in ours)]
+        )
+        rows.append(["", "", "", "", "z", *(f"{cell.z:+.2f}" for cell in ours)])
+        rows.append(["", "", "", "", "error rate", *(f"{cell.error_rate:.4f}" for cell in ours)])
+    print_table(
+        ["bandit", "delta", "gamma", "T kl", "", *STRATEGIES], rows, "Expected number of draws (Table 1)"
+    )
+
+
+def _stability(runs: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
+    from ..paper import stability
+
+    rows = stability.to_dict(_make_stability(runs, seed, folder))
+    if format is not ListingFormat.table:
+        _print_rows(rows, format)
+    else:
+        names = ("total_variation", "leader_changes", "uniform_rounds")
+        print_table(
+            ["strategy", "total variation", "changes of the most-targeted arm", "uniform rounds", "runs"],
+            [
+                [
+                    str(row["strategy"]),
+                    *(f"{row[name]:.2f} ± {row[name + '_error']:.2f}" for name in names),
+                    str(row["runs"]),
+                ]
+                for row in rows
+            ],
+            "Target weights over the first 1200 rounds",
+        )
+
+
+def _claims(instances: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
+    found = _make_claims(instances, seed, folder)
+    if format is not ListingFormat.table:
+        _print_rows([vars(claim) for claim in found], format)
+        return
+    print_table(
+        ["statement", "verdict", "instances", "broken"],
+        [[claim.number, claim.verdict, str(claim.instances), str(claim.broken)] for claim in found],
+    )
+    print()
+    width = min(max(shutil.get_terminal_size((100, 24)).columns, 40), 110)
+    for claim in found:
+        print(_wrapped(f"{claim.number}. {claim.statement}", width, ""))
+        if claim.note:
+            print(_wrapped(claim.note, width, "    "))
+
+
+def _wrapped(text: str, width: int, first: str) -> str:
+    return textwrap.fill(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _keep(folder: Path | None, name: str, rows: list[dict[str, Any]]) -> None:
+    """The rows as CSV, if there is a folder for them."""
+    if folder is not None:
+        write_whole(folder / f"{name}.csv", csv_text(rows))
+
+
+def _keep_json(file: Path, rows: list[dict[str, Any]]) -> None:
+    """The rows as JSON, a line each."""
+    write_whole(file, "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
+
+
+def _print_rows(rows: list[dict[str, Any]], format: ListingFormat) -> None:
+    show(rows, list(rows[0]), format)
+
+
+def _figure(
+    name: str, runs: int | None, seed: int, folder: Path, place: str = ""
+) -> tuple[list[Path], list[dict[str, Any]]]:
+    """The picture as SVG and PNG, and the numbers that it shows, which are kept beside it."""
+    figure = FIGURES[name]
+    picture, rows = figure.make(runs, seed, _ledger(folder, name, figure.title, place))
+    _keep(folder, name, rows)
+    if "ledger" not in figure.needs:  # else that file holds the finished parts
+        _keep_json(folder / f"{name}.json", rows)
+    return save(picture, folder / name), rows
+
+
+# What is printed, and written to files on request.
+PRINTED = {"table1": _table_1, "stability": _stability, "claims": _claims}

@@ -1,0 +1,103 @@
+"""`truebest watch`, `plot` and `report`: an experiment live, as a picture, as a page for a colleague."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import InvalidInputError
+from . import DONE, UNDECIDED, say
+from ._experiment import Name, StoreUrl, store_url, without_compiling
+from ._numbers import to_seconds
+from ._output import check_writable
+
+if TYPE_CHECKING:
+    from ..running.stored import Experiment
+
+PICTURES = (".svg", ".png", ".pdf")
+
+
+def _opened(store: str | None, name: str) -> Experiment:
+    url = store_url(store)
+    without_compiling()
+    from ..running.stored import Experiment
+
+    return Experiment.open(url, name)
+
+
+def watch(
+    name: Name,
+    store: StoreUrl = None,
+    timeout: Annotated[
+        str | None, typer.Option(metavar="SECONDS", help="Stop looking after so many seconds.")
+    ] = None,
+) -> int:
+    """Show live how an experiment goes, whoever works on it, until it is decided or stopped.
+
+    Where there is no terminal, it prints a line every ten seconds. Exits with code 0 if the experiment is
+    decided, 3 if not.
+
+    Example: truebest watch prompts --store sqlite:///runs.db
+    """
+    patience = None if timeout is None else to_seconds(timeout, "timeout")
+    with _opened(store, name) as experiment:
+        now = experiment.watch(timeout=patience)
+    from .experiments import print_status
+
+    print_status(now)
+    return DONE if now.decision is not None else UNDECIDED
+
+
+def plot(
+    name: Name,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="An .svg, .png or .pdf file.")
+    ],
+    store: StoreUrl = None,
+) -> None:
+    """Draw how much better the leader is than each other arm, and where the samples went.
+
+    Needs truebest[plots].
+
+    Example: truebest plot prompts --output prompts.svg --store sqlite:///runs.db
+    """
+    check_picture(output)
+    with _opened(store, name) as experiment:
+        figure = experiment.plot()
+    save_picture(figure, output)
+
+
+def check_picture(output: str) -> None:
+    """Refuse, before the work, a file that cannot be written or is no picture."""
+    if Path(output).suffix.lower() not in PICTURES:
+        raise InvalidInputError(
+            f"a picture must be a file that ends in {', '.join(PICTURES)}, got {output!r}; name it like "
+            f"{Path(output).stem}.svg."
+        )
+    check_writable(output)
+
+
+def save_picture(figure: Any, output: str) -> None:
+    """Write a Matplotlib figure, and say where it is."""
+    dated = Path(output).suffix.lower() == ".svg"
+    figure.savefig(output, dpi=150, metadata={"Date": None} if dated else None)
+    say(f"the picture is in {output}.")
+
+
+def report(
+    name: Name,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="An .html file.")],
+    store: StoreUrl = None,
+) -> None:
+    """Write one HTML page that answers whoever must decide: what is best, how sure that is, what it took.
+
+    The page needs no network and can be sent to anybody.
+
+    Example: truebest report prompts --output prompts.html --store sqlite:///runs.db
+    """
+    check_writable(output)
+    with _opened(store, name) as experiment:
+        experiment.report(output)
+    say(f"the report is in {output}.")

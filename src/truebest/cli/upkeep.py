@@ -1,0 +1,150 @@
+"""`truebest renew`, `reclaim`, `stop`, `delete` and `import`: keep experiments going, or end them by hand."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .._text import harmless
+from ..errors import InvalidInputError
+from . import say
+from ._experiment import Listing, Name, StoreUrl, opened, pull_of, store_url, without_compiling
+from ._listing import show
+from ._output import ListingFormat
+
+Why = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the log.")]
+
+
+def renew(
+    name: Name,
+    pulls: Annotated[
+        list[str],
+        typer.Argument(metavar="PULL...", help="Ids of pulls, as printed by ask.", show_default=False),
+    ],
+    store: StoreUrl = None,
+    format: Listing = ListingFormat.table,
+) -> None:
+    """Say that pulls are still being evaluated: their leases begin anew. For pulls that take long.
+
+    A pull that is no longer pending, since it was settled or has lapsed, is not renewed.
+
+    Example: truebest renew prompts 3 --store sqlite:///runs.db
+    """
+    numbers = [pull_of(word) for word in pulls]
+    with opened(store, name) as experiment:
+        rows = [{"pull": n, "outcome": "renewed" if experiment.renew(n) else "not pending"} for n in numbers]
+    show(rows, ["pull", "outcome"], format)
+
+
+def reclaim(
+    name: Name,
+    store: StoreUrl = None,
+    worker: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only the pulls of this worker; default: all.")
+    ] = None,
+    format: Listing = ListingFormat.table,
+) -> None:
+    """Take back pulls whose worker is gone, so that ask issues them again first.
+
+    If that worker lives after all, a pull is evaluated twice, and the first value counts.
+
+    Example: truebest reclaim prompts --worker build-7:4711 --store sqlite:///runs.db
+    """
+    with opened(store, name) as experiment:
+        count = experiment.reclaim(worker)
+    show([{"reclaimed": count}], ["reclaimed"], format)
+
+
+def stop(
+    name: Name,
+    store: StoreUrl = None,
+    reason: Why = "no reason given",
+    format: Listing = ListingFormat.table,
+) -> None:
+    """End an experiment undecided, for good: nothing more is asked, and no result counts any more.
+
+    The leader, and how far below the best it can be, are recorded.
+
+    Example: truebest stop prompts --reason "good enough" --store sqlite:///runs.db
+    """
+    with opened(store, name) as experiment:
+        before = experiment.status()
+        now = experiment.stop(reason)
+    outcome = "decided" if now.decision is not None else "stopped"
+    row = {"outcome": outcome, "leader": now.leader, "shortfall": now.shortfall, "samples": now.samples}
+    show([row], list(row), format)
+    if before.stopped is not None or before.decision is not None:
+        say(f"nothing was changed: {name!r} was {outcome} before.")
+
+
+def delete(
+    name: Name,
+    store: StoreUrl = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete an experiment and its log, for good. It asks first; `truebest export` keeps a copy.
+
+    Example: truebest delete prompts --store sqlite:///runs.db
+    """
+    with opened(store, name) as experiment:
+        if not yes:
+            if not sys.stdin.isatty():
+                raise InvalidInputError(
+                    f"nobody can be asked whether to delete {name!r}, as standard input is no terminal; give "
+                    f"--yes to delete it."
+                )
+            question = harmless(f"Delete {name!r} ({experiment.status()}) for good?", strict=True)
+            if not typer.confirm(question, err=True):
+                say("nothing was deleted.")
+                return
+        experiment.delete()
+    say(f"{name!r} was deleted.")
+
+
+def import_(
+    name: Name,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="What export has written, as jsonl or json; or comma-separated values of arms.",
+            show_default=False,
+        ),
+    ],
+    store: StoreUrl = None,
+    format: Listing = ListingFormat.table,
+) -> None:
+    """Read an exported log into a new experiment, or values of arms into an existing one.
+
+    A log (.jsonl, .json) is checked from its first line to its last. Values come from a CSV file with the
+    columns arm and value, or with a column for each arm; they count as with observe, and must not have been
+    chosen by value.
+
+    Example: truebest import prompts prompts.jsonl --store postgresql://host/runs
+    """
+    if Path(file).suffix.lower() in (".jsonl", ".json"):
+        rows = _import_log(name, file, store)
+    else:
+        from ._pilot import read_pilot
+
+        values = read_pilot(file)
+        with opened(store, name) as experiment:
+            experiment.observe(values)
+            status = experiment.status()
+        rows = [{"arm": arm, "observed": len(some)} for arm, some in values.items()]
+        if status.decision is not None:
+            say(f"decided: {status}.")
+    show(rows, list(rows[0]), format)
+
+
+def _import_log(name: str, file: str, store: str | None) -> list[dict[str, Any]]:
+    url = store_url(store)
+    without_compiling()
+    from ..experiment.experiment import Experiment
+
+    with Experiment.import_log(url, file, name) as experiment:
+        found = experiment.verify()
+    return [{"experiment": name, "lines": found.lines, "decision": found.decision, "sound": found.sound}]

@@ -1,0 +1,187 @@
+"""The items that arms are compared on: a closed set, or an unlimited source.
+
+    a number           so many items, known by their index, 0, 1, ...
+    a list             the items themselves; a table of pandas is a list of its rows
+    a path             one item a line: JSON lines, a JSON list, CSV with a header, or text
+    a function, inf    an unlimited source: draw(rng) -> item, or the workers draw it themselves
+
+An experiment keeps how many there are and a hash of them, so that a set that has changed is noticed.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _door
+from ..errors import InvalidInputError, StoreError
+from ..theory.paired import MOST_ITEMS, Paired
+from .pulls import Pull, pull_seed
+
+_WHAT = "a number of items, a list of them, a file with one a line, or a function of rng that draws one"
+_ITEM_KEY = 0x2545F4914F6C  # so that the seed of an item is that of no pull
+
+
+class ItemSet(NamedTuple):
+    """What is stored of the items: how many, None for an unlimited source; a hash, "" if it is unknown."""
+
+    size: int | None
+    digest: str = ""
+
+    def agrees(self, other: ItemSet) -> bool:
+        """Whether both may be the same items."""
+        return self.size == other.size and (self.digest == other.digest or not (self.digest and other.digest))
+
+    def __str__(self) -> str:
+        if self.size is None:
+            return "an unlimited source of items"
+        return f"{self.size} items" + (f" with the hash {self.digest[:8]}" if self.digest else "")
+
+
+class Items:
+    """Items as they were given, see the module; `set` is what is stored of them."""
+
+    set: ItemSet
+
+    def __init__(self, given: Any) -> None:
+        self._values: list[Any] | None = None
+        self._draw: Callable[..., Any] | None = None
+        self._drawn: dict[int, Any] = {}
+        if isinstance(given, Items):
+            self._values, self._draw, self.set = given._values, given._draw, given.set
+        elif isinstance(given, ItemSet):
+            self.set = given
+        elif callable(given):
+            self._draw, self.set = given, ItemSet(None)
+        elif isinstance(given, float) and given == math.inf:
+            self.set = ItemSet(None)
+        elif isinstance(given, int | np.integer) and not isinstance(given, bool):
+            self.set = ItemSet(
+                _door.whole("items", int(given), 1, MOST_ITEMS, "it is how many items there are")
+            )
+        else:
+            self._values = _listed(given)
+            self.set = ItemSet(len(self._values), _digest(self._values))
+
+    def of(self, pull: Pull, seed: int) -> Any:
+        """The item of a pull, of an experiment with that seed: the same for all arms of a round."""
+        if self._values is not None:
+            assert pull.item is not None
+            return self._values[pull.item]
+        if self._draw is None:
+            return pull.item
+        assert pull.round is not None
+        if pull.round not in self._drawn:
+            if len(self._drawn) > 10_000:
+                self._drawn.clear()
+            self._drawn[pull.round] = self._drawn_by(self._draw, pull.round, seed)
+        return self._drawn[pull.round]
+
+    @staticmethod
+    def _drawn_by(draw: Callable[..., Any], number: int, seed: int) -> Any:
+        try:
+            return draw(np.random.default_rng([seed, number]))
+        except (StopIteration, IndexError) as error:
+            raise InvalidInputError(
+                f"the source of items ran out in round {number} ({type(error).__name__}: {error}); a "
+                f"function must draw items for ever, at random, with repeats; for a closed set give a list."
+            ) from error
+
+
+def check_items(given: Any) -> ItemSet | None:
+    """What is stored of the items; None for none."""
+    return None if given is None else Items(given).set
+
+
+def items_record(items: ItemSet | None) -> dict[str, Any] | None:
+    """As it is stored, with the version of the rule for rounds."""
+    return None if items is None else {**items._asdict(), "version": Paired.version}
+
+
+def recall_items(record: dict[str, Any] | None) -> ItemSet | None:
+    """As it was stored."""
+    if record is None:
+        return None
+    if record["version"] != Paired.version:
+        raise StoreError(
+            f"the experiment was created with version {record['version']} of the rule for rounds, and this "
+            f"truebest knows {Paired.version}; resume it with the truebest that created it, or a newer one"
+        )
+    return ItemSet(record["size"], record["digest"])
+
+
+def item_seed(seed: int, number: int) -> int:
+    """The seed of a round's item, where the source is unlimited: 31 bits, another for every round."""
+    return pull_seed(seed ^ _ITEM_KEY, number)
+
+
+def _listed(given: Any) -> list[Any]:
+    if isinstance(given, str | os.PathLike):
+        values = _read(Path(given))
+    elif hasattr(given, "to_dict") and hasattr(given, "columns"):
+        values = given.to_dict("records")
+    elif isinstance(given, Iterable) and not isinstance(given, bytes | dict):
+        values = list(given)
+    else:
+        raise InvalidInputError(f"items must be {_WHAT}, got {_door.short(given)}; give one of these.")
+    if not 1 <= len(values) <= MOST_ITEMS:
+        raise InvalidInputError(f"items must be 1 to {MOST_ITEMS}, got {len(values)}; give at least one.")
+    return values
+
+
+def _read(path: Path) -> list[Any]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InvalidInputError(
+            f"cannot read the items from {str(path)!r}: {reason}; give {_WHAT}."
+        ) from None
+    kind = path.suffix.lower()
+    lines = text.splitlines()
+    if kind == ".json":
+        values = _parsed(path, 1, text)
+        if not isinstance(values, list):
+            raise InvalidInputError(
+                f"{str(path)!r} must hold a JSON list of items, got {_door.short(values)}; put them in [ ]."
+            )
+        return values
+    if kind in (".jsonl", ".ndjson"):
+        return [_parsed(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if kind in (".csv", ".tsv"):
+        return list(csv.DictReader(lines, delimiter="\t" if kind == ".tsv" else ","))
+    return [line for line in lines if line.strip()]
+
+
+def _parsed(path: Path, number: int, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"line {number} of {str(path)!r} is no JSON ({error}); give one JSON value a line."
+        ) from None
+
+
+def _digest(values: list[Any]) -> str:
+    """A hash of the items in their order, "" if some are no plain values; refuses two that are equal."""
+    try:
+        texts = [json.dumps(value, sort_keys=True) for value in values]
+    except (TypeError, ValueError):
+        return ""
+    seen: dict[str, int] = {}
+    for number, text in enumerate(texts, 1):
+        if text in seen:
+            raise InvalidInputError(
+                f"items must differ, but numbers {seen[text]} and {number} are equal: {_door.short(text)}; "
+                f"remove one, or number them if it is to count twice."
+            )
+        seen[text] = number
+    return hashlib.blake2b("\n".join(texts).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,376 @@
+"""What an experiment is: fixed when it is created, stored with it, compared when it is resumed.
+
+A setting is declared once, as a field of `Settings`: how it is checked, what a new experiment takes when it
+is not given, how it is stored, and what a log without it means, written before there was such a setting. The
+type of its argument is declared in `Shared`, for `Experiment.create`, `identify` and `aidentify`.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, TypedDict, Unpack
+
+from .. import _door
+from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, FAMILY_RULE
+from ..errors import InvalidInputError, StoreError, TruebestError
+from ..strategies import Strategy
+from ..theory.models import Model
+from ..theory.paired import Paired
+from ..theory.stopping import StoppingRule
+from .checks import (
+    check_about,
+    check_arms,
+    check_compare,
+    check_control,
+    check_direct,
+    check_lease,
+    check_minimize,
+    check_order,
+    check_seed,
+    read_about,
+)
+from .choices import (
+    IN_ROUNDS,
+    MEANS,
+    ROUNDS,
+    WINS,
+    Chosen,
+    choose_model,
+    choose_rule,
+    choose_strategy,
+    model_record,
+    of_wins,
+    recall_model,
+    recall_rule,
+    recall_strategy,
+    refuse_beside_wins,
+    refuse_direct,
+    refuse_in_rounds,
+    rule_record,
+)
+from .items import ItemSet, check_items, items_record, recall_items
+from .setting import REQUIRED, Setting, setting
+
+DECISIONS = 2  # raised whenever the same results would be judged otherwise than before
+READ = (1, 2)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
+
+
+class Shared(TypedDict, total=False):
+    """What `Experiment.create`, `identify` and `aidentify` take besides the arms and delta.
+
+    What is left out, or None, is not given: a new experiment takes the default, an existing one its own.
+    """
+
+    sigma: float | Mapping[str, float] | None
+    bounds: tuple[float, float] | None
+    model: Model | None
+    strategy: str | Strategy | None
+    stopping: str | StoppingRule | None
+    tolerance: float | None
+    minimize: bool | None
+    order: str | None
+    items: Any
+    failures: str | float | None
+    compare: str | None
+    direct: bool | None
+    about: Mapping[str, str] | None
+    control: str | None
+
+
+class Given(Shared, total=False):
+    """What `Experiment.create` takes; here a lease of None is a value: never."""
+
+    seed: int | None
+    lease: float | None
+
+
+NO_NEW_ARMS = (
+    "arms cannot be added midway, as the promise is about those that it began with: begin a new experiment "
+    "under another name, and give it the values that you have with observe, all of them, not chosen by value"
+)
+
+
+def _readable(version: Any) -> int:
+    if version not in READ:
+        raise StoreError(
+            f"the experiment was created with version {version} of the rules, and this truebest knows "
+            f"{' and '.join(map(str, READ))}; resume it with the truebest that created it, or a newer one"
+        )
+    return int(version)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """arms, delta, model, strategy, rule, and what else decides how results are judged.
+
+    decisions    the version of the code by which results are judged: an experiment keeps its own
+    model        what is assumed of a value; stored as bounds and sigma, if these say it all
+    chosen       the strategy
+    stopping     the rule; None in rounds, which have one of their own
+    tolerance    how far below the best a declared arm may be, in the values' units
+    minimize     whether the smallest mean is the best
+    order        in which results count: "ask", or "arrival" if durations do not depend on values
+    items        what all arms are evaluated on, in rounds; None for independent pulls
+    failures     in rounds, what counts in the place of a value that an arm does not give
+    compare      "means", or "wins" if only who was better counts in each round
+    direct       with wins, whether it may be found that no arm wins against all others
+    seed         of the pulls' seeds, of the order of items and of the strategy's own draws
+    alarm        whether values that vary more than sigma allows suspend, where the model has a sigma
+    lease        seconds until an unanswered pull is issued again, None for never
+    about        what each arm is, in the order of the arms, or None
+    control      the arm that the others are compared with, or None; no decision depends on it
+    """
+
+    decisions: int = field(
+        metadata=setting(check=int, default=DECISIONS, keys=("decisions",), read=_readable)
+    )
+    arms: tuple[str, ...] = field(metadata=setting("arms", check=check_arms, read=tuple))
+    delta: float = field(metadata=setting("delta", check=_door.delta, default=0.05))
+    model: Model = field(
+        metadata=setting(
+            *("bounds", "sigma", "model"),
+            check=choose_model,
+            write=model_record,
+            read=recall_model,
+            older={"model": None},
+            per_arm=True,
+        )
+    )
+    chosen: Chosen = field(
+        metadata=setting(
+            "strategy",
+            check=choose_strategy,
+            default=DEFAULT_STRATEGY,
+            write=lambda chosen: chosen.record,
+            read=recall_strategy,
+        )
+    )
+    stopping: StoppingRule | None = field(
+        metadata=setting(
+            "stopping", check=choose_rule, default=DEFAULT_RULE, write=rule_record, read=recall_rule
+        )
+    )
+    tolerance: float = field(
+        metadata=setting("tolerance", check=_door.tolerance, default=0.0, older={"tolerance": 0.0})
+    )
+    minimize: bool = field(metadata=setting("minimize", check=check_minimize, default=False))
+    order: str = field(metadata=setting("order", check=check_order, default="ask"))
+    items: ItemSet | None = field(
+        metadata=setting(
+            "items",
+            check=check_items,
+            default=None,
+            write=items_record,
+            read=recall_items,
+            older={"items": None},
+            same=lambda given, stored: stored is not None and stored.agrees(given),
+        )
+    )
+    failures: str | float = field(
+        metadata=setting(
+            "failures",
+            check=lambda given: Paired(failures=given, wins=True).failures,
+            default="repeat",
+            older={"failures": "repeat"},
+        )
+    )
+    compare: str = field(
+        metadata=setting("compare", check=check_compare, default=MEANS, older={"compare": MEANS})
+    )
+    direct: bool = field(
+        metadata=setting("direct", check=check_direct, default=False, older={"direct": False})
+    )
+    seed: int = field(metadata=setting("seed", check=check_seed, default=lambda: secrets.randbits(53)))
+    alarm: bool = field(metadata=setting(check=bool, default=True, keys=("alarm",), older={"alarm": False}))
+    lease: float | None = field(
+        metadata=setting("lease", check=check_lease, default=3600.0, nullable=True, fixed=False)
+    )
+    about: tuple[str, ...] | None = field(
+        metadata=setting("about", check=check_about, default=None, per_arm=True, read=read_about)
+    )
+
+    control: str | None = field(
+        metadata=setting("control", check=check_control, default=None, per_arm=True, older={"control": None})
+    )
+
+    @cached_property
+    def design(self) -> Paired | None:
+        """How rounds are judged; None for independent pulls."""
+        wins = self.compare == WINS
+        if self.items is None:
+            return Paired(None, self.failures, wins=True, direct=self.direct) if wins else None
+        return Paired(self.items.size, self.failures, self.items.digest, wins, self.direct)
+
+    @property
+    def strategy(self) -> Strategy | None:
+        """None if the stored one is the user's own and was not passed: then nothing is chosen."""
+        return self.chosen.strategy
+
+    @property
+    def rule_name(self) -> str:
+        """What tables call the stopping rule."""
+        return ROUNDS if self.stopping is None else self.stopping.name
+
+    @property
+    def strategy_name(self) -> str:
+        """What tables call it."""
+        return self.chosen.name
+
+    @property
+    def strategy_record(self) -> dict[str, Any]:
+        """How the strategy is stored."""
+        return self.chosen.record
+
+    def allows(self, value: float) -> bool:
+        """Whether a value is as assumed."""
+        return self.model.allows(value)
+
+    def to_record(self) -> dict[str, Any]:
+        """As it is stored."""
+        return written({name: getattr(self, name) for name in DECLARED})
+
+    def are_of(self, record: dict[str, Any]) -> bool:
+        """Whether a stored experiment has these settings."""
+        try:
+            return read_settings(record, self.strategy).to_record() == self.to_record()
+        except TruebestError:
+            return False
+
+
+DECLARED: dict[str, Setting] = {item.name: item.metadata["setting"] for item in fields(Settings)}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a caller says of an experiment to create or resume: checked, by field of `Settings`."""
+
+    kept: dict[str, Any]
+
+    @classmethod
+    def of(cls, arms: Iterable[str], delta: float | None = None, **given: Unpack[Given]) -> Request:
+        """Check everything that is given. None is not given, apart from a lease, where it means never."""
+        _door.known_arguments("Experiment.create", given, tuple(Given.__annotations__))
+        names = check_arms(arms)
+        said: dict[str, Any] = {"delta": delta, **given}
+        kept: dict[str, Any] = {"arms": names}
+        for name, how in DECLARED.items():
+            values = [said.get(argument) for argument in how.arguments]
+            if any(value is not None for value in values) or (how.nullable and name in said):
+                kept[name] = how.take(values, names)
+        refuse_beside_wins(kept)
+        return cls(kept)
+
+    @property
+    def enough(self) -> bool:
+        """Whether it says everything that a new experiment needs."""
+        known = self.kept.keys() | of_wins(self.kept).keys()
+        return all(name in known or how.default is not REQUIRED for name, how in DECLARED.items())
+
+    def complete(self) -> Settings:
+        """The settings of a new experiment; what is not given takes its default."""
+        kept = of_wins(self.kept) | self.kept
+        rest = {name: how for name, how in DECLARED.items() if name not in kept}
+        made = Settings(**kept, **{name: how.usual(kept["arms"]) for name, how in rest.items()})
+        refuse_direct(made)
+        if made.design is not None:
+            own = {"chosen": "strategy", "stopping": "stopping"}  # what rounds choose themselves
+            given = [own[name] for name in kept if name in own]
+            refuse_in_rounds(made, *given[:1])
+            return replace(made, chosen=IN_ROUNDS, stopping=None)
+        if made.failures != "repeat":
+            raise InvalidInputError(
+                f"failures={made.failures!r} needs items=, on which all arms are compared; a failed pull of "
+                f"an independent design is repeated."
+            )
+        if "stopping" in rest and made.model.rule is not None:
+            made = replace(made, stopping=choose_rule(made.model.rule))
+        elif "stopping" in rest and made.stopping is not None and not made.stopping.knows(made.model):
+            made = replace(made, stopping=choose_rule(FAMILY_RULE))
+        assert made.stopping is not None
+        made.stopping.seen(made.model)  # refuses a model with which it cannot compute
+        return made
+
+    def resumed(self, name: str, record: dict[str, Any]) -> Settings:
+        """The settings of the stored experiment of that name; given ones that differ are refused."""
+        own = read_settings(record)
+        given, stored = written(self.kept), own.to_record()
+        for field_name, how in ((one, DECLARED[one]) for one in self.kept):
+            if how.same is not operator.eq and how.same(self.kept[field_name], getattr(own, field_name)):
+                continue
+            for key in how.keys:
+                if how.fixed and key == "items" and given[key] != stored[key]:
+                    raise InvalidInputError(
+                        f"experiment {name!r} compares arms on {own.items or 'independent pulls'}, got "
+                        f"{self.kept['items']}; what was found on some items says nothing of others, so "
+                        f"resume it with the same items, or give a new experiment another name."
+                    )
+                if how.fixed and given[key] != stored[key]:
+                    raise InvalidInputError(_differs(name, key, stored[key], given[key], own.arms))
+        chosen: Chosen | None = self.kept.get("chosen")
+        return own if chosen is None else replace(own, chosen=own.chosen.with_own(chosen.strategy))
+
+
+def new_settings(arms: Iterable[str], delta: float | None = None, **given: Unpack[Given]) -> Settings:
+    """The settings of a new experiment."""
+    return Request.of(arms, delta, **given).complete()
+
+
+def read_settings(record: dict[str, Any], strategy: Strategy | None = None) -> Settings:
+    """Settings as they were stored; a strategy of the user's own must be passed.
+
+    Keys that this truebest does not know are ignored: what changes a decision raises DECISIONS.
+    """
+    kept = {}
+    for name, how in DECLARED.items():
+        whole = {**how.older, **record}
+        for key in how.keys:
+            if key not in whole:
+                raise StoreError(
+                    f"the settings of the experiment lack {key}, which every truebest stores; restore the "
+                    f"store from a backup"
+                )
+        kept[name] = how.read(*(whole[key] for key in how.keys))
+    settings = Settings(**kept)
+    return replace(settings, chosen=settings.chosen.with_own(strategy))
+
+
+def written(kept: dict[str, Any]) -> dict[str, Any]:
+    """Settings, by field, as the record that is stored: with lists for tuples, as it comes back."""
+    record: dict[str, Any] = {}
+    for name, value in kept.items():
+        how = DECLARED[name]
+        stored = how.write(value)
+        record |= zip(how.keys, stored if len(how.keys) > 1 else (stored,), strict=True)
+    plain: dict[str, Any] = json.loads(json.dumps(record))
+    return plain
+
+
+def _differs(name: str, key: str, own: Any, given: Any, arms: tuple[str, ...]) -> str:
+    """Why an experiment cannot be resumed with this setting."""
+    if key == "arms":
+        words = f"experiment {name!r} compares {', '.join(own)}, got {', '.join(given)}"
+        added = set(given) - set(own)
+        return f"{words}; {NO_NEW_ARMS if added else 'resume it with its own arms, in their order'}."
+    if key == "about" and own is not None:
+        arm, was, now = next(x for x in zip(arms, own, given, strict=True) if x[1] != x[2])
+        return (
+            f"arm {arm!r} of experiment {name!r} was {was!r:.200} when it was created, got {now!r:.200}; the "
+            f"values would be of something else, so give the experiment another name."
+        )
+    return (
+        f"experiment {name!r} exists with {key} {_shown(own)}, got {_shown(given)}; resume it without "
+        f"giving its settings, or give a new experiment another name."
+    )
+
+
+def _shown(value: object) -> str:
+    if not isinstance(value, dict):
+        return _door.short(value)
+    name = value.get("class") or value.get("name") or value.get("installed") or value.get("custom")
+    parameters = ", ".join(f"{key}={item}" for key, item in value.get("parameters", {}).items())
+    return f"{name}({parameters})" if parameters else str(name)

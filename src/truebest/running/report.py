@@ -1,0 +1,286 @@
+"""The report of an experiment: one HTML page without scripts or requests, for somebody who must decide.
+
+Top to bottom it answers: what is best, or how far below the best the leader can be; how sure that is, and
+under which assumptions; what it took; what else should be known; how it was set up; and what happened, line
+by line. Pictures are made of HTML, so that they fit any width, and follow the reader's dark mode.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+from .. import __version__
+from .._html import Cell, table
+from .._page_style import STYLE
+from .._records import plain
+from .._text import harmless, moment, rough, shortened
+from ..experiment.events import Event
+from ..experiment.promise import VOIDS, WEAKENS, percent
+from ..experiment.settings import Settings
+from ..experiment.status import Status, plural
+from .arms import axis_of, chosen, interval_words, mean_words, places_of, rest_words
+from .sentences import LONGEST_NAME, answer, headline, measured, sureness, versus_control, which_is_better
+
+MOST_ARMS = 50
+
+
+class Course(NamedTuple):
+    """What the log says of the course of an experiment.
+
+    lines    how many there are
+    begun, ended   when the first and the last were written
+    workers  who asked for pulls
+    shown    the lines that are shown: all, or the first and the last
+    """
+
+    lines: int
+    begun: float
+    ended: float
+    workers: tuple[str, ...]
+    shown: list[Event]
+
+
+def page(
+    status: Status, settings: Settings, events: Iterable[Event], uniform: int | None, log_lines: int
+) -> str:
+    """The page; `uniform` is how many samples uniform sampling would take, if that is known."""
+    course = _course(events, log_lines)
+    parts = [
+        f"<header><p class='faint'>{_text(status.name)}</p><h1>{_text(headline(status))}</h1>",
+        f"<p class='lead'>{_text(answer(status))}</p></header>",
+        _tiles(status, course, uniform),
+        "<h2>How sure is that?</h2>",
+        *(f"<p>{_text(sentence)}</p>" for sentence in sureness(status)),
+        "<h2>The options</h2>",
+        _leads(status),
+        _samples(status),
+        _control(status),
+        "<h2>What else to know</h2>",
+        _notes(status),
+        "<h2>How it was set up</h2>",
+        f"<div class='scroll'>{_setup(settings)}</div>",
+        "<h2>What happened</h2>",
+        _log(course),
+        f"<footer class='faint'>truebest {escape(__version__)}, {escape(moment(course.ended))}</footer>",
+    ]
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    head = (
+        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>{_text(status.name)}: {_text(headline(status))}</title><style>{STYLE}</style>"
+    )
+    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+
+
+def _tiles(status: Status, course: Course, uniform: int | None) -> str:
+    took = _duration(course.ended - course.begun)
+    saved = f"of {len(status.arms)} options"
+    if uniform and status.decision is not None:
+        saved = f"about {rough(uniform)} if shared equally"
+    chance = "not proven" if status.promise is None else f"at most {percent(status.promise)}"
+    who = plural(len(course.workers), "worker") if course.workers else "workers not named"
+    tiles = [
+        ("samples", str(status.samples), saved),
+        ("chance of a wrong answer", chance, f"asked for: {percent(status.delta)}"),
+        ("from first to last line", took, who),
+    ]
+    cells = "".join(
+        f"<div><dt>{escape(what)}</dt><dd>{escape(value)}</dd><p class='faint'>{escape(more)}</p></div>"
+        for what, value, more in tiles
+    )
+    return f"<dl class='tiles'>{cells}</dl>"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120.0:
+        return f"{max(seconds, 0.0):.0f} s"
+    if seconds < 7200.0:
+        return f"{seconds / 60.0:.0f} min"
+    return f"{seconds / 3600.0:.0f} h" if seconds < 172_800.0 else f"{seconds / 86_400.0:.0f} days"
+
+
+def _leads(status: Status) -> str:
+    """By how much the leader is better than each other option, as lines on one axis."""
+    if status.leader is None:
+        return ""
+    arms, rest = chosen(status, MOST_ARMS)
+    axis, places = axis_of(status, arms), places_of(status, arms)
+    rows = []
+    for arm in sorted(arms, key=lambda arm: arm != status.leader):
+        mean = mean_words(status, arm, places)
+        if arm == status.leader:
+            drawn, words = f"<b>{_text(status.verdict)}</b>", f"mean {mean}"
+        else:
+            drawn = _line(status, arm, axis)
+            said = interval_words(status, arm, places)
+            by = "against it the leader" if status.compare == "wins" else "behind by"
+            words = f"mean {mean}; {by} {said}" if mean and said else said or "no result yet"
+        rows.append(_row(arm, drawn, words))
+    left, right = axis
+    ends = f"<span>{left:.3g}</span><span>{right:.3g}</span>"
+    scale = f"<div class='row'><div></div><div class='ends faint'>{ends}</div><div></div></div>"
+    more = f"<p class='faint'>{escape(rest_words(rest))}</p>" if rest else ""
+    return (
+        f"<figure><figcaption>{escape(measured(status))}. The line spans what the data allow, the dot is the "
+        "estimate, the bar across marks no difference. Green lines are on the safe side of it. "
+        f"{escape(which_is_better(status))}</figcaption>{''.join(rows)}{scale}{more}</figure>"
+    )
+
+
+def _control(status: Status) -> str:
+    """By how much each other option is better than the control."""
+    if status.control is None:
+        return ""
+    rows: list[Sequence[str | Cell]] = [
+        [_cell(arm), "" if not all(map(math.isfinite, ends)) else f"{ends[0]:.3g} to {ends[1]:.3g}"]
+        for arm, ends in list(status.against_control.items())[:MOST_ARMS]
+    ]
+    said = f"<p>{_text(versus_control(status))}</p>" if status.versus_control else ""
+    title = f"Against the control, {_text(status.control)}"
+    note = (
+        "<p class='faint'>All lower ends hold at once with the probability above, for "
+        f"{len(status.against_control)} comparisons with the control.</p>"
+    )
+    return f"<h2>{title}</h2>{said}{table(['option', 'is better by'], rows)}{note}"
+
+
+def _line(status: Status, arm: str, axis: tuple[float, float]) -> str:
+    low, high = status.intervals.get(arm, (-math.inf, math.inf))
+
+    def place(x: float) -> float:
+        return 100.0 * min(max((x - axis[0]) / (axis[1] - axis[0]), 0.0), 1.0)
+
+    look = "sure" if status.is_behind(arm) else "open"
+    drawn = f"<i class='zero' style='left:{place(0.0):.2f}%'></i>"
+    if math.isfinite(low) and math.isfinite(high):
+        width = max(place(high) - place(low), 0.5)
+        drawn += f"<i class='{look}' style='left:{place(low):.2f}%;width:{width:.2f}%'></i>"
+        middle = status.lead(arm)
+        if middle is not None and axis[0] <= middle <= axis[1]:
+            drawn += f"<i class='dot {look}' style='left:{place(middle):.2f}%'></i>"
+    return f"<div class='track'>{drawn}</div>"
+
+
+def _samples(status: Status) -> str:
+    arms, _ = chosen(status, MOST_ARMS)
+    most = max(1, *status.pulls.values())
+    rows = [
+        _row(
+            arm,
+            _bar(status.pulls[arm] / most),
+            plural(status.pulls[arm], "sample"),
+        )
+        for arm in sorted(arms, key=lambda arm: -status.pulls[arm])
+    ]
+    return (
+        "<figure><figcaption>Where the samples went: to the options that are hard to tell apart."
+        f"</figcaption>{''.join(rows)}</figure>"
+    )
+
+
+def _bar(part: float) -> str:
+    return f"<div class='track'><i class='count' style='width:{100.0 * part:.2f}%'></i></div>"
+
+
+def _row(name: str, drawn: str, words: str) -> str:
+    return (
+        f"<div class='row'><div class='name'>{_text(shortened(name, LONGEST_NAME))}</div><div>{drawn}</div>"
+        f"<div class='words'>{_text(words)}</div></div>"
+    )
+
+
+def _notes(status: Status) -> str:
+    """Everything that the experiment noticed, the worst first."""
+    weight = {VOIDS: "Nothing is promised: ", WEAKENS: "The promise is weaker: "}
+    notes = [weight.get(caveat.effect, "") + caveat.sentence for caveat in status.caveats]
+    notes += [status.hold] if status.hold else []
+    for arm in status.ruled_out:
+        out = status.ruled_out[arm]
+        notes.append(f"{arm} was ruled out after {out.samples} samples: it is {status.at_least(arm)}")
+    if not notes:
+        return "<p>Nothing unusual was recorded: no failure, no late answer, no correction.</p>"
+    return f"<ul>{''.join(f'<li>{_text(note)}.</li>' for note in notes)}</ul>"
+
+
+def _setup(settings: Settings) -> str:
+    side, wins = "smallest" if settings.minimize else "largest", settings.compare == "wins"
+    rows: list[Sequence[str | Cell]] = [
+        ["values", settings.model.words if settings.design is None else settings.model.demand],
+        ["looking for", f"the {side} value in most rounds" if wins else f"the {side} mean"],
+        *([["compared on", str(settings.items)]] if settings.items else []),
+        *([["control", settings.control]] if settings.control else []),
+        ["accepted chance of a wrong answer", percent(settings.delta)],
+        ["tolerance", f"{settings.tolerance:g}"],
+        ["sampling strategy", settings.strategy_name],
+        ["stopping rule", settings.rule_name],
+        ["results count in the order of", "asking" if settings.order == "ask" else "arrival"],
+        ["seed", str(settings.seed)],
+    ]
+    about = settings.about or ("",) * len(settings.arms)
+    rows += [
+        [f"option {i}", f"{arm}: {what}" if what else arm]
+        for i, (arm, what) in enumerate(zip(settings.arms, about, strict=True), 1)
+    ][:MOST_ARMS]
+    return table(["setting", "value"], [[_cell(text) for text in row] for row in rows])
+
+
+def _log(course: Course) -> str:
+    """A table that is folded away at first."""
+    header = ["line", "time", "what", "pull", "option", "value", "more"]
+    rows: list[list[str | Cell]] = []
+    before = 0
+    for event in course.shown:
+        if event.seq != before + 1:
+            rows.append([Cell(f"... {event.seq - before - 1} lines are left out ...", "colspan='7'")])
+        before = event.seq
+        cells = [str(event.seq), moment(event.time), event.kind, _or_blank(event.pull), event.arm or ""]
+        rows.append([_cell(text) for text in [*cells, _or_blank(event.value), _details(event)]])
+    if course.lines > before:
+        rows.append([Cell(f"... {course.lines - before} lines are left out ...", "colspan='7'")])
+    return (
+        f"<details><summary>The log: {plural(course.lines, 'line')}</summary>"
+        f"<div class='scroll'>{table(header, rows)}</div>"
+        "<p class='faint'>`truebest export` writes the whole log, `truebest verify` checks it.</p></details>"
+    )
+
+
+def _details(event: Event) -> str:
+    if event.kind in ("created", "decided"):
+        return "the settings" if event.kind == "created" else f"{(event.data or {}).get('best', '')} is best"
+    data = {key: value for key, value in (event.data or {}).items() if key not in ("deadline", "check")}
+    return "; ".join(f"{key}: {plain(value)}" for key, value in data.items() if value is not None)
+
+
+def _course(events: Iterable[Event], most: int) -> Course:
+    """Read the log once; of a long one, keep the first and the last lines."""
+    head: list[Event] = []
+    tail: deque[Event] = deque(maxlen=max(most - most // 2, 1))
+    workers: dict[str, None] = {}
+    lines, begun, ended = 0, 0.0, 0.0
+    for event in events:
+        lines, begun, ended = lines + 1, begun or event.time, event.time
+        if len(head) < most // 2:
+            head.append(event)
+        elif most:
+            tail.append(event)
+        worker = (event.data or {}).get("worker")
+        if worker is not None:
+            workers[str(worker)] = None
+    return Course(lines, begun, ended, tuple(workers), [*head, *tail])
+
+
+def _or_blank(value: Any) -> str:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _cell(text: str | Cell) -> Cell:
+    return text if isinstance(text, Cell) else Cell(_text(text))
+
+
+def _text(text: str) -> str:
+    """Escaped, without control characters, and kept from turning the direction of what follows."""
+    return f"<bdi>{escape(harmless(text))}</bdi>"

@@ -1,0 +1,119 @@
+"""The application: all addresses behind the guard."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from .. import __version__
+from ..errors import TruebestError
+from ..experiment.store import Store
+from . import bodies
+from .desks import Desks
+from .guard import SESSION, Guard
+from .looks import Looks
+from .pages import add_pages, static_files
+from .problems import ProblemError, answer, answer_invalid, no_such_page
+from .quick import Quick
+from .tokens import DAYS, Tokens
+from .verbs import Verbs
+
+RATE = 1000.0  # requests a second per address
+ABOUT = (
+    "Everything that the commands of truebest do, as JSON over HTTP. Every request needs a token, as "
+    "Authorization: Bearer TOKEN; what changes an experiment needs the one that permits everything. "
+    "Errors are application/problem+json, with a sentence in `detail` and a code for programs: invalid "
+    "(400), missing (404), suspended (409), store (503: nothing is lost, send it again)."
+)
+
+
+def make_app(
+    store: Store, tokens: Tokens, hosts: Collection[str] = (), port: int = 0, rate: float = RATE
+) -> tuple[ASGIApp, Desks]:
+    """The application, and the desks of its experiments.
+
+    hosts  names under which the server is reached, besides addresses and localhost
+    port   where it listens: names its cookie, since a browser sends a cookie to all ports of a host
+    rate   requests a second per address
+    """
+    desks = Desks(store)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001
+        yield
+        desks.close()
+
+    app = FastAPI(
+        title="truebest",
+        version=__version__,
+        description=ABOUT,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+        exception_handlers={
+            TruebestError: answer,
+            RequestValidationError: answer_invalid,
+            StarletteHTTPException: _answer_http,
+            Exception: answer,
+        },
+    )
+    cookie = f"truebest-{port}"
+    static = static_files()
+    add_pages(app, static)
+    _add_session(app, tokens, cookie)
+    verbs = Verbs(desks)
+    app.include_router(verbs.router())
+    app.include_router(Looks(desks).router())
+    quick = Quick(app, {"/v1/ask": (bodies.Ask, verbs.ask), "/v1/tell": (bodies.Tell, verbs.tell)})
+    return Guard(quick, tokens, static.keys(), hosts, cookie, rate), desks
+
+
+def _add_session(app: FastAPI, tokens: Tokens, cookie: str) -> None:
+    """A cookie in exchange for a token, for the page."""
+
+    @app.post(SESSION, tags=["the page"])
+    async def begin(request: Request) -> Response:
+        """Get a cookie that permits reading, in exchange for the token in the header."""
+        _, _, token = request.headers.get("authorization", "").partition(" ")
+        response = Response(status_code=204)
+        if token:  # a cookie alone is not renewed
+            response.set_cookie(
+                cookie,
+                tokens.cookie(token.strip()),
+                max_age=int(DAYS),
+                httponly=True,
+                samesite="strict",
+                secure=request.headers.get("origin", "").startswith("https:"),
+            )
+        return response
+
+    @app.delete(SESSION, tags=["the page"])
+    async def end() -> Response:
+        """Forget the cookie."""
+        response = Response(status_code=204)
+        response.delete_cookie(cookie, httponly=True, samesite="strict")
+        return response
+
+
+async def _answer_http(request: Request, error: Exception) -> Response:
+    """What Starlette itself refuses; and what the guard found while the body was read."""
+    assert isinstance(error, HTTPException | StarletteHTTPException)
+    cause = error.__cause__
+    if isinstance(cause, ProblemError):
+        return cause.response()
+    if error.status_code == 404:
+        return no_such_page(request.url.path).response()
+    path = request.url.path
+    if error.status_code == 405:
+        words = f"{path} does not take {request.method}; /docs says what it takes."
+        return ProblemError(405, "wrong-method", words, error.headers).response()
+    words = f"the request to {path} cannot be read ({error.detail}); /docs says what it takes."
+    return ProblemError(error.status_code, "invalid", words).response()

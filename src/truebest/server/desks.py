@@ -1,0 +1,141 @@
+"""The experiments that are in use: one object each, for all who call and watch.
+
+A desk has the `Experiment`, through which everything goes, and what follows it for those who watch. It is
+opened when somebody asks for it, and put away when the store fails, or when many others were asked for since.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any, TypeVar
+
+from ..errors import InvalidInputError, StoreError, TruebestError
+from ..experiment.names import check_name
+from ..experiment.pulls import Pulls
+from ..experiment.store import Store
+from ..running.stored import Experiment
+from .gathered import Gathered
+from .live import Live
+from .problems import ProblemError
+from .views import summary
+
+Answer = TypeVar("Answer")
+Pairs = list[tuple[int, float]]
+
+THREADS, WATCHERS = 8, 4
+MOST_DESKS = 500
+
+
+class Desk:
+    """One experiment.
+
+    pool      the threads in which it is read and changed
+    watchers  those in which it is followed, which may take longer
+    """
+
+    def __init__(
+        self, store: Store, experiment: Experiment, pool: ThreadPoolExecutor, watchers: ThreadPoolExecutor
+    ) -> None:
+        self.experiment = experiment
+        self.live = Live(experiment, watchers)
+        self._store = store
+        self._summary: tuple[tuple[int, str], dict[str, Any]] | None = None  # of a log that ends so
+        self.ask: Gathered[tuple[str, int], Pulls] = Gathered(self._ask, pool)
+        self.tell: Gathered[Pairs, list[str]] = Gathered(self._tell, pool)
+
+    def summary(self) -> dict[str, Any]:
+        """A line for the list, made anew if the log has grown."""
+        with self._store.reading(self.experiment.name) as log:
+            end = log.last, log.head
+        if self._summary is None or self._summary[0] != end:
+            self._summary = end, summary(self.experiment.status())
+        return self._summary[1]
+
+    def _ask(self, wanted: Sequence[tuple[str, int]]) -> list[Pulls]:
+        return self.experiment.ask_for(wanted)
+
+    def _tell(self, told: Sequence[Pairs]) -> list[list[str]]:
+        outcomes = iter(self.experiment.tell([pair for pairs in told for pair in pairs]))
+        return [list(islice(outcomes, len(pairs))) for pairs in told]
+
+
+class Desks:
+    """All of them, and the threads in which experiments are read and changed."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._pool = ThreadPoolExecutor(THREADS, "truebest")
+        self._watchers = ThreadPoolExecutor(WATCHERS, "truebest-live")
+        self._desks: OrderedDict[str, Desk] = OrderedDict()
+
+    async def call(self, function: Callable[[], Answer]) -> Answer:
+        """Do something that takes a while, in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, function)
+
+    async def at(self, name: str) -> Desk:
+        """The desk of an experiment.
+
+        Raises  ProblemError if there is no such experiment, StoreError
+        """
+        if name not in self._desks:
+            check_name("the name of an experiment", name)
+            try:
+                experiment = await self.call(lambda: Experiment.open(self.store, name))
+            except InvalidInputError as error:
+                raise ProblemError(404, "missing", str(error)) from error
+            self.keep(experiment)
+        self._desks.move_to_end(name)
+        return self._desks[name]
+
+    def keep(self, experiment: Experiment) -> None:
+        """Make a desk for an experiment, unless there is one; put one away that nobody has used for long."""
+        if experiment.name not in self._desks:
+            self._desks[experiment.name] = Desk(self.store, experiment, self._pool, self._watchers)
+        if len(self._desks) > MOST_DESKS:
+            idle = next((name for name, desk in self._desks.items() if not desk.live.viewers), None)
+            if idle is not None and idle != experiment.name:
+                del self._desks[idle]
+
+    async def use(self, name: str, function: Callable[[Experiment], Answer]) -> Answer:
+        """Do something with an experiment, in a thread; what fails is opened anew the next time."""
+        return await self.use_desk(name, lambda desk: function(desk.experiment))
+
+    async def use_desk(self, name: str, function: Callable[[Desk], Answer]) -> Answer:
+        """The same with the desk of an experiment."""
+        desk = await self.at(name)
+        try:
+            return await self.call(lambda: function(desk))
+        except TruebestError as error:
+            await self.failed(name, error)
+            raise
+
+    async def failed(self, name: str, error: TruebestError) -> None:
+        """Put a desk away after a failure of the store, or if its experiment was deleted.
+
+        Raises  ProblemError in the second case
+        """
+        if isinstance(error, StoreError):
+            self._desks.pop(name, None)
+        elif isinstance(error, InvalidInputError) and name not in await self.call(self.store.names):
+            self._desks.pop(name, None)
+            raise ProblemError(404, "missing", str(error)) from error
+
+    def forget(self, desk: Desk) -> None:
+        """Put a desk away, so that its experiment is opened anew."""
+        if self._desks.get(desk.experiment.name) is desk:
+            del self._desks[desk.experiment.name]
+
+    def end(self) -> None:
+        """Let everybody who watches go; no more is followed."""
+        for desk in self._desks.values():
+            desk.live.end()
+
+    def close(self) -> None:
+        """Wait for what is being done, and close the store."""
+        self._watchers.shutdown()
+        self._pool.shutdown()
+        self.store.close()

@@ -1,0 +1,158 @@
+"""What changes an experiment, as the commands of the same names do. The token for everything is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from .._door import known_arguments
+from ..errors import InvalidInputError, StoreError, TruebestError
+from ..experiment.choices import recall_model, recall_rule, recall_strategy
+from ..experiment.items import ItemSet, recall_items
+from ..experiment.pulls import Pull
+from ..experiment.settings import Given
+from ..running.stored import Experiment
+from ..theory.paired import MOST_ITEMS
+from . import bodies
+from .answers import as_json
+from .desks import Desk, Desks
+
+Answer = TypeVar("Answer")
+
+
+class Verbs:
+    """What each address does."""
+
+    def __init__(self, desks: Desks) -> None:
+        self._desks = desks
+
+    def router(self) -> APIRouter:
+        """The addresses: one per method, of the same name."""
+        router = APIRouter(prefix="/v1", tags=["change an experiment"])
+        router.add_api_route("/ask", self.ask, methods=["POST"], response_model=bodies.Asked)
+        router.add_api_route("/tell", self.tell, methods=["POST"], response_model=bodies.Outcomes)
+        for verb in (self.create, self.observe, self.fail, self.renew, self.retract, self.reclaim, self.stop):
+            router.add_api_route(f"/{verb.__name__}", verb, methods=["POST"])
+        return router
+
+    async def create(self, body: bodies.Create) -> Response:
+        """Create an experiment, or check that one of that name has these settings.
+
+        It takes what `Experiment.create` takes; a setting that is left out has its default. A model, a
+        strategy or a stopping rule with parameters is an object as the log has it, such as
+        {"class": "Student", "parameters": {}}.
+        """
+        given = settings_given(body)
+        made = await self._desks.call(lambda: Experiment.create(self._desks.store, body.experiment, **given))
+        self._desks.keep(made)
+        return as_json({"experiment": made.name, "settings": made.settings.to_record()})
+
+    async def ask(self, body: bodies.Ask) -> Response:
+        """Get the next pulls: which arm to sample, with which seed, and by when.
+
+        If there are none, `reason` says why: "decided", "stopped", "used up" if there are no more items, or
+        "wait" for pulls that are pending.
+        """
+        pulls = await self._gathered(body.experiment, lambda desk: desk.ask((body.worker, body.n)))
+        return as_json({"pulls": [_record(pull) for pull in pulls], "reason": pulls.reason})
+
+    async def tell(self, body: bodies.Tell) -> Response:
+        """Tell the values of pulls, in one commit. To tell one again does no harm: it is "repeated"."""
+        pairs = [(one.pull, one.value) for one in body.results]
+        kinds = await self._gathered(body.experiment, lambda desk: desk.tell(pairs))
+        told = [{"pull": pull, "outcome": kind} for (pull, _), kind in zip(pairs, kinds, strict=True)]
+        return as_json({"outcomes": told})
+
+    async def observe(self, body: bodies.Observe) -> Response:
+        """Add values of arms that existed before; they must not have been chosen by value."""
+        await self._change(body.experiment, lambda experiment: experiment.observe(body.values))
+        return as_json({"observed": {arm: len(some) for arm, some in body.values.items()}})
+
+    async def fail(self, body: bodies.Fail) -> Response:
+        """Report that a pull gave no value; it will be issued again first."""
+        kind = await self._change(body.experiment, lambda one: one.fail(body.pull, body.reason))
+        return as_json({"pull": body.pull, "outcome": kind})
+
+    async def renew(self, body: bodies.Renew) -> Response:
+        """Say that pulls are still being evaluated: their leases begin anew. Answers how many are pending."""
+        count = await self._change(body.experiment, lambda one: one.renew(body.pulls))
+        return as_json({"renewed": count})
+
+    async def retract(self, body: bodies.Retract) -> Response:
+        """Take a pull's value back, or put the right one in its place, for a clerical error."""
+        await self._change(body.experiment, lambda one: one.retract(body.pull, body.reason, body.value))
+        return as_json({"pull": body.pull, "outcome": "retracted"})
+
+    async def reclaim(self, body: bodies.Reclaim) -> Response:
+        """Take back pulls whose worker is gone, so that they are issued again first."""
+        count = await self._change(body.experiment, lambda one: one.reclaim(body.worker))
+        return as_json({"reclaimed": count})
+
+    async def stop(self, body: bodies.Stop) -> Response:
+        """End an experiment undecided, for good: nothing more is asked, and no result counts any more."""
+        status = await self._change(body.experiment, lambda one: one.stop(body.reason))
+        return as_json(status.to_dict())
+
+    async def _change(self, name: str, function: Callable[[Experiment], Answer]) -> Answer:
+        found = await self._desks.use(name, function)
+        (await self._desks.at(name)).live.changed()
+        return found
+
+    async def _gathered(self, name: str, call: Callable[[Desk], Awaitable[Answer]]) -> Answer:
+        desk = await self._desks.at(name)
+        try:
+            found = await call(desk)
+        except TruebestError as error:
+            await self._desks.failed(name, error)
+            raise
+        desk.live.changed()
+        return found
+
+
+def _record(pull: Pull) -> dict[str, Any]:
+    """A pull for JSON; `asdict` would copy every field, which takes ten times as long."""
+    return {name: getattr(pull, name) for name in _FIELDS}
+
+
+_FIELDS = [each.name for each in fields(Pull)]
+
+
+def settings_given(body: bodies.Create) -> dict[str, Any]:
+    """What `Experiment.create` is given: objects in place of their records."""
+    given = body.model_dump(exclude_unset=True, exclude={"experiment"})
+    try:
+        known_arguments("create", given, ("arms", "delta", *Given.__annotations__))
+    except TypeError as error:
+        raise InvalidInputError(str(error)) from error
+    read: dict[str, Callable[[Any], Any]] = {
+        "model": lambda record: recall_model(None, 1.0, record),
+        "strategy": lambda record: recall_strategy(record).strategy,
+        "stopping": recall_rule,
+        "items": _items,
+    }
+    for key, recall in read.items():
+        if isinstance(given.get(key), dict):
+            try:
+                found = recall(given[key])
+            except (LookupError, TypeError, StoreError):
+                found = None
+            if found is None:
+                plainly = "a number, a list" if key == "items" else "a name"
+                raise InvalidInputError(
+                    f"{key} must be {plainly}, or an object as the log of an experiment has it, got "
+                    f"{given[key]!r:.200}; what is not truebest's own cannot be sent to a server."
+                )
+            given[key] = found
+    return given
+
+
+def _items(record: dict[str, Any]) -> ItemSet | None:
+    """What the settings have of items; None if that is nothing that they could have."""
+    found = recall_items({"digest": "", **record})
+    assert found is not None
+    size = type(found.size) is int and 1 <= found.size <= MOST_ITEMS
+    return found if (size or found.size is None) and isinstance(found.digest, str) else None
