@@ -1,4 +1,6 @@
-"""Every property test is deterministic: the same examples on every machine and in every run."""
+"""Every property test is deterministic, and no test inherits the signals of whatever starts the tests."""
+
+import signal
 
 from hypothesis import settings
 
@@ -8,3 +10,10 @@ __all__ = ["postgres_server", "postgres_url"]
 
 settings.register_profile("truebest", deadline=None, derandomize=True, max_examples=200)
 settings.load_profile("truebest")
+
+# Under `nohup make test &` both are ignored, and a process inherits that: no Ctrl-C would reach a command
+# that a test starts. A handler is not inherited; that of SIGHUP lets the tests outlive the terminal.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)

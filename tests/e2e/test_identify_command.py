@@ -244,13 +244,22 @@ def test_a_hanging_command_is_killed_with_all_that_it_started() -> None:
     wait_for(lambda: not any(map(alive, pids)))
 
 
-def test_what_a_command_leaves_in_the_background_is_not_waited_for() -> None:
-    """Its number counts as soon as it has ended, though something still holds its output open."""
-    script(Path("leave"), "sleep 30 & echo $! >> pids; echo 1")
+def test_what_a_command_leaves_in_the_background_ends_with_it() -> None:
+    """Its number counts as soon as it has ended, though something still holds its output open.
+
+    That is killed; what has left the process group lives on.
+    """
+    free = "setsid sh -c 'echo $$ >> free; touch out-$TRUEBEST_PULL; exec sleep 1000' &"
+    wait = "while [ ! -e out-$TRUEBEST_PULL ]; do sleep 0.01; done"
+    script(Path("leave"), f"sleep 1000 & echo $! >> pids; {free} {wait}; echo 1")
     try:
         assert run(*words("./leave", "./bad", "--max-samples", "4")).code == 3
+        left = [int(word) for word in Path("pids").read_text().split()]
+        assert left
+        wait_for(lambda: not any(map(alive, left)))
+        assert all(alive(int(word)) for word in Path("free").read_text().split())
     finally:
-        for pid in map(int, Path("pids").read_text().split()):
+        for pid in map(int, Path("free").read_text().split()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 

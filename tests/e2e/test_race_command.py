@@ -172,6 +172,23 @@ def test_commands_around_the_runs_are_done_and_not_timed() -> None:
     refused(race("--prepare", "a", "--prepare", "b", "--prepare", "c"), "once for each, got 3")
 
 
+def test_what_a_measured_command_leaves_running_is_killed() -> None:
+    """So that it does not slow down the next one; what --setup starts goes on, and may be what they need."""
+    try:
+        race(
+            *("--setup", "sleep 1000 & echo $! >> kept", "--max-rounds", "2", "--warmup", "0"),
+            first="sleep 1000 & echo $! >> left",
+            second="true",
+        )
+        left = [int(word) for word in Path("left").read_text().split()]
+        assert left
+        wait_for(lambda: not any(map(alive, left)))
+        assert all(alive(int(word)) for word in Path("kept").read_text().split())
+    finally:
+        for pid in map(int, Path("kept").read_text().split()):
+            os.kill(pid, signal.SIGKILL)
+
+
 def test_parameters_make_competitors() -> None:
     """Of a list and of a scan, in every combination, with their names."""
     ran = race("-L", "t", "0.01,0.05", "--export-csv", "x.csv", first="sleep {t}", second="sleep 0.08")

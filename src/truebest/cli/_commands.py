@@ -1,8 +1,8 @@
 """Run a command and read the number that it prints; whatever it does, stay in control.
 
-A command runs in a process group of its own, without input, so that it can be ended with everything that
-it started, unless that has left the group (`setsid`). If this process is killed, a guard ends what runs. Of a
-command's output only the end is kept, and nothing of it is shown unless it fails: then its last lines,
+A command runs in a process group of its own, without input. When it has ended, or must end, what is left of
+the group is killed; only what has left it (`setsid`) lives on. If this process is killed, a guard does so. Of
+a command's output only the end is kept, and nothing of it is shown unless it fails: then its last lines,
 without control characters.
 """
 
@@ -160,7 +160,7 @@ class CommandArm:
             raise CommandError(f"it cannot be started: {error.strerror or error}") from None
 
     def _follow(self, process: subprocess.Popen[bytes], tails: list[Tail]) -> str:
-        """Read until the process has ended; what it left running in the background is not waited for.
+        """Read until the process has ended; what it left running is not waited for, but killed by `end`.
 
         Returns  why it must be ended before, or ""
         """
@@ -169,7 +169,7 @@ class CommandArm:
             for tail in tails:
                 selector.register(tail.file, selectors.EVENT_READ, tail)
             pause = 0.0005
-            while not (ended := fate(process)) or selector.get_map():
+            while not (ended := has_ended(process)) or selector.get_map():
                 if self._commands.over.is_set():
                     return "the run is over, so it was stopped"
                 if time.monotonic() >= deadline:
@@ -272,32 +272,29 @@ def _missing(program: str) -> str:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """If it still runs, ask it and its whole group to end, then kill what is left.
-
-    If somebody has killed it, what it had started is killed, too: nobody waits for that any more. What it
-    left behind when it ended by itself is its own affair.
-    """
-    # Not reaped before the group is killed: until then nobody else can have its number.
-    before = fate(process)
-    if before is None:
+    """End it and everything that is left in its process group; if it still runs, it is asked first."""
+    if not has_ended(process):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGTERM)
         deadline = time.monotonic() + GRACE
-        while time.monotonic() < deadline and fate(process) is None:
+        while time.monotonic() < deadline and not has_ended(process):
             time.sleep(0.01)
-    if before != "exited":
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+    kill_group(process)
     process.wait()
 
 
-def fate(process: subprocess.Popen[bytes]) -> str | None:
-    """How it ended, exited or killed; None while it runs. Not reaped, where the system can tell without."""
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill what is left of its process group, unless it was reaped: its number may be another's by then."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Whether it has ended; it is not reaped, where the system can tell without."""
     if hasattr(os, "waitid"):
-        found = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        return None if found is None else "exited" if found.si_code == os.CLD_EXITED else "killed"
-    code = process.poll()  # macOS, before Python 3.13
-    return None if code is None else "exited" if code >= 0 else "killed"
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    return process.poll() is not None  # macOS, before Python 3.13
 
 
 def environment() -> dict[str, str]:

@@ -25,7 +25,8 @@ from ._commands import (
     end,
     ending,
     environment,
-    fate,
+    has_ended,
+    kill_group,
     last_words,
     split,
     undisturbed,
@@ -63,7 +64,13 @@ class Timed:
         self.left: Callable[[], float] = lambda: math.inf
 
     def __call__(self) -> Lap:
-        """Measure once; raises OutOfTimeError when the race has no time left for it."""
+        """Measure once; raises OutOfTimeError when the race has no time left for it.
+
+        What the command leaves running in its process group is killed.
+        """
+        return self._run(kill=True)
+
+    def _run(self, *, kill: bool) -> Lap:
         if self.prepare is not None:
             self.prepare.left = self.left
             self.prepare.do("--prepare")
@@ -79,6 +86,8 @@ class Timed:
             wall = time.perf_counter() - begun
             if not in_time:
                 return self._stopped(wall)
+            if kill:
+                kill_group(process)
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             trouble = ending(process.returncode)
@@ -95,8 +104,11 @@ class Timed:
                 errors.close()
 
     def do(self, what: str) -> None:
-        """Run it without a clock, for what surrounds the measurements; Raises TruebestError if it fails."""
-        lap = self()
+        """Run it without a clock, for what surrounds the measurements; Raises TruebestError if it fails.
+
+        What it leaves running goes on: it may be what the measured commands talk to.
+        """
+        lap = self._run(kill=False)
         if lap.failed:
             raise TruebestError(f"the command of {what}, {self.line!r}, failed: {lap.failed}; fix it.")
 
@@ -140,7 +152,7 @@ def _wait(process: subprocess.Popen[bytes], errors: Tail | None, deadline: float
             if handle is None:
                 time.sleep(min(left, STEP))
             ready = [fd for fd, _ in poll.poll(0.0 if handle is None else 1000.0 * min(left, LONGEST))]
-            if fate(process) is not None if handle is None else handle in ready:
+            if has_ended(process) if handle is None else handle in ready:
                 return True
             if errors is not None and errors.file.fileno() in ready and not errors.read():
                 poll.unregister(errors.file)
