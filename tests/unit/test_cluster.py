@@ -101,6 +101,66 @@ def test_a_cluster_does_the_same_runs_and_survives_a_killed_worker(tmp_path: Pat
     assert done.stdout.endswith("done\n"), done.stderr[-4000:]
 
 
+LOST = """
+import subprocess, warnings
+from distributed.worker import Status
+from truebest.simulation import cluster
+
+SCHEDULER = '''
+from distributed import LocalCluster
+here = dict(processes=False, protocol="tcp://", dashboard_address=None)
+with LocalCluster(n_workers=1, threads_per_worker=1, **here) as local:
+    print(local.scheduler_address, flush=True)
+    input()
+'''
+
+def pause(dask_worker, status):
+    dask_worker.status = Status[status]
+
+def main():
+    cluster.PATIENCE = 1.0
+    with LocalCluster(n_workers=1, threads_per_worker=1, memory_limit=0, dashboard_address=None) as local:
+        with Client(local) as client, warnings.catch_warnings():
+            warnings.simplefilter("always")
+            said = []
+            def resume(message, *rest):
+                said.append(str(message))
+                client.run(pause, status="running")
+            warnings.showwarning = resume
+            client.run(pause, status="paused")
+            same(run(["tas-d"], runs=10), run(["tas-d"], runs=10, cluster=client))
+            assert [words for words in said if "1 of 1 workers are paused" in words], said
+    other = subprocess.Popen(
+        [sys.executable, "-c", SCHEDULER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with Client(other.stdout.readline().strip(), set_as_default=False) as client:
+        def kill(done, total):
+            if done >= 2_000:
+                other.kill()
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            found = run(["tas-d", "uniform"], runs=100_000, cluster=client, progress=kill)
+        assert [one for one in said if "the cluster was lost" in str(one.message)], [*map(str, said)]
+    assert not found.complete
+    kept = [cell.runs for cell in found]
+    assert 0 < max(kept) and min(kept) < 100_000, kept
+    more = max(kept) + 5
+    same(run(["tas-d", "uniform"], runs=more), run(["tas-d", "uniform"], runs=5, more=found))
+    print("done")
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_a_lost_scheduler_costs_no_finished_run_and_a_paused_worker_is_said(tmp_path: Path) -> None:
+    """The longest prefix is kept, a warning says why, and `more=` makes all cells of equal length."""
+    file = tmp_path / "program.py"
+    file.write_text(START + LOST)
+    done = subprocess.run([sys.executable, os.fspath(file)], capture_output=True, text=True, timeout=400)
+    assert done.stdout.endswith("done\n"), done.stderr[-4000:]
+
+
 def test_bad_clusters_are_sentences() -> None:
     """No client, nobody there, and a GPU at the same time."""
 

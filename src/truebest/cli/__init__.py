@@ -17,7 +17,7 @@ CODES = {
     UNDECIDED: "undecided (ask: wait, then ask again)",
     OVER: "ask: nothing more to ask, as the experiment is decided or was stopped",
     OTHER: "identify --expect: another arm is the best",
-    INTERRUPTED: "interrupted by Ctrl-C (129 and 143: ended by SIGHUP and SIGTERM)",
+    INTERRUPTED: "interrupted by Ctrl-C, or by the loss of a cluster (129, 143: by SIGHUP, SIGTERM)",
 }
 
 

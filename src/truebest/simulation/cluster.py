@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import socket
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -19,16 +20,19 @@ from ..errors import InvalidInputError, TruebestError
 from .gathering import Gathered
 from .job import Job, Part
 from .progress import Reporter
+from .threads import callers
 
 CHUNK_SECONDS = 1.0  # how long a worker works before it reports; the next chunk is sized by the last
 AHEAD = 2  # parts under way for each thread of the cluster
+LOOK, PATIENCE = 1.0, 10.0  # seconds between looks at the workers; how long one may be paused unsaid
 
 
 def run_on_cluster(work: Sequence[Gathered[Job]], cluster: Any, reporter: Reporter) -> bool:
-    """Do all runs; False if interrupted.
+    """Do all runs; False if interrupted, or if the cluster failed on the way, which a warning says.
 
     cluster  a `dask.distributed.Client`, or the address of a scheduler
-    Raises   InvalidInputError if it is neither; TruebestError if the cluster fails
+    Raises   InvalidInputError if it is neither; TruebestError if the cluster fails before any run is done;
+             what a strategy raised
     """
     with _client(cluster) as (client, dask):
         waiting = dask.as_completed(loop=client.loop, with_results=True, raise_errors=False)
@@ -37,10 +41,11 @@ def run_on_cluster(work: Sequence[Gathered[Job]], cluster: Any, reporter: Report
             most = AHEAD * max(1, sum(client.nthreads().values()))
             for one in _ahead(work, most):
                 _submit(client, waiting, whose, one)
-            for future, result in waiting:
+            for future, result in _results(waiting, client):
                 one = whose.pop(future.key)
                 if future.status != "finished":
-                    raise _failure(future)
+                    _say_failure(_failure(future), any(each.runs for each in work))
+                    return False
                 part, seconds = result
                 one.add(part)
                 wanted = int(part.runs * CHUNK_SECONDS / max(seconds, 1e-6)) + 1
@@ -54,6 +59,36 @@ def run_on_cluster(work: Sequence[Gathered[Job]], cluster: Any, reporter: Report
             waiting.clear()
             client.cancel([dask.Future(key, client) for key in whose], force=True)
     return True
+
+
+def _results(waiting: Any, client: Any) -> Iterator[tuple[Any, Any]]:
+    """Futures that are done, with their results, as they come; workers that are paused are said meanwhile."""
+    since: dict[str, float] = {}
+    looked, said = time.monotonic(), False
+    while not waiting.is_empty():
+        if waiting.has_ready():
+            yield next(waiting)
+        elif said or time.monotonic() - looked < LOOK:
+            time.sleep(0.02)
+        else:
+            looked = time.monotonic()
+            since = {worker: since.get(worker, looked) for worker in _paused(client)}
+            if said := any(looked - begun >= PATIENCE for begun in since.values()):
+                warnings.warn(
+                    f"{len(since)} of {len(client.nthreads())} workers are paused, as their memory is full, "
+                    f"and do nothing: {', '.join(sorted(since)[:3])}; start them with more memory "
+                    f"(--memory-limit), or fewer on each machine.",
+                    stacklevel=callers(),
+                )
+
+
+def _paused(client: Any) -> list[str]:
+    """The workers that take no work, since they lack memory."""
+    try:
+        known = client.scheduler_info(n_workers=-1)["workers"]
+    except Exception:  # the scheduler is gone, which the futures will tell
+        return []
+    return [address for address, worker in known.items() if worker.get("status") == "paused"]
 
 
 def _ahead(work: Sequence[Gathered[Job]], room: int) -> Iterator[Gathered[Job]]:
@@ -129,16 +164,26 @@ def _try_address(address: str) -> None:
         socket.create_connection(comm.parse_host_port(place), timeout=10).close()
 
 
-def _failure(future: Any) -> TruebestError:
-    """What a part failed with: ours as it is, anything else in one sentence."""
+def _failure(future: Any) -> str:
+    """Why a part is not done, in one sentence without its end; Raises what is ours as it is."""
     try:
         error = future.exception(timeout=10)
-    except Exception as lost:  # cancelled, by another client or because the scheduler is gone
+    except Exception as lost:  # the scheduler is gone, or nothing of ours could be read
         error = lost
     if isinstance(error, TruebestError):
-        return error
+        raise error
+    if error is None or future.status in ("cancelled", "lost"):
+        return "the cluster was lost: its scheduler has ended, or the work was cancelled"
     said = next(iter(str(error).splitlines()), "")
-    return TruebestError(
-        f"the cluster failed ({type(error).__name__}: {said[:200]}); see that its workers run and have the "
-        f"same truebest, or simulate without it."
+    return f"the cluster failed ({type(error).__name__}: {said[:200]})"
+
+
+def _say_failure(failure: str, some: bool) -> None:
+    """A warning where runs are kept, an error where there are none."""
+    advice = "see that its scheduler and workers run and have the same truebest, or simulate without it."
+    if not some:
+        raise TruebestError(f"{failure}; {advice}")
+    warnings.warn(
+        f"{failure}; the runs before the first missing one are kept, and more= continues them; {advice}",
+        stacklevel=callers(),
     )

@@ -73,11 +73,11 @@ class _Watch:
                 f"no run of {self.what} has ended for {now - self.since:.0f} seconds, and the longest has "
                 f"{self.signals[:, SAMPLES].max()} samples so far: it may never end; give max_samples to cut "
                 f"runs off.",
-                stacklevel=_callers(),
+                stacklevel=callers(),
             )
 
 
-def _callers() -> int:
+def callers() -> int:
     """How far above the caller of this function the first one is that does not belong to the package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
