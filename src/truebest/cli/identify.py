@@ -196,7 +196,7 @@ def _say_more(result: Result, stored: bool, quiet: bool) -> None:
 
 def _check_start(unread: list[str]) -> None:
     """Refuse a system on which commands cannot be controlled, and words that belong to no option."""
-    if os.name != "posix":
+    if not hasattr(os, "killpg"):
         raise TruebestError(
             "commands can be run on Linux and macOS only; elsewhere use truebest.identify in Python."
         )

@@ -201,7 +201,7 @@ def _track(
     racers: list[Competitor], shell: str | None, output: str, patience: float | None, prepare: list[str]
 ) -> Iterator[tuple[dict[str, Timed], Aside]]:
     """The commands, ready to be timed, and what makes others; at the end none is left running."""
-    if os.name != "posix":
+    if not hasattr(os, "killpg"):
         raise TruebestError(
             "commands can be timed on Linux and macOS only; elsewhere use truebest.race in Python."
         )

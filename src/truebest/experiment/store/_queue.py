@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import queue as queue_module
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-if sys.platform != "win32":
+try:
     import fcntl
+
+    LOCKS = True
+except ImportError:  # Windows
+    LOCKS = False
 
 
 @contextmanager
@@ -21,8 +24,8 @@ def queue(path: str, seconds: float) -> Iterator[None]:
     passed over again and again: without it, as on Windows, on a file system without such locks, or after so
     many seconds when a process was stopped that had the turn, SQLite's locks are still safe.
     """
-    file = open_queue(path)
-    if file is None or sys.platform == "win32" or not take_turn(file, seconds):
+    file = open_queue(path) if LOCKS else None
+    if file is None or not take_turn(file, seconds):
         yield
         return
     try:
