@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 REPORT := report
 
-.PHONY: run test lint bench reproduce clean
+.PHONY: run test test-lowest lint bench reproduce clean
 .DELETE_ON_ERROR:
 
 run: .venv/.installed          ## the demonstration, and the paper's table and figures from a few runs
@@ -13,6 +13,12 @@ run: .venv/.installed          ## the demonstration, and the paper's table and f
 
 test: .venv/.installed-dev     ## the whole test suite
 	$(BIN)/python -m pytest -n auto
+
+# What a first user and an old store need; warnings of old libraries are theirs.
+test-lowest: .venv-lowest/.installed  ## some tests, with the lowest versions of everything that pyproject.toml allows
+	.venv-lowest/bin/python -m pytest -n auto -o filterwarnings=default tests/e2e/test_start.py \
+	  tests/e2e/test_solve_command.py tests/golden/test_stored_by_0_2.py tests/unit/test_service.py \
+	  tests/unit/test_simulation_plot.py tests/unit/test_postgres_store.py
 
 lint: .venv/.installed-dev     ## style and types
 	$(BIN)/ruff check .
@@ -28,7 +34,7 @@ reproduce: .venv/.installed-dev  ## the paper in full, and the full-size check o
 	@echo "The report is in $(REPORT)/index.html"
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf .venv .venv-lowest .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -42,3 +48,11 @@ clean:
 .venv/.installed-dev: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ .venv/.installed
+
+.venv-lowest/.installed: pyproject.toml
+	@$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct \
+	  --editable '.[dask,plots,postgres,serve]'
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python hypothesis mpmath pytest pytest-xdist
+	@touch $@

@@ -228,6 +228,17 @@ def test_a_snapshot_cannot_decide(path: Path) -> None:
     assert again.verify().sound  # the snapshot was replaced
 
 
+def test_a_snapshot_may_differ_in_rounding(path: Path) -> None:
+    """Of another version of Numba, whose sums end in other bits, it is sound; off by 1e-6 it is not."""
+    experiment, save = decisive(path)
+    with experiment._journal.reading() as state:
+        data = as_dict(state)
+    row = data["evidence"][1]
+    for factor, sound in ((1.0 + 4e-16, True), (1.0 + 1e-6, False)):
+        save({**data, "evidence": [*data["evidence"][:1], [x * factor for x in row], *data["evidence"][2:]]})
+        assert experiment.verify().sound == sound
+
+
 def test_a_changed_bit_in_a_snapshot_costs_a_replay(path: Path) -> None:
     """Its own hash does not fit: the log is replayed, the snapshot replaced."""
     experiment, save = decisive(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Any
 
 from .designs import new_state
@@ -63,6 +64,19 @@ def from_dict(settings: Settings, data: dict[str, Any], recall: Recall | None = 
         setattr(state, name, data[name])
     state.decision = None if data["decision"] is None else Findings.from_record(data["decision"])
     return state
+
+
+def agree(one: Any, other: Any) -> bool:
+    """Whether two values of `as_dict` are equal up to rounding, which differs between versions of Numba."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(agree(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(agree, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (
+            math.isnan(one) and math.isnan(other)
+        )
+    return bool(one == other)
 
 
 def _digest(text: str) -> str:

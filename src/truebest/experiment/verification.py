@@ -13,7 +13,7 @@ from .events import CREATED, DECIDED, Entry
 from .findings import same_decision
 from .journal import stored_chunks, stored_lines
 from .settings import read_settings
-from .snapshots import as_dict, is_whole, unpacked
+from .snapshots import agree, as_dict, is_whole, unpacked
 from .state import Recall, State
 from .store._base import Store
 
@@ -205,5 +205,5 @@ class _Audit:
                 self.snapshot = _DAMAGED
             return
         own = as_dict(self.state)
-        if any(saved[key] != own[key] for key in (*_OF_THE_LOG, *self.state.of_the_log)):
+        if not all(agree(saved[key], own[key]) for key in (*_OF_THE_LOG, *self.state.of_the_log)):
             self.snapshot = "the snapshot is not what the log leads to"
