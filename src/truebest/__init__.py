@@ -1,4 +1,4 @@
-"""truebest: which of K noisy options is the best, with a guarantee and few samples.
+"""Find the best of several noisy options, from few samples and with a guarantee.
 
 Importing the package is cheap and loads no other module: a name is loaded, with NumPy, Numba and the
 compiled kernels behind it, when it is first used. The public names are in the stub beside this file, where

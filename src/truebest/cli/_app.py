@@ -70,7 +70,7 @@ def app_for(words: Sequence[str]) -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
-        help="Which of K noisy options is the best? An answer with a guarantee, from few samples.",
+        help="Find the best of several noisy options, from few samples and with a guarantee.",
         epilog="Exit codes: " + "; ".join(f"{code} {words}" for code, words in CODES.items()) + ".",
     )
     app.callback()(common)
@@ -94,5 +94,5 @@ def common(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Which of K noisy options is the best? An answer with a guarantee, from few samples."""
+    """Find the best of several noisy options, from few samples and with a guarantee."""
     del version, debug  # the first acts by itself; `main` has taken the second
