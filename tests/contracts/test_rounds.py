@@ -307,6 +307,19 @@ def test_other_items_are_refused_on_resuming() -> None:
         Experiment.create(store, "y", list(ARMS), items=3)
 
 
+def test_a_forecast_is_at_most_what_is_left_of_a_closed_set() -> None:
+    """After every round: no range goes beyond the calls of scoring all that is in the race on all items."""
+    table = scores(60, 6)
+    experiment, ranges = make(60), 0
+    while pulls := experiment.ask(4):
+        experiment.tell([(pull, value_of(table, pull)) for pull in pulls])
+        status, high = experiment.status(), experiment.forecast().high
+        if high is not None and not status.decided and status.in_the_race:
+            ranges += 1
+            assert high <= (60 - (status.rounds or 0)) * len(status.in_the_race)
+    assert ranges > 5
+
+
 def test_a_forecast_of_rounds() -> None:
     """It says nothing at first, then about what is left, and nothing at the end."""
     table = scores(2000, 6)

@@ -128,9 +128,12 @@ def _of_rounds(state: Rounds) -> Forecast:
         return Forecast(None, nothing, "no forecast before some rounds are complete")
     if not all(map(math.isfinite, needed)):
         return Forecast(None, nothing, "no forecast while two arms share the lead")
-    taken = state.findings().pulls
+    found = state.findings()
+    taken, items = found.pulls, state.design.items
     more = [max(0, math.ceil(n - had)) for n, had in zip(needed, taken, strict=True)]
     low, high = _range_of_rounds(-math.log(state.settings.delta), sum(needed), sum(taken))
+    if high is not None and items is not None:  # a closed set ends when its items are used up
+        high = min(high, max(sum(more), (items - (found.rounds or 0)) * found.ruled_out.count(None)))
     return Forecast(sum(more), dict(zip(arms, more, strict=True)), low=low, high=high)
 
 
