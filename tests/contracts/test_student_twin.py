@@ -52,7 +52,7 @@ def test_what_is_stored_is_found_again() -> None:
     record = made.settings.to_record()
     assert (record["bounds"], record["sigma"]) == (None, None)
     assert record["model"] == {"class": "Student", "parameters": {}}
-    assert record["stopping"] == {"name": "student", "version": 1, "parameters": {"spacing": 0.0}}
+    assert record["stopping"] == {"name": "student", "version": 2, "parameters": {"spacing": 0.0}}
     again = Experiment.open(store, "x").settings
     assert (again.model, again.stopping) == (Student(), StudentRule())
     assert Experiment.create(store, "x", ["a", "b"], model=Student()).settings.to_record() == record

@@ -43,18 +43,22 @@ def course(
     order: str = "ask",
     trouble: bool = False,
     version: int = DECISIONS,
+    former: int | None = None,
 ) -> dict[str, Any]:
     """Asks, statistic after every tenth result, and decision of an experiment.
 
     batch    so many are asked at a time, and told from the last to the first
     trouble  some pulls fail once, some values are corrected or taken back, and some are brought along
     version  of DECISIONS; the record of 1 is that of truebest 0.1, without the version of a rule and an alarm
+    former   the version of the rule, if it is not today's
     """
     given: dict[str, Any] = {"model": Student()} if stopping == "student" else {"sigma": 1.0}
     settings = new_settings(
         list(MEANS), 0.1, strategy=strategy, stopping=stopping, order=order, seed=5, **given
     )
     record = {**settings.to_record(), "decisions": version}
+    if former is not None:
+        record["stopping"]["version"] = former
     if version == 1:
         del record["alarm"]
         if record["stopping"]["version"] == 1:
@@ -92,6 +96,8 @@ BY = "tas-c"  # the rules' courses, as they were written
 COURSES: dict[str, dict[str, Any]] = {
     **{strategy: {"strategy": strategy, "stopping": "mixture"} for strategy in STRATEGIES},
     **{rule: {"strategy": BY, "stopping": rule} for rule in RULES},
+    "student": {"strategy": BY, "stopping": "student", "former": 1},
+    "student, version 2": {"strategy": BY, "stopping": "student"},
     "tilt with trouble": {"strategy": "ebs-d", "stopping": "tilt", "batch": 3, "trouble": True},
     "racing by the practical rule": {"strategy": "racing", "stopping": "practical"},
     "batches of 5": {"strategy": "tas-d", "stopping": "mixture", "batch": 5},

@@ -22,7 +22,7 @@ from truebest.kernels import rules, student
 from truebest.kernels._types import Array
 from truebest.kernels.decision import take
 from truebest.theory.models import Bounded, Gaussian, Student
-from truebest.theory.student import StudentRule
+from truebest.theory.student import FormerStudentRule, StudentRule
 
 LEVEL = StudentRule().level(2, 0.05)
 
@@ -294,13 +294,19 @@ def test_one_sample_of_an_arm_decides_nothing() -> None:
     assert rules.verdict(params, state)[0] == -math.inf
 
 
-def test_the_level() -> None:
-    """e^-x (1 + x) = δ/(K-1)."""
-    for num_arms in (2, 5, 1000):
-        for delta in (0.5, 0.05, 1e-9, 1e-200):
-            x = StudentRule().level(num_arms, delta)
-            assert -x + math.log1p(x) == pytest.approx(math.log(delta / (num_arms - 1)), rel=1e-12, abs=1e-12)
-            assert x == StudentRule().threshold(10, num_arms, delta)
+@pytest.mark.parametrize("delta", [0.5, 0.05, 1e-9, 1e-200])
+@pytest.mark.parametrize("num_arms", [2, 5, 1000])
+def test_the_level(num_arms: int, delta: float) -> None:
+    """log(K-1) + y, where e^-y (1 + y) = δ; in version 1 e^-x (1 + x) = δ/(K-1), more from K = 3 on."""
+    x = StudentRule().level(num_arms, delta)
+    y = x - math.log(num_arms - 1)
+    assert -y + math.log1p(y) == pytest.approx(math.log(delta), rel=1e-12, abs=1e-12)
+    assert x == StudentRule().threshold(10, num_arms, delta)
+    former = FormerStudentRule().level(num_arms, delta)
+    assert -former + math.log1p(former) == pytest.approx(
+        math.log(delta / (num_arms - 1)), rel=1e-12, abs=1e-12
+    )
+    assert x == pytest.approx(former) if num_arms == 2 else x < former
 
 
 def test_a_product_of_two_independent_ones_is_rarely_large() -> None:

@@ -219,11 +219,17 @@ def recall_rule(record: dict[str, Any]) -> StoppingRule | None:
     if record["name"] == ROUNDS:
         return None
     name, version = record["name"], record.get("version", 1)
-    known = {(rule.name, rule.version): type(rule) for rule in RULES.values()}
+    kinds = [(rule.name, kind) for rule in RULES.values() for kind in (type(rule), *rule.former)]
+    known = {(one, kind.version): kind for one, kind in kinds}
     try:
         return known[name, version](**record["parameters"])
     except (KeyError, TypeError):
         raise StoreError(_unknown("rule", f"{name!r}, version {version}", record["parameters"])) from None
+
+
+def same_rule(given: StoppingRule, stored: StoppingRule | None) -> bool:
+    """Whether an experiment has that rule, of whichever version: it keeps the one that it began with."""
+    return stored is not None and rule_record(given) == {**rule_record(stored), "version": given.version}
 
 
 def of_wins(kept: Mapping[str, Any]) -> dict[str, Any]:

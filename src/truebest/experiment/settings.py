@@ -52,6 +52,7 @@ from .choices import (
     refuse_direct,
     refuse_in_rounds,
     rule_record,
+    same_rule,
 )
 from .items import ItemSet, check_items, items_record, recall_items
 from .setting import REQUIRED, Setting, setting
@@ -152,7 +153,12 @@ class Settings:
     )
     stopping: StoppingRule | None = field(
         metadata=setting(
-            "stopping", check=choose_rule, default=DEFAULT_RULE, write=rule_record, read=recall_rule
+            "stopping",
+            check=choose_rule,
+            default=DEFAULT_RULE,
+            write=rule_record,
+            read=recall_rule,
+            same=same_rule,
         )
     )
     tolerance: float = field(

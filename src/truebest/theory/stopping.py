@@ -58,11 +58,13 @@ class StoppingRule(ABC):
     replays  whether a retraction builds the evidence again from the log: where a value cannot be taken out of
              what the rule keeps without a trace, however large it was
     version  stored with an experiment beside the name; raised with any change of what the rule decides
+    former   the rule in earlier versions, by which experiments that began with them are judged
     """
 
     models: ClassVar[tuple[type[Model], ...]] = (Model,)
     proofs: ClassVar[tuple[type[Model], ...]] = ()
     version: ClassVar[int] = 1
+    former: ClassVar[tuple[type[StoppingRule], ...]] = ()
     watches: ClassVar[bool] = False
     replays: ClassVar[bool] = False
     settles = False

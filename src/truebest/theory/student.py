@@ -19,13 +19,14 @@ from .stopping import Stopping, StoppingRule
 
 @dataclass(frozen=True)
 class StudentRule(StoppingRule):
-    """Stop with leader b when, for every other arm i, Λ_{b,i} > x, where e^-x (1 + x) = δ/(K-1).
+    """Stop with leader b when, for every other arm i, Λ_{b,i} > log(K-1) + y, where e^-y (1 + y) = δ.
 
     Λ is the logarithm of a product of two likelihood ratios, at the common mean that makes it least: that the
     mean of b is larger against that it is not, and that the mean of i is smaller, each without knowing the
     variance. With the true mean each of them is a martingale along the values of its own arm, and rarely
-    exceeds 1/u: with probability at most u. Arms are independent, so both together exceed e^x with
-    probability at most e^-x (1 + x), whatever chooses the arms.
+    exceeds 1/u: with probability at most u. Arms are independent, so given the ratio of the best arm, that of
+    some other arm b together with it exceeds (K-1) e^y with probability at most e^-y over the former; on
+    average over the best arm's that is at most e^-y (1 + y), whatever chooses the arms.
 
     An arm whose values are all equal, or differ by rounding alone, shows no variance: no pair with it passes.
 
@@ -37,6 +38,7 @@ class StudentRule(StoppingRule):
     spacing: float = 0.0
 
     name = "student"
+    version = 2
     models = proofs = (Student,)
     watches: ClassVar[bool] = True
     replays: ClassVar[bool] = True
@@ -56,11 +58,7 @@ class StudentRule(StoppingRule):
         return self.spacing
 
     def level(self, num_arms: int, delta: float) -> float:
-        least = float(np.log(num_arms - 1.0) - np.log(delta))
-        x = least
-        for _ in range(100):  # rises towards the root, and ends within an ulp or two of it
-            x = least + float(np.log1p(x))
-        return x
+        return float(np.log(num_arms - 1.0)) + _log_of_product(-float(np.log(delta)))
 
     def simulated(self) -> StudentRule:
         return replace(self, spacing=1 / 400)
@@ -131,3 +129,27 @@ class StudentRule(StoppingRule):
         pulls = states[:, PULLS]
         states[:, SUMS] = np.where(pulls > 0.0, states[:, MEANS], 0.0) * pulls * model.unit
         states[:, SQUARES] /= model.unit**2
+
+
+@dataclass(frozen=True)
+class FormerStudentRule(StudentRule):
+    """Version 1, by which experiments that began with it are judged: Λ_{b,i} > x, e^-x (1 + x) = δ/(K-1).
+
+    It takes a union over pairs; version 2 has that over the other arms alone, given the best one.
+    """
+
+    version = 1
+
+    def level(self, num_arms: int, delta: float) -> float:
+        return _log_of_product(float(np.log(num_arms - 1.0) - np.log(delta)))
+
+
+StudentRule.former = (FormerStudentRule,)
+
+
+def _log_of_product(least: float) -> float:
+    """x with e^-x (1 + x) = e^-least: 1/(UV) exceeds e^x with that probability, if U and V are uniform."""
+    x = least
+    for _ in range(100):  # rises towards the root, and ends within an ulp or two of it
+        x = least + float(np.log1p(x))
+    return x
