@@ -251,7 +251,6 @@ def test_rounds_wins_and_controls_have_words_of_their_own(tab: Tab, url: str) ->
         "circle": [
             "No option wins against all others",
             "None: each option loses to another one.",
-            "loses to",
         ],
     }
     with serving(url) as service:

@@ -22,6 +22,10 @@ from truebest.paper.ledger import Ledger
 
 HERE = Path(__file__).parent / "version_0_2"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((HERE / "experiments.json").read_text())
+for _each in EXPECTED.values():  # 0.2 also said of one arm at a time how far below the best it was
+    for _standing in (_each["before"], _each["after"]):
+        for _out in _standing["ruled_out"].values():
+            del _out["below"]
 
 
 @pytest.fixture(scope="module")

@@ -172,6 +172,7 @@ def write_some(url: str) -> None:
 def standing(experiment: Any) -> dict[str, Any]:
     """Where it stands, in numbers."""
     found = experiment.status().to_dict()
+    found["ruled_out"] = {arm: {"samples": one["samples"]} for arm, one in found["ruled_out"].items()}
     return {key: found[key] for key in KEYS} | {
         "suspended": bool(found["suspended"]),
         "lines": len(experiment.history()),

@@ -179,7 +179,7 @@ def test_ends_of_intervals_agree_with_the_decision(model: Model) -> None:
         values = [samples(rng, "coins", int(rng.integers(5, 400)), 0.4 + s) for s in (shift, 0.0)]
         params, state = state_of(values, model)
         level = 3.0
-        end = tilt.lower_end(params, state, 0, 1, level, 0.0)
+        end = tilt.lower_end(params, state, 0, 1, level)
         least, _, _ = tilt.minimum(params, state, 0, 1, 0.0, tilt.pooled(params, state, 0, 1), -math.inf, 0.0)
         assert (end > 0.0) == (least > level)
         passed += least > level

@@ -39,6 +39,7 @@ class Found:
     minimize: bool = False
     compare: str = "means"
     sentence: str = field(default="undecided after 300 samples; no arm is certain")
+    ends: str = field(default="each end of an interval holds by itself")
 
     @property
     def verdict(self) -> str:

@@ -150,7 +150,7 @@ def test_a_circle_has_no_fastest() -> None:
     found = course(measures, direct=True)
     assert found.best is None
     assert found.result.no_winner
-    assert str(found).startswith("there is no winner: a loses to ")
+    assert str(found).startswith("there is no winner: each arm loses to another one; wrong with ")
     assert re.search(r"at most 5% .*; \d+ measurements in \d+ rounds$", str(found))
 
 

@@ -35,7 +35,8 @@ def test_a_result_prints_its_table() -> None:
     assert lines[0].startswith("b is best; wrong with probability at most 5%")
     assert lines[2].split("  ")[0] == "arm"
     assert "mean between" in lines[2]
-    assert [line.split()[0] for line in lines[3:]] == ["b", "a"]
+    assert [line.split()[0] for line in lines[3:5]] == ["b", "a"]
+    assert lines[5:] == ["", f"B{result.ends[1:]}."]
     assert "mean between" not in result.table()[0]
 
 

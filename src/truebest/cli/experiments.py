@@ -93,7 +93,7 @@ def print_status(now: Status) -> None:
         lines.append(("candidates", ", ".join(now.in_the_race)))
     if now.ruled_out:
         out = now.ruled_out.items()
-        said = [f"{arm} after {one.samples} samples, {now.at_least(arm)}" for arm, one in out]
+        said = [f"{arm} after {one.samples} samples" for arm, one in out]
         lines.append(("ruled out", "; ".join(said)))
     if now.versus_control:
         lines.append(("control", now.versus_control))
@@ -111,6 +111,8 @@ def print_status(now: Status) -> None:
         for arm, row in zip(now.arms, cells, strict=True):
             row.append(_ends(*plain(now.against_control.get(arm, (None, None)))))
     print_table([harmless(cell) for cell in header], cells)
+    if now.ends:
+        print(f"\n{now.ends[:1].upper()}{now.ends[1:]}.")
 
 
 def _arm_cells(row: dict[str, Any]) -> list[str]:

@@ -208,7 +208,7 @@ class Bodies:
         pulls, mu = whole[PULLS], whole[MEANS]
         z, beta = rules.verdict(self.params, self.evidence)
         leader = arm if arm is not None else tracking.leading_arm(self.evidence) if pulls.any() else -1
-        lower, upper = self._intervals(leader, whole)
+        lower, upper = self._intervals(leader, whole, self.params[PAIR_LEVEL])
         if self.left == 1:  # by the decision, whatever the pairs say
             lower = np.maximum(lower, 0.0)
         lower, upper = self._clipped(lower, leader), self._clipped(upper, leader)
@@ -220,13 +220,17 @@ class Bodies:
             threshold=beta if math.isfinite(beta) else None,
             lower=tuple((unit * lower).tolist()),
             upper=tuple((unit * upper).tolist()),
-            ruled_out=tuple(self._ruled_out(a, lower) for a in range(pulls.size)),
+            ruled_out=tuple(RuledOut(int(n)) if n else None for n in self.evidence[OUT]),
             deviations=self.deviations(),
         )
 
     def leads(self, arm: int) -> tuple[list[float], list[float]]:
-        """By how much an arm is better than each other one: at least and at most, in the user's own units."""
-        lower, upper = self._intervals(arm, self.whole())
+        """By how much a given arm is better than each other one, in the user's own units: at least, at most.
+
+        The level is that of its K - 1 pairs alone: it shares no delta with the comparators.
+        """
+        level = self.params[PAIR_LEVEL] + math.log1p(-self.params[SHARE])
+        lower, upper = self._intervals(arm, self.whole(), level)
         unit = self.model.unit
         return (unit * self._clipped(lower, arm)).tolist(), (unit * self._clipped(upper, arm)).tolist()
 
@@ -237,26 +241,12 @@ class Bodies:
         apart = (self.model.limits[1] - self.model.limits[0]) / self.model.unit
         return np.clip(ends, -apart, apart)
 
-    def _ruled_out(self, arm: int, lower: Array) -> RuledOut | None:
-        """When an arm was ruled out, and how far below the best it is at least."""
-        samples, model = self.evidence[OUT, arm], self.model
-        if not samples:
-            return None
-        if self.params[SHARE] > 0.0:
-            below = -model.unit * comparator.lead_bound(self.params, self.evidence, arm)
-        else:
-            below = max(0.0, model.unit * float(lower[arm]))
-        if model.limits is not None:
-            below = min(below, model.limits[1] - model.limits[0])
-        return RuledOut(int(samples), below)
-
-    def _intervals(self, leader: int, whole: Array) -> tuple[Array, Array]:
-        """For the difference of the leader to each arm, in units: where their statistic is the threshold."""
+    def _intervals(self, leader: int, whole: Array, level: float) -> tuple[Array, Array]:
+        """For the difference of one arm to each: where the statistic is at a level, and the rule's growth."""
         pulls = whole[PULLS]
         lower, upper = np.full((1, pulls.size), -np.inf), np.full((1, pulls.size), np.inf)
         if leader >= 0:
-            bound = rules.threshold(self.params, pulls.sum())
-            bound += self.params[PAIR_LEVEL] - self.params[LEVEL]
+            bound = rules.threshold(self.params, pulls.sum()) + (level - self.params[LEVEL])
             with np.errstate(all="ignore"):
                 rules.pair_interval_rows(
                     self.params, whole[None], np.array([leader]), np.array([bound]), lower, upper

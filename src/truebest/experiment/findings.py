@@ -12,11 +12,9 @@ class RuledOut(NamedTuple):
     """How an arm was ruled out.
 
     samples  after how many results of all arms
-    below    how far it is below the best, at least, in the values' units
     """
 
     samples: int
-    below: float
 
 
 @dataclass(frozen=True)
@@ -59,9 +57,11 @@ class Findings:
     def to_record(self, arms: tuple[str, ...]) -> dict[str, Any]:
         """As it is stored with a decision: infinity, which JSON does not have, as None.
 
-        Deviations are left out where there are none, as version 0.1 did.
+        Deviations are left out where there are none, as version 0.1 did; an arm that is out has a 0 where
+        version 0.2 said how far below the best it was.
         """
         known = any(one is not None for one in self.deviations)
+        out = [None if one is None else [one.samples, 0.0] for one in self.ruled_out]
         return {
             "arm": self.arm,
             "samples": self.samples,
@@ -72,7 +72,7 @@ class Findings:
             "lower": [x if math.isfinite(x) else None for x in self.lower],
             "upper": [x if math.isfinite(x) else None for x in self.upper],
             "best": arms[self.arm] if self.arm >= 0 else None,
-            **({"ruled_out": list(self.ruled_out)} if any(self.ruled_out) else {}),
+            **({"ruled_out": out} if any(out) else {}),
             **({"deviations": list(self.deviations)} if known else {}),
             **({} if self.rounds is None else {"rounds": self.rounds}),
             **({"tied": list(self.tied)} if self.tied else {}),
@@ -91,7 +91,7 @@ class Findings:
             threshold=record["threshold"],
             lower=tuple(-math.inf if x is None else x for x in record["lower"]),
             upper=tuple(math.inf if x is None else x for x in record["upper"]),
-            ruled_out=tuple(None if x is None else RuledOut(*x) for x in record.get("ruled_out", ())),
+            ruled_out=tuple(None if x is None else RuledOut(x[0]) for x in record.get("ruled_out", ())),
             deviations=tuple(record.get("deviations", [None] * len(record["pulls"]))),
             rounds=record.get("rounds"),
             tied=tuple(record.get("tied", ())),

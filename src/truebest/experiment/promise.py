@@ -7,7 +7,7 @@ proofs are in docs/errata.md, "A proven stopping rule" and "Several readings of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -197,7 +197,12 @@ def _of_wins(design: Paired, settings: Settings) -> str:
     return rounds if exists else f"{rounds}, if some arm wins against each other one"
 
 
-def percent(probability: float) -> str:
+def percent(probability: float, rounding: str = ROUND_CEILING) -> str:
     """To six digits, never rounded down."""
     exact = 100 * Decimal(repr(probability))
-    return f"{float(exact.normalize(Context(prec=6, rounding=ROUND_CEILING))):g}%"
+    return f"{float(exact.normalize(Context(prec=6, rounding=rounding))):g}%"
+
+
+def confidence(promise: float) -> str:
+    """What a promise leaves of 100%, never rounded up."""
+    return percent(round(1.0 - promise, 12), ROUND_FLOOR)

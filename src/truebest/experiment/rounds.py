@@ -241,7 +241,7 @@ class Rounds(State):
         """What the rule sees; the arm is the leader if none is given."""
         K, rounds = len(self.settings.arms), self.first - 1
         leader = -1 if rounds == 0 else self._leading() if arm is None else max(arm, -1)
-        lower, upper = self.leads(leader) if leader >= 0 else ([-math.inf] * K, [math.inf] * K)
+        lower, upper = self._ends(leader, self.params[paired.PAIR_LEVEL])
         race = self._race()
         if len(race) == 1 and leader == race[0]:  # by the decision, whatever the pairs say
             lower = [max(low, 0.0) for low in lower]
@@ -265,12 +265,18 @@ class Rounds(State):
         )
 
     def leads(self, arm: int) -> tuple[list[float], list[float]]:
-        """Between which ends an arm is better than each of the others, in the values' units."""
-        K, width = len(self.settings.arms), self.high - self.low
+        """By how much a given arm is better than each other one, in the values' units, at their level."""
+        return self._ends(arm, self.params[paired.PAIR_LEVEL] + math.log1p(-self.params[paired.SHARE]))
+
+    def _ends(self, arm: int, level: float) -> tuple[list[float], list[float]]:
+        K, width, seen = len(self.settings.arms), self.high - self.low, (self.params, self.pairs, self.arms)
+        if arm < 0:
+            return [-math.inf] * K, [math.inf] * K
         lower, upper = [0.0] * K, [0.0] * K
         for i in range(K):
             if i != arm:
-                lower[i], upper[i] = width * self._end(arm, i), -width * self._end(i, arm)
+                lower[i] = width * paired.lower_end(*seen, arm, i, level)
+                upper[i] = -width * paired.lower_end(*seen, i, arm, level)
         return lower, upper
 
     def rounds_needed(self) -> list[float] | None:
@@ -299,9 +305,6 @@ class Rounds(State):
         """The pairs by which the leader is declared."""
         return self.pairs
 
-    def _end(self, b: int, i: int) -> float:
-        return paired.lower_end(self.params, self.pairs, self.arms, b, i, self.params[paired.PAIR_LEVEL])
-
     def _progress(self, leader: int, race: list[int]) -> tuple[float | None, float | None]:
         """What decides when it exceeds the second: the least evidence against an arm but the leader."""
         others = [i for i in race if i != leader]
@@ -324,13 +327,9 @@ class Rounds(State):
         return tuple(even) if len(even) > 1 else ()
 
     def _ruled_out(self, arm: int) -> RuledOut | None:
-        """When an arm was ruled out, and how far below the best it is at least."""
+        """When an arm was ruled out."""
         out = float(self.arms[paired.OUT, arm])
-        if out <= 0.0:
-            return None
-        below = max(self._end(b, arm) for b in range(self.arms.shape[1]) if b != arm)
-        samples = int(np.minimum(self.arms[paired.ROUNDS], out).sum())
-        return RuledOut(samples, (self.high - self.low) * max(below, 0.0))
+        return RuledOut(int(np.minimum(self.arms[paired.ROUNDS], out).sum())) if out > 0.0 else None
 
     # -- what to sample next ---------------------------------------------------------------------------
 

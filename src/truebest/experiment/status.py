@@ -12,7 +12,7 @@ from .control import against_control
 from .findings import Findings, RuledOut
 from .leases import Hold
 from .means import mean_intervals
-from .promise import MOST_SHOWN, VOIDS, Caveat, assumption, caveats, promise, refutation
+from .promise import VOIDS, Caveat, assumption, caveats, confidence, promise, refutation
 from .state import State
 from .tables import arm_table, as_frame, as_html, as_markdown
 
@@ -28,8 +28,9 @@ class Status:
     samples      how many results the decision is or will be based on
     pulls        the same per arm
     means        per arm, None without pulls
-    intervals    by how much the leader is better than each other arm, in the values' units; the rule decides
-                 exactly when all of them are above 0, or under a tolerance above its negative
+    intervals    by how much the leader is better than each other arm, in the values' units: `ends` says how
+                 sure that is. But for arms that are ruled out, the rule decides exactly when all of them are
+                 above 0, or under a tolerance above its negative
     statistic, threshold   the rule decides when the first exceeds the second; None while an arm has no pulls
                  (racing decides by itself, arm by arm)
     pending      pulls per arm without a value yet; they never count in the decision
@@ -37,7 +38,8 @@ class Status:
     suspended    why nothing more is asked, or ""
     control      the arm that the others are compared with, if one was given
     against_control  by how much each other arm is better than the control, in the values' units; all lower
-                 ends hold at once, at all times, with the probability of the promise
+                 ends hold at once, at all times, with probability 1 - promise, and so do all upper ends: of
+                 their own, apart from the decision
     better_than_control  the arms that are better than the control, in the same sense; None if nothing is
                  proven, or without a control
     waits_for    the pull that results wait for: its id and arm, which worker has it, since when and until
@@ -50,8 +52,8 @@ class Status:
     shortfall    how far below the best the leader can be, in the values' units: at most this, with the
                  probability of the promise; at most the tolerance after a decision, None if nothing is proven
     in_the_race  the arms that may still be the best, in the same sense; None if nothing is proven
-    ruled_out    the arms that are no longer sampled, since they are surely not the best: after how many
-                 samples, and how far below the best they are at least, in the values' units
+    ruled_out    the arms that are no longer sampled, since they are not the best: after how many samples.
+                 All of that holds with the decision
     tolerance    how far below the best the decision may be
     mean_intervals  between which numbers each mean lies: all of them hold at once, at all times, with
                  probability at least 1 - delta; None without pulls, and for models without a scale; {} if
@@ -67,7 +69,8 @@ class Status:
                  tolerance is a part of the best value; means and deviations are those of finite values
     wins         with wins, how often the leader has won and lost against each other arm
     no_winner    whether it was found that no arm wins against all others; only with direct=True
-    beaten       then, and before that: arm -> the arm that was found to win against it
+    beaten       then, and before that: arm -> an arm that was found to win against it. That a beaten arm is
+                 no winner is promised with the decision; by whom it is beaten, for each arm by itself
     caveats      what voids the promise, weakens it, or should be known: pairs of a code and a sentence, each
                  with its `effect`; docs/guides/live.md lists the codes
     """
@@ -141,7 +144,7 @@ class Status:
         for name in ("intervals", "against_control", "mean_intervals"):
             given[name] = {arm: ends and _interval(*ends) for arm, ends in given.get(name, {}).items()}
         given["wins"] = {arm: tuple(counts) for arm, counts in given.get("wins", {}).items()}
-        given["ruled_out"] = {arm: RuledOut(**one) for arm, one in given["ruled_out"].items()}
+        given["ruled_out"] = {arm: RuledOut(one["samples"]) for arm, one in given["ruled_out"].items()}
         if given["waits_for"] is not None:
             given["waits_for"] = Hold(**given["waits_for"])
         given["caveats"] = tuple(Caveat(one["code"], one["sentence"]) for one in given["caveats"])
@@ -176,7 +179,7 @@ class Status:
     def sentence(self) -> str:
         """Where the experiment stands, in one sentence."""
         if self.no_winner:
-            return f"there is no winner: {self.losses}; {self.assumes}; {self.spent}"
+            return f"there is no winner: each arm loses to another one; {self.assumes}; {self.spent}"
         if self.decision is not None:
             return f"{self.decision} {self.verdict}; {self.assumes}; {self.spent}"
         if self.suspended and self.stopped is None:
@@ -213,6 +216,19 @@ class Status:
         return f"{named}{verb} better than the control {self.control}"
 
     @property
+    def ends(self) -> str:
+        """How sure the intervals are, in words; "" if none has an end, or nothing is proven.
+
+        An end at 0 that says no more than the decision is as sure as the decision.
+        """
+        known = any(math.isfinite(end) for pair in self.intervals.values() for end in pair)
+        if self.promise is None or not known:
+            return ""
+        besides = "besides the decision, " if self.decided else ""
+        sure = f"at all times with probability at least {confidence(self.promise)}"
+        return f"{besides}each end of an interval holds by itself, {sure}"
+
+    @property
     def hold(self) -> str:
         """Which pull the decision waits for, who has it, and what to do; "" if it waits for none."""
         return "" if self.waits_for is None else self.waits_for.words(self.name)
@@ -239,13 +255,6 @@ class Status:
             return f"at least {share}% likely to win a round against the best, ties as half"
         return f"at most {rounded(self.shortfall, ROUND_CEILING)} {self._side} the best"
 
-    def at_least(self, arm: str) -> str:
-        """How far from the best an arm is that was ruled out, in words."""
-        below = self.ruled_out[arm].below
-        if self.compare == "wins":
-            return "not the best"
-        return f"at least {rounded(below, ROUND_FLOOR)} {self._side} the best" if below else "not the best"
-
     def lead(self, arm: str) -> float | None:
         """By how much the leader was better than an arm so far, as intervals count it; None if unknown."""
         if self.compare == "wins":
@@ -267,13 +276,6 @@ class Status:
         if self.tolerance:
             return f"is within {1.0 + self.tolerance:g} times the best in more than half of all {rounds}"
         return f"wins against {against} in more than half of all {rounds} that are not ties"
-
-    @property
-    def losses(self) -> str:
-        """Which arms lose to which, in words, as far as that was found one by one."""
-        shown = [f"{arm} loses to {by}" for arm, by in list(self.beaten.items())[:MOST_SHOWN]]
-        more = f" and {len(self.beaten) - MOST_SHOWN} more" if len(self.beaten) > MOST_SHOWN else ""
-        return (", ".join(shown) + more) or "each arm loses to another one"
 
     @property
     def _side(self) -> str:

@@ -28,6 +28,11 @@ def arm_table(status: Status, means: bool) -> tuple[list[str], list[list[str]]]:
     return header, [_row(status, arm, means) for arm in _order(status)]
 
 
+def _below(status: Status) -> list[str]:
+    """An empty line and how sure the intervals of a table are; nothing where it has none."""
+    return ["", f"{status.ends[:1].upper()}{status.ends[1:]}."] if status.ends else []
+
+
 def _row(status: Status, arm: str, means: bool) -> list[str]:
     row = [arm, str(status.pulls[arm]), shown(status.means[arm])]
     row += [interval_text(status.mean_intervals.get(arm))] if means else []
@@ -50,12 +55,13 @@ def as_text(status: Status, sentence: str) -> str:
     """A sentence, and the table below it."""
     header, rows = arm_table(status, True)
     lines = aligned(list(map(harmless, header)), [list(map(harmless, row)) for row in rows])
-    return "\n".join([harmless(sentence), "", *lines])
+    return "\n".join([harmless(sentence), "", *lines, *_below(status)])
 
 
 def as_markdown(status: Status, sentence: str) -> str:
     """The same in Markdown."""
-    return f"{cell_of_markdown(sentence)}\n\n{markdown_table(*arm_table(status, True))}"
+    below = "".join(f"\n{line}\n" for line in _below(status)[1:])
+    return f"{cell_of_markdown(sentence)}\n\n{markdown_table(*arm_table(status, True))}{below}"
 
 
 def as_html(status: Status, sentence: str) -> str:
@@ -63,7 +69,8 @@ def as_html(status: Status, sentence: str) -> str:
     header, rows = arm_table(status, True)
     cells = [[Cell(_escaped(text), "style='text-align:left'") for text in row] for row in rows]
     titles = [Cell(_escaped(text), "style='text-align:left'") for text in header]
-    return f"<p>{_escaped(sentence)}</p>{table(titles, cells)}"
+    below = "".join(f"<p>{_escaped(line)}</p>" for line in _below(status)[1:])
+    return f"<p>{_escaped(sentence)}</p>{table(titles, cells)}{below}"
 
 
 def as_frame(status: Status) -> Any:

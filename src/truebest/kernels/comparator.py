@@ -54,12 +54,10 @@ from .tilt import (
     C_UP,
     COUNT,
     KAPPA,
-    LEAD,
     NODES,
     SPREAD,
     comparable,
     comparator_row,
-    lower_end,
     minimum,
     multiply,
     place,
@@ -214,18 +212,6 @@ def evidence_against(params: Array, state: Array, b: int, i: int, enough: float)
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)", apart=True)
-def lead_bound(params: Array, state: Array, i: int) -> float:
-    """Arm i is at most this much better than the best of the others, in units; negative once it is out."""
-    row = comparator_row(params)
-    if state[OUT, i] > 0.0:
-        return float(state[row + LEAD, i])
-    if not comparable(params, state, leader_besides(state, i), i):
-        return math.inf
-    end = lower_end(params, state, leader_besides(state, i), i, params[LEVEL], params[SHARE])
-    return -2.0 * end if params[MODEL] == BOUNDED else -end
-
-
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)", apart=True)
 def standing(params: Array, state: Array, i: int) -> float:
     """The statistic of "i is the best" now, or as it was when i was ruled out."""
     if state[OUT, i] > 0.0:
@@ -330,8 +316,6 @@ def eliminate(params: Array, state: Array, t: float, ahead: bool) -> bool:
         if told == SEARCH:
             return True
         if told == REFUTED:
-            if params[TUNING] == 0.0:
-                state[comparator_row(params) + LEAD, i] = lead_bound(params, state, i)
             state[OUT, i], state[MEANS, i] = t if t > 0.0 else now, -math.inf
             left -= 1
     return not ahead and left == 1

@@ -163,7 +163,7 @@ def pair_interval(params: Array, state: Array, b: int, a: int, bound: float) -> 
         return -math.inf, math.inf
     if params[RULE] == TILT:
         scale = 2.0 if params[MODEL] == BOUNDED else 1.0
-        low, high = lower_end(params, state, b, a, bound, 0.0), -lower_end(params, state, a, b, bound, 0.0)
+        low, high = lower_end(params, state, b, a, bound), -lower_end(params, state, a, b, bound)
         return scale * low, scale * high
     if params[RULE] == STUDENT:
         return student_end(params, state, b, a, bound), -student_end(params, state, a, b, bound)

@@ -33,11 +33,11 @@ NODES, SCALES = 16, 7
 TOP, BOTTOM, UP, DOWN = ROWS, ROWS + 1, ROWS + 2, ROWS + 2 + 2 * NODES
 OWN_ROWS = 2 + 4 * NODES
 # Rows of an arm's comparator, behind these or, if values have no bounds, behind ROWS: how many values were
-# counted; when the arm was ruled out, the bound on its lead; the variance of the arm's mean; what the last
-# search found beyond an estimate, see `comparator.look`. Then, of bounded values, its mean for ranking, the
-# sum of the values counted, how many were at the top, and the products, as above; of others the sum of values
-# over their scale with what rounding took from it, the same of 1 over the scale, the mean.
-COUNT, LEAD, SPREAD, BEYOND, MORE = range(5)
+# counted; the variance of the arm's mean; what the last search found beyond an estimate (`comparator.look`).
+# Then, of bounded values, its mean for ranking, the sum of the values counted, how many were at the top, and
+# the products, as above; of others the sum of values over their scale with what rounding took from it, the
+# same of 1 over the scale, the mean.
+COUNT, SPREAD, BEYOND, MORE = range(4)
 C_RANK, C_TOTAL, C_TOP, C_UP = range(MORE, MORE + 4)
 C_SUM, C_LOST, C_SCALE, C_SCALE_LOST, C_MEAN = range(MORE, MORE + 5)
 BOUNDED_ROWS, OTHER_ROWS = MORE + 3 + 2 * NODES, MORE + 5
@@ -313,8 +313,8 @@ def pooled(params: Array, state: Array, b: int, a: int) -> float:
     return mean
 
 
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)", apart=True)
-def lower_end(params: Array, state: Array, b: int, a: int, level: float, share: float) -> float:
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)", apart=True)
+def lower_end(params: Array, state: Array, b: int, a: int, level: float) -> float:
     """The largest d that is certified: Λ(d) > level there, so that μ_b - μ_a > d; Λ is convex and falls.
 
     Newton's step from a d with Λ(d) above the level leads to another one, and so does one from below it.
@@ -322,8 +322,8 @@ def lower_end(params: Array, state: Array, b: int, a: int, level: float, share: 
     m, d, found = pooled(params, state, b, a), 0.0, -math.inf
     bounded = params[MODEL] == BOUNDED
     for _ in range(STEPS):
-        lower, _, m = minimum(params, state, b, a, d, m, -math.inf, share)
-        _, in_m, slope = evidence(params, state, b, a, m, d, share)
+        lower, _, m = minimum(params, state, b, a, d, m, -math.inf, 0.0)
+        _, in_m, slope = evidence(params, state, b, a, m, d, 0.0)
         low, high = ends(params, d)
         if bounded and ((d < 0.0 and m <= low) or (d > 0.0 and m >= high)):
             slope -= in_m  # that end moves with d

@@ -39,6 +39,8 @@ class Identification(Protocol):
     def sentence(self) -> str: ...
     @property
     def compare(self) -> str: ...
+    @property
+    def ends(self) -> str: ...
     def lead(self, arm: str) -> float | None: ...
     def is_behind(self, arm: str) -> bool: ...
 
@@ -46,7 +48,7 @@ class Identification(Protocol):
 def draw(result: Identification) -> Any:
     """A Matplotlib figure: left the leader's lead over every other arm, right the samples per arm.
 
-    The intervals are the rule's own: it decides when all of them are above 0.
+    The intervals are the rule's own: it decides when all of them are above 0. Each end holds by itself.
     """
     figure = new_figure(WIDTH, 1.0)
     arms = _order(result)[:MOST_ARMS]
@@ -101,7 +103,8 @@ def _draw_leads(axes: Any, result: Identification, arms: list[str]) -> None:
     what = "difference of means, in the values' units"
     if result.compare == "wins":
         what = "how likely it is to win a round, less to lose it"
-    axes.set_xlabel(f"the leader is better by ({what})")
+    sure = f"\n{_wrapped(result.ends, NAME_WIDTH * 2, NAME_LINES)}" if result.ends else ""
+    axes.set_xlabel(f"the leader is better by ({what}){sure}")
     axes.grid(axis="x", color="0.9")
     axes.set_axisbelow(True)
 

@@ -113,6 +113,7 @@ class Frame:
         evidence.append(("." if ascii_only else "─") * (cells - full), style="dim")
         above = [prose(str(status), colour)]
         below = [evidence, prose(("; " if ascii_only else " · ").join(self.facts()))]
+        below += [prose(status.ends, "dim")] if status.ends else []
         below += [prose(note, "yellow", 2 * width) for note in self.notes()]
         taken = sum(len(text.wrap(console, width)) for text in above + below)
         room = options.max_height - taken - 3  # a header, a line for the rest, one to spare
@@ -128,7 +129,7 @@ class Frame:
         notes = "".join(f"<div>{escaped(_short(note, LONGEST_SENTENCE))}</div>" for note in self.notes())
         return (
             f"<div><div>{escaped(_short(str(status), LONGEST_SENTENCE), True)}</div>"
-            f"{arm_table(status, MOST_ARMS)}"
+            f"{arm_table(status, MOST_ARMS)}<div>{escaped(status.ends)}</div>"
             f"<div>{html.escape(words)} {drawn}</div>"
             f"<div>{escaped(' · '.join(self.facts()))}</div>{notes}</div>"
         )

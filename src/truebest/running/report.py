@@ -23,7 +23,16 @@ from ..experiment.promise import VOIDS, WEAKENS, percent
 from ..experiment.settings import Settings
 from ..experiment.status import Status, plural
 from .arms import axis_of, chosen, interval_words, mean_words, places_of, rest_words
-from .sentences import LONGEST_NAME, answer, headline, measured, sureness, versus_control, which_is_better
+from .sentences import (
+    LONGEST_NAME,
+    answer,
+    control_ends,
+    headline,
+    measured,
+    sureness,
+    versus_control,
+    which_is_better,
+)
 
 MOST_ARMS = 50
 
@@ -141,10 +150,7 @@ def _control(status: Status) -> str:
     ]
     said = f"<p>{_text(versus_control(status))}</p>" if status.versus_control else ""
     title = f"Against the control, {_text(status.control)}"
-    note = (
-        "<p class='faint'>All lower ends hold at once with the probability above, for "
-        f"{len(status.against_control)} comparisons with the control.</p>"
-    )
+    note = f"<p class='faint'>{_text(control_ends(status))}</p>"
     return f"<h2>{title}</h2>{said}{table(['option', 'is better by'], rows)}{note}"
 
 
@@ -199,8 +205,8 @@ def _notes(status: Status) -> str:
     notes = [weight.get(caveat.effect, "") + caveat.sentence for caveat in status.caveats]
     notes += [status.hold] if status.hold else []
     for arm in status.ruled_out:
-        out = status.ruled_out[arm]
-        notes.append(f"{arm} was ruled out after {out.samples} samples: it is {status.at_least(arm)}")
+        after = status.ruled_out[arm].samples
+        notes.append(f"{arm} was ruled out after {after} samples: it is not the best")
     if not notes:
         return "<p>Nothing unusual was recorded: no failure, no late answer, no correction.</p>"
     return f"<ul>{''.join(f'<li>{_text(note)}.</li>' for note in notes)}</ul>"

@@ -6,7 +6,7 @@ The report and the page of `truebest serve` say the same.
 from __future__ import annotations
 
 from .._text import shortened
-from ..experiment.promise import percent
+from ..experiment.promise import confidence
 from ..experiment.status import Status, plural
 
 LONGEST_NAME = 80  # characters in a headline
@@ -44,7 +44,7 @@ def answer(status: Status) -> str:
     """What was found, after how much, and what it rests on."""
     after = f"after {status.spent}"
     if status.no_winner:
-        return f"Decided {after}: {status.losses}; {status.assumes}."
+        return f"Decided {after}: each option loses to another one; {status.assumes}."
     if status.decision is not None:
         wins = f" It {status.verdict}." if status.compare == "wins" and not status.tied else ""
         return f"Decided {after}; {status.assumes}.{wins}"
@@ -68,7 +68,7 @@ def sureness(status: Status) -> list[str]:
         if status.stopped is not None:
             found = [f"It was stopped before there was an answer, which would have been {status.assumes}."]
         if status.at_most:
-            left = percent(round(1.0 - status.promise, 12))
+            left = confidence(status.promise)
             found.append(f"What is said above of the leader holds with probability at least {left}.")
     return [
         *found,
@@ -91,13 +91,24 @@ def _assumed(status: Status) -> str:
 
 
 def measured(status: Status) -> str:
-    """What an interval against the leader is a measure of."""
+    """What an interval against the leader is a measure of, and how sure it is."""
+    what = "By how much the leader is better than each other option, in the values' own units"
     if status.compare == "wins":
-        return (
+        what = (
             "How much likelier the leader is to win a round against each other option than to lose it: 1 if "
             "it always wins, 0 if it wins as often as it loses, -1 if it always loses"
         )
-    return "By how much the leader is better than each other option, in the values' own units"
+    return what + (f"; {status.ends}" if status.ends else "")
+
+
+def control_ends(status: Status) -> str:
+    """How sure the intervals against the control are, as a sentence; "" if nothing is proven."""
+    if status.promise is None:
+        return ""
+    return (
+        f"Apart from the answer above, all lower ends hold together with probability at least "
+        f"{confidence(status.promise)}, and so do all upper ends."
+    )
 
 
 def which_is_better(status: Status) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from .._html import table
 from ..experiment.promise import percent
 from ..experiment.status import plural
-from ..theory.ratios import Ratio, median_ratio
+from ..theory.ratios import Ratio, level_of_all_pairs, median_ratio
 from .result import Result
 
 _FAR = 14.826  # modified z-scores beyond this are outliers, as in hyperfine: 10 times the usual deviation
@@ -107,12 +107,11 @@ class Race:
     def ratio(self, name: str, other: str) -> Ratio:
         """How many times as long as another one a competitor takes: the median over common rounds.
 
-        With the best one as the other, the intervals of all hold at once with probability 1 - delta; else
-        each by itself.
+        The intervals of all pairs hold at once, at all times, with probability 1 - delta.
         """
         one, two = self.times(name), self.times(other)
-        n, K = min(len(one), len(two)), len(self.result.arms)
-        return median_ratio(one[:n], two[:n], math.log(2.0 * (K - 1) / self.result.delta))
+        n, level = min(len(one), len(two)), level_of_all_pairs(len(self.result.arms), self.result.delta)
+        return median_ratio(one[:n], two[:n], level)
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:

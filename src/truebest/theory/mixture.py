@@ -61,6 +61,9 @@ class Mixture(StoppingRule):
         model: Model | None = None,
         all_pairs: bool = False,
     ) -> tuple[Array, Array]:
-        """As for every rule; `all_pairs` widens the intervals so that all K(K-1)/2 hold at once."""
+        """As for every rule, but both ends of all that contain the best arm hold with probability 1-δ.
+
+        all_pairs  widen them so that all K(K-1)/2 hold at once; otherwise each other end holds by itself
+        """
         more = float(np.log(np.shape(pulls)[-1] / 2.0)) if all_pairs else 0.0
         return self._intervals(pulls, means, delta, model or Gaussian(sigma), more)

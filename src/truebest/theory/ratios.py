@@ -27,6 +27,11 @@ class Ratio(NamedTuple):
     high: float
 
 
+def level_of_all_pairs(num_arms: int, delta: float) -> float:
+    """At which, but for probability delta, both ends of the intervals of all pairs hold together."""
+    return math.log(num_arms * (num_arms - 1.0) / delta)
+
+
 def wins_needed(rounds: int, level: float) -> int | None:
     """The least number of wins in so many rounds whose evidence exceeds a level; None if all are too few."""
     bets = np.zeros((paired.BET_ROWS, 1))

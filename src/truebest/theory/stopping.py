@@ -263,7 +263,9 @@ class StoppingRule(ABC):
         """Intervals for μ_b - μ_i, the leader b against every arm i, which imply the decision.
 
         The rule decides exactly when every lower end, but the leader's own, is above 0. For a proven rule
-        all intervals that contain the truly best arm hold at all times, with probability at least 1-δ.
+        each end holds by itself, at all times and whichever arm leads, with probability at least 1-δ; both
+        ends of all intervals that contain the truly best arm with at least 1-2δ, but 1-δ for rules that
+        compare squares (mixture, gk16, kaufmann-koolen).
         pulls, means, delta, sigma, model  as in `evaluate`
         Returns  lower (..., K), upper (..., K); 0 at the leader, infinite where an arm has no pulls
         Raises   InvalidInputError

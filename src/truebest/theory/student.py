@@ -103,7 +103,7 @@ class StudentRule(StoppingRule):
         model: Model | None = None,
         deviations: npt.ArrayLike | None = None,
     ) -> tuple[Array, Array]:
-        """As for every rule, with `deviations` as in `evaluate`; lower ends hold with probability 1-δ."""
+        """As for every rule: each end holds by itself with probability 1-δ. `deviations` as in `evaluate`."""
         squares = self._squares(pulls, deviations, model)
         return self._intervals(pulls, means, delta, Student(), 0.0, squares)
 

@@ -54,12 +54,12 @@ export function sure(view) {
 }
 
 export function race(view) {
-  const now = view.status, out = (arm) => arm in view.out || view.behind.includes(arm);
-  const within = now.in_the_race ?? now.arms.filter((arm) => !out(arm));
+  const now = view.status;
+  const within = now.in_the_race ?? now.arms.filter((arm) => !view.behind.includes(arm));
   const without = now.arms.filter((arm) => !within.includes(arm));
   const first = (arms) => [...arms].sort((a, b) => (b === now.leader) - (a === now.leader) || now.pulls[b] - now.pulls[a]).slice(0, MOST_CHIPS);
   const chips = (arms, kind) => el("ul", { class: `chips ${kind}` }, ...first(arms).map((arm) =>
-    el("li", {}, words(arm), now.beaten[arm] ? el("span", { class: "faint" }, " · loses to ", words(now.beaten[arm])) : view.out[arm] ? el("span", { class: "faint", text: ` · ${view.out[arm]}` }) : null)),
+    el("li", {}, words(arm))),
     arms.length > MOST_CHIPS ? el("li", { text: `and ${arms.length - MOST_CHIPS} more` }) : null);
   const over = view.state === "decided", best = now.tied.length || within.length === 1;
   const none = (text) => el("p", { class: "faint", text });
@@ -89,6 +89,7 @@ export function armsTable(view, drawn) {
   });
   return [
     el("p", { class: "faint", text: view.which }),
+    view.ends && !wins ? el("p", { class: "faint", text: `Of the last column: ${view.ends}.` }) : null,
     table(`Every option: where it stands, its mean, and ${wins ? "how often the leader wins and loses against it" : "by how much the leader is better"}`,
       ["Option", "Standing", "Mean", "SD", "Samples", "Pending", wins ? "Leader wins – loses" : "Leader is better by", ""], rows,
       ["", "short", "number", "number minor", "number", "number minor", "number", "drawn"]),
@@ -126,7 +127,7 @@ export function control(view) {
   return [
     el("h2", {}, "Against the control, ", words(now.control)),
     view.versus_control ? el("p", {}, words(view.versus_control)) : null,
-    el("p", { class: "faint", text: `By how much each other option is ${unit}. All lower ends hold at once with the probability above.` }),
+    el("p", { class: "faint", text: `By how much each other option is ${unit}. ${view.control_ends}` }),
     table("Every other option against the control", ["Option", "Standing", "Better by", ""], rows, ["", "short", "number", "drawn"]),
   ];
 }
