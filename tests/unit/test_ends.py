@@ -33,8 +33,9 @@ SURFACES: dict[str, Callable[[Any, Status], str]] = {
     "cli/experiments.py": lambda e, _: run("status", "x", "--store", e.store_url).out,
     "cli/_listing.py": lambda e, _: run("status", "x", "--store", e.store_url).out,
 }
-USES = re.compile(r"\.intervals\b|interval_text\(|against_control\b")
+USES = re.compile(r"\.intervals\b|interval_text\(|against_control\b|rows = result\.table\(\)")
 MAKERS = {"experiment/status.py", "experiment/control.py"}
+COMMANDS = {"cli/identify.py"}  # which has a test of its own
 KINDS: dict[str, dict[str, Any]] = {
     "independent": {"bounds": (0, 1)},
     "two arms": {"bounds": (0, 1)},
@@ -82,6 +83,14 @@ def test_every_surface_says_so(kept: Any) -> None:
         assert want.lower() in found.lower(), file
 
 
+def test_a_run_on_the_command_line_says_so() -> None:
+    """Below its table, decided or not."""
+    for samples, begin in ((3, "\nEach end"), (100, "\nBesides the decision, each end")):
+        words = ("--shell", "--bounds", "0,1", "--arm", "a=echo 0.2", "--arm", "b=echo 0.9", "--seed", "1")
+        out = run("identify", *words, "--max-samples", str(samples), "--quiet").out
+        assert out.endswith(f"{begin}{BY_ITSELF[len('each end') :]}.\n")
+
+
 def test_against_the_control_all_of_one_side_hold(kept: Any) -> None:
     """In the report and on the page, apart from the answer."""
     status = kept.status()
@@ -95,7 +104,7 @@ def test_no_surface_is_forgotten() -> None:
     users = {
         path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py") if USES.search(path.read_text())
     }
-    assert users == set(SURFACES) | MAKERS
+    assert users == set(SURFACES) | MAKERS | COMMANDS
     static = SOURCE / "server" / "static"
     parts, one = (static / "parts.js").read_text(), (static / "one.js").read_text()
     for script, told in ((parts, "view.ends"), (parts, "view.control_ends"), (one, "view.measured")):

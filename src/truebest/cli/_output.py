@@ -21,6 +21,8 @@ from ..errors import InvalidInputError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ..experiment.status import Status
+
 ROWS_ON_A_TERMINAL = 60
 
 
@@ -106,6 +108,12 @@ def _print_rich(console: Console, header: Sequence[str], rows: Sequence[Sequence
     if len(rows) > ROWS_ON_A_TERMINAL:
         hidden = len(rows) - ROWS_ON_A_TERMINAL
         print(f"... and {hidden} more; a pipe or --format json shows them all")
+
+
+def print_ends(now: Status) -> None:
+    """How sure the intervals of a table are, below it."""
+    if now.ends:
+        print(f"\n{now.ends[:1].upper()}{now.ends[1:]}.")
 
 
 class Printable(Protocol):

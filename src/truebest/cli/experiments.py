@@ -20,6 +20,7 @@ from ._output import (
     number,
     print_csv,
     print_csv_lines,
+    print_ends,
     print_json,
     print_table,
 )
@@ -111,8 +112,7 @@ def print_status(now: Status) -> None:
         for arm, row in zip(now.arms, cells, strict=True):
             row.append(_ends(*plain(now.against_control.get(arm, (None, None)))))
     print_table([harmless(cell) for cell in header], cells)
-    if now.ends:
-        print(f"\n{now.ends[:1].upper()}{now.ends[1:]}.")
+    print_ends(now)
 
 
 def _arm_cells(row: dict[str, Any]) -> list[str]:

@@ -42,7 +42,7 @@ from ._experiment import (
 )
 from ._listing import ARM, arm_rows
 from ._numbers import to_seconds, to_whole
-from ._output import ResultFormat, print_csv, print_json, print_table
+from ._output import ResultFormat, print_csv, print_ends, print_json, print_table
 
 if TYPE_CHECKING:
     from ..experiment.pulls import Pull
@@ -348,6 +348,7 @@ def _show(result: Result, format: ResultFormat) -> None:
     print()
     header, rows = result.table()
     print_table(list(map(harmless, header)), [list(map(harmless, row)) for row in rows])
+    print_ends(result)
 
 
 def _say_how_to_go_on(result: Result, stored: bool) -> None:

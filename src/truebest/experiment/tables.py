@@ -60,8 +60,8 @@ def as_text(status: Status, sentence: str) -> str:
 
 def as_markdown(status: Status, sentence: str) -> str:
     """The same in Markdown."""
-    below = "".join(f"\n{line}\n" for line in _below(status)[1:])
-    return f"{cell_of_markdown(sentence)}\n\n{markdown_table(*arm_table(status, True))}{below}"
+    rest = "".join(f"\n{line}\n" for line in _below(status)[1:])
+    return f"{cell_of_markdown(sentence)}\n\n{markdown_table(*arm_table(status, True))}{rest}"
 
 
 def as_html(status: Status, sentence: str) -> str:
@@ -69,8 +69,8 @@ def as_html(status: Status, sentence: str) -> str:
     header, rows = arm_table(status, True)
     cells = [[Cell(_escaped(text), "style='text-align:left'") for text in row] for row in rows]
     titles = [Cell(_escaped(text), "style='text-align:left'") for text in header]
-    below = "".join(f"<p>{_escaped(line)}</p>" for line in _below(status)[1:])
-    return f"<p>{_escaped(sentence)}</p>{table(titles, cells)}{below}"
+    rest = "".join(f"<p>{_escaped(line)}</p>" for line in _below(status)[1:])
+    return f"<p>{_escaped(sentence)}</p>{table(titles, cells)}{rest}"
 
 
 def as_frame(status: Status) -> Any:
