@@ -50,9 +50,9 @@ def agrees(experiment: Experiment) -> None:
         bodies = Bodies(experiment.settings)
         bodies._set_offset(state.bodies.offset or 0.0)
         for pull in range(1, state.first):
-            arm, check, raw = pulls.get(pull, (0, False, None))
+            arm, check, together, raw = pulls.get(pull, (0, False, False, None))
             if raw is not None:
-                bodies.advance(np.array([arm]), np.array([raw]), np.array([check]))
+                bodies.advance(np.array([arm]), np.array([raw]), np.array([check]), np.array([together]))
         assert bodies.evidence.tolist() == state.bodies.evidence.tolist()
 
 
@@ -90,6 +90,8 @@ def test_what_is_ruled_out_follows_from_the_log(how: str, kind: str, seed: int) 
             new = None if rng.random() < 0.3 else value_of(kind, which.arm, rng)
             experiment.retract(which.pull, "a slip", new)
             reread += 1
+        if step in (5, 40):
+            experiment.observe({arm: [value_of(kind, arm, rng) for _ in range(4)] for arm in "ca"})
         if step % 11 == 10:
             agrees(experiment)
         dropped = max(dropped, int((known(experiment).bodies.evidence[OUT] > 0.0).sum()))

@@ -66,11 +66,12 @@ def test_the_kernel_has_the_same_bits_at_any_offset(ratio: float, sigma: float) 
     values = on_grid(sigma * np.random.default_rng(1).normal(size=arms.size), ratio, sigma)
     assert (np.array([Fraction(v) for v in values + offset]) - Fraction(offset) == values).all()
     rule, model = truebest.Mixture(), truebest.Gaussian(sigma)
+    checks, ordered = np.ones(arms.size, np.bool_), np.zeros(arms.size, np.bool_)
     bodies = []
     for shift in (0.0, offset):
         evidence = model.blank(2)
         params = rule.parameters(model, 2, 0.05, offset=shift)
-        advance(arms, values + shift, np.ones(arms.size, np.bool_), params, evidence)
+        advance(arms, values + shift, checks, ordered, params, evidence)
         bodies.append(evidence[[PULLS, MEANS_ROW]])
     np.testing.assert_array_equal(bodies[0], bodies[1])
 

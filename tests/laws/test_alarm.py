@@ -36,8 +36,8 @@ def begun(model: Gaussian, num_arms: int, alarmed: bool = True) -> tuple[Array, 
 def taken(
     params: Array, state: Array, arms: list[int], values: list[float], checked: bool = False
 ) -> tuple[int, bool]:
-    checks = np.full(len(arms), checked)
-    return advance(np.array(arms, np.int64), np.array(values, float), checks, params, state)
+    checks, ordered = np.full(len(arms), checked), np.zeros(len(arms), np.bool_)
+    return advance(np.array(arms, np.int64), np.array(values, float), checks, ordered, params, state)
 
 
 @pytest.mark.parametrize("n", [2, 3, 18, 246, 10_000, 10_000_000])

@@ -37,7 +37,7 @@ def alarm_at(rng: np.random.Generator, chase: str, ratio: float, most: int, bloc
         else:
             arms = np.full(block, _next(rng, chase, state))
         values = MEANS_OF_ARMS[arms] + ratio * rng.standard_normal(block)
-        at, refuted = advance(arms, values, unchecked, params, state)
+        at, refuted = advance(arms, values, unchecked, unchecked, params, state)
         if refuted:
             return done + at + 1
     return 0

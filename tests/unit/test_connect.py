@@ -42,6 +42,7 @@ def life(experiment: Any, rng: np.random.Generator) -> list[Any]:
     said: list[Any] = [experiment.status(), experiment.forecast(), experiment.ask(1)[0].arm]
     experiment.observe("a", [0.25, 0.5])
     experiment.observe({"b": [1.0], "c": 0.75})
+    experiment.observe([("c", 0.5), ("a", 0.25)])
     said.append(experiment.fail(1, "no answer"))
     said.append(experiment.reclaim())
     pulls = experiment.ask(3)

@@ -88,7 +88,9 @@ def test_the_command_imports_logs_and_values(exported: Path) -> None:
     assert json.loads(ran.out) == [{"arm": "a", "observed": 2}, {"arm": "b", "observed": 1}]
     values.write_text("arm,value\na,0.5\nc,1\n")
     refused(run("import", "z", str(values), *store), "arms cannot be added midway")
-    assert Experiment.open("sqlite:///new.db", "z").status().means == {"a": 0.375, "b": 1.0}
+    found = Experiment.open("sqlite:///new.db", "z")
+    assert found.status().means == {"a": 0.375, "b": 1.0}
+    assert [line.arm for line in found.history() if line.kind == "asked"] == ["a", "b", "a"]  # as they stood
 
 
 def test_delete_asks_first(exported: Path) -> None:

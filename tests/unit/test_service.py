@@ -106,6 +106,9 @@ def test_the_other_verbs(service: Service) -> None:
         return answer.json
 
     assert post("observe", values={"a": [0, 1], "b": [1]}) == {"observed": {"a": 2, "b": 1}}
+    assert post("observe", values=[["b", 1], ["a", 0], ["b", 0.5]]) == {"observed": {"b": 2, "a": 1}}
+    wrong = {"experiment": "verbs", "values": [["a", "1"]]}
+    assert service.post("/v1/observe", wrong).status == 400
     ids = [pull["id"] for pull in post("ask", n=4, worker="w")["pulls"]]
     assert post("fail", pull=ids[0], reason="no answer") == {"pull": ids[0], "outcome": "failed"}
     assert post("renew", pulls=ids) == {"renewed": 3}

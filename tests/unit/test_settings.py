@@ -223,16 +223,18 @@ def test_a_rule_is_stored_with_its_version(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_an_experiment_keeps_the_version_of_its_decisions() -> None:
-    """Versions 1, of truebest 0.1, and 2 are read; one that would be judged by unknown rules is refused."""
+    """Versions 1, of truebest 0.1, to 3 are read; one that would be judged by unknown rules is refused."""
     store = MemoryStore()
     record = new_settings(ARMS, sigma=1.0).to_record()
-    assert record["decisions"] == 2
+    assert record["decisions"] == 3
     old = {**record, "decisions": 1, "stopping": {"name": "mixture", "parameters": {"c": 20.0}}}
     store.create("x", Entry(CREATED, data=old))
     read = Experiment.create(store, "x", ARMS, sigma=1.0, stopping="mixture").settings
     assert (read.decisions, read.stopping) == (1, truebest.Mixture())
     assert read.are_of(old)
     assert not read.are_of(record)
-    for version in (0, 3, "2", None):
-        with pytest.raises(StoreError, match=rf"version {version} of the rules, and this .* knows 1 and 2; "):
+    for version in (0, 4, "2", None):
+        with pytest.raises(
+            StoreError, match=rf"version {version} of the rules, and this .* knows 1, 2 and 3; "
+        ):
             read_settings({**record, "decisions": version})

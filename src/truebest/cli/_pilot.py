@@ -1,9 +1,9 @@
 """Read values of several arms from comma-separated text: a pilot's data, or a table of scores.
 
 A pilot has two forms, told apart by the header: *wide* has a column for each arm, with empty cells where an
-arm has fewer values than others; *long* has the columns `arm` and `value`, in this order or the other. A file
-may be cut at semicolons or tabs instead of commas. Whatever is refused is refused with the number of its
-line.
+arm has fewer values than others; *long* has the columns `arm` and `value`, in this order or the other, and is
+the only one whose rows have an order. A file may be cut at semicolons or tabs instead of commas. Whatever is
+refused is refused with the number of its line.
 
 A table has a line for each item and a column for each arm; a cell that is empty is missing. A first column
 named `item` or `id` is left out.
@@ -33,11 +33,28 @@ def read_pilot(file: str) -> dict[str, list[float]]:
     file  its name, or - for standard input
     Raises  InvalidInputError
     """
+    found = read_values(file)
+    return by_arm(found) if isinstance(found, list) else found
+
+
+def read_values(file: str) -> list[tuple[str, float]] | dict[str, list[float]]:
+    """The rows of a long file in their order, or the values of each arm of a wide one; raises the same."""
     line, header, rows = _opened(file)
     lowered = [cell.lower() for cell in header]
-    long = set(lowered) == LONG and len(header) == 2
-    found = _long(lowered, rows) if long else _known(_wide(line, header, rows))
-    _refuse_few(found)
+    if set(lowered) == LONG and len(header) == 2:
+        found = _long(lowered, rows)
+        _refuse_few(by_arm(found))
+        return found
+    columns = _known(_wide(line, header, rows))
+    _refuse_few(columns)
+    return columns
+
+
+def by_arm(rows: list[tuple[str, float]]) -> dict[str, list[float]]:
+    """The values of each arm."""
+    found: dict[str, list[float]] = {}
+    for name, value in rows:
+        found.setdefault(name, []).append(value)
     return found
 
 
@@ -129,9 +146,9 @@ def _known(columns: dict[str, list[float]]) -> dict[str, list[float]]:
     return found
 
 
-def _long(header: list[str], rows: Iterator[Row]) -> dict[str, list[float]]:
+def _long(header: list[str], rows: Iterator[Row]) -> list[tuple[str, float]]:
     """A line for each value."""
-    found: dict[str, list[float]] = {}
+    found: list[tuple[str, float]] = []
     for number, cells in rows:
         if len(cells) < 2 or any(cells[2:]) or not all(cells[:2]):
             raise InvalidInputError(
@@ -139,7 +156,7 @@ def _long(header: list[str], rows: Iterator[Row]) -> dict[str, list[float]]:
                 f"fill or remove it, and write numbers with a point."
             )
         name, cell = cells[header.index("arm")], cells[header.index("value")]
-        found.setdefault(name, []).append(_value(cell, number, name))
+        found.append((name, _value(cell, number, name)))
     return found
 
 

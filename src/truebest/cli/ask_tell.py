@@ -301,7 +301,10 @@ def observe(
     file: Annotated[str | None, typer.Option(help="Read the values from a file, - for stdin.")] = None,
     format: Listing = ListingFormat.table,
 ) -> None:
-    """Add values from before the experiment, in one commit; they must not have been chosen by value.
+    """Add an arm's values from before the experiment, in one commit; they must not have been chosen by value.
+
+    They are judged once, when all are in. If an earlier experiment chose how many values each arm got, they
+    belong together: give them in one file to `truebest import`.
 
     Example: truebest observe prompts long 0.7 0.9 0.4 --store sqlite:///runs.db
     """

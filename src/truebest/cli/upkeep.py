@@ -119,22 +119,24 @@ def import_(
 ) -> None:
     """Read an exported log into a new experiment, or values of arms into an existing one.
 
-    A log (.jsonl, .json) is checked from its first line to its last. Values come from a CSV file with the
-    columns arm and value, or with a column for each arm; they count as with observe, and must not have been
-    chosen by value.
+    A log (.jsonl, .json) is checked from its first line to its last. Values come from a CSV file and must not
+    have been chosen by value: all of an earlier experiment, in one file. With the columns arm and value, the
+    rows must be in the order in which they were sampled, each arm chosen from the rows before, and are judged
+    one after the other. With a column for each arm there is no order: they are judged once, when all are in.
 
     Example: truebest import prompts prompts.jsonl --store postgresql://host/runs
     """
     if Path(file).suffix.lower() in (".jsonl", ".json"):
         rows = _import_log(name, file, store)
     else:
-        from ._pilot import read_pilot
+        from ._pilot import by_arm, read_values
 
-        values = read_pilot(file)
+        values = read_values(file)
         with opened(store, name) as experiment:
             experiment.observe(values)
             status = experiment.status()
-        rows = [{"arm": arm, "observed": len(some)} for arm, some in values.items()]
+        columns = by_arm(values) if isinstance(values, list) else values
+        rows = [{"arm": arm, "observed": len(some)} for arm, some in columns.items()]
         if status.decision is not None:
             say(f"decided: {status}.")
     show(rows, list(rows[0]), format)

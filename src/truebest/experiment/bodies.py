@@ -144,12 +144,12 @@ class Bodies:
 
     # -- the rule --------------------------------------------------------------------------------------
 
-    def advance(self, arms: Indices, values: Array, checks: Flags) -> tuple[int, bool]:
+    def advance(self, arms: Indices, values: Array, checks: Flags, together: Flags) -> tuple[int, bool]:
         """Take values into the evidence up to the one with which the rule decides, or sigma is refuted.
 
         Returns  its index, or -1; and whether sigma is refuted
         """
-        return decision.advance(arms, values, checks, self.params, self.evidence)
+        return decision.advance(arms, values, checks, together, self.params, self.evidence)
 
     def decides(self) -> bool:
         """Whether the rule stops on the evidence as it is."""

@@ -95,8 +95,10 @@ class Course:
             results += line.kind == TOLD
             if results >= spacing:
                 self._state.replay(part)
-                self.points.add(status_of(self._name, self._state))
-                part, results = [], 0
+                part = []
+                if not self._state.partial:
+                    self.points.add(status_of(self._name, self._state))
+                    results = 0
         self._state.replay(part)
         if results:
             self.points.add(status_of(self._name, self._state))

@@ -43,15 +43,19 @@ class Entry(NamedTuple):
     chain: str = ""
 
 
-def settled(lines: Iterable[Entry]) -> dict[int, tuple[int, bool, float | None]]:
-    """The pulls that have their value, or None for good, in the order of settling: arm, check, value."""
-    asked: dict[int, tuple[int, bool]] = {}
-    found: dict[int, tuple[int, bool, float | None]] = {}
+Settled = tuple[int, bool, bool, float | None]  # arm, check, together, value
+
+
+def settled(lines: Iterable[Entry]) -> dict[int, Settled]:
+    """The pulls that have their value, or None for good, in the order of settling."""
+    asked: dict[int, tuple[int, bool, bool]] = {}
+    found: dict[int, Settled] = {}
     for entry in lines:
         if entry.pull is None:
             continue
         if entry.kind == ASKED and entry.pull not in asked and entry.arm is not None:
-            asked[entry.pull] = entry.arm, (entry.data or {}).get("check", True)
+            data = entry.data or {}
+            asked[entry.pull] = entry.arm, data.get("check", True), data.get("together", False)
         elif entry.kind in (TOLD, RETRACTED):
             found[entry.pull] = *asked[entry.pull], entry.value
     return found

@@ -31,7 +31,7 @@ from .store import open_store
 from .store._base import Store
 from .tending import Tending
 from .turn import Turn
-from .values import check_reason, check_value, listed_pairs, listed_values
+from .values import check_reason, check_value, from_before, listed_pairs
 from .verification import verify
 
 Answer = TypeVar("Answer")
@@ -257,11 +257,13 @@ class Experiment(Tending):
     @overload
     def observe(self, arm: str, value: float | Iterable[float]) -> None: ...
     @overload
-    def observe(self, arm: Mapping[str, float | Iterable[float]]) -> None: ...
+    def observe(self, arm: Mapping[str, float | Iterable[float]] | Iterable[tuple[str, float]]) -> None: ...
     def observe(self, arm: Any, value: Any = None) -> None:
-        """Add values of an arm that existed before, in one commit; they must not have been chosen by value.
+        """Add values that existed before, in one commit; they must not have been chosen by value.
 
-        arm     its name, and then its values; or name -> values, of several arms
+        arm     (arm, value) pairs in the order in which they were sampled, which are judged one after the
+                other; or its name, and then its values; or name -> values. Values by arm are judged when
+                all are in: those of one earlier experiment belong in one call
         Raises  as `tell`
         """
         if self.settings.design is not None:
@@ -269,14 +271,12 @@ class Experiment(Tending):
                 f"experiment {self.name!r} compares arms on common items, and a value from before belongs to "
                 f"none of its rounds; ask for pulls and tell what you know of their items."
             )
-        given = arm.items() if isinstance(arm, Mapping) else [(arm, value)]
-        listed = [(self._arm(name), listed_values(some)) for name, some in given]
-        values = [(index, check_value(v, self.settings)) for index, some in listed for v in some]
+        values = [(self._arm(name), v, said) for name, v, said in from_before(arm, value, self.settings)]
 
         def work(turn: Turn) -> None:
-            for index, number in values:
+            for index, number, said in values:
                 pull = turn.state.next_pull
-                turn.record(Entry(events.ASKED, pull, index, data={"observed": True}))
+                turn.record(Entry(events.ASKED, pull, index, data=said))
                 self._tell(turn, pull, number)
 
         self._commit(work, len(values))

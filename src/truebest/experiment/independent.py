@@ -2,7 +2,8 @@
 
 Two bodies of evidence are kept (`bodies`): the strategy chooses from all results, with the pulls that are
 still out (`chooser`); the stopping rule sees the results in the order of asking, up to the first pull that is
-not settled yet, so that fast results cannot get ahead of slow ones.
+not settled yet, so that fast results cannot get ahead of slow ones. Values from before that were given by arm
+have no order: the rule is asked when all of them are in, and not where it would have seen some of them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from ..kernels.layout import OUT, arm_of
 from .bodies import Bodies
 from .chooser import Chooser
-from .events import ASKED, FAILED, LAPSED, LATE, TOLD, Entry, settled
+from .events import ASKED, FAILED, LAPSED, LATE, TOLD, Entry, Settled, settled
 from .findings import Findings
 from .leases import Open
 from .settings import Settings
@@ -28,13 +29,13 @@ _CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the ru
 class Independent(State):
     """See the module."""
 
-    of_the_log: ClassVar[tuple[str, ...]] = ("evidence", "first", "beyond", "offset")
+    of_the_log: ClassVar[tuple[str, ...]] = ("evidence", "first", "beyond", "offset", "partial")
 
     def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
         super().__init__(settings, steers=steers, recall=recall)
         self.bodies, self.chooser = Bodies(settings), Chooser(settings)
         self.first = 1  # every pull before this one is in the evidence
-        self.beyond: dict[int, tuple[int, bool, float | None]] = {}  # settled, but behind the first
+        self.beyond: dict[int, Settled] = {}  # settled, but behind the first
 
     def replay(self, entries: Iterable[Entry]) -> None:
         """Take in many lines. The rule is asked about a stretch of results at once, which is quicker."""
@@ -80,10 +81,14 @@ class Independent(State):
         self.chooser.count(arm, -1.0 if value is None else 0.0)
         if value is not None and self.bodies.add(self.bodies.steering, arm, 1.0, value):
             self.chooser.all_changed()
+        if (
+            self.settings.order == "arrival" or pull >= self.first
+        ):  # else its arm is out: it was not waited for
+            self.beyond[pull] = self._held(arm, opened.check, opened.together, value)
+
+    def _held(self, arm: int, check: bool, together: bool, value: float | None) -> Settled:
         # A check is skipped inside a pair of asks; in order of arrival there are no such pairs.
-        arrival = self.settings.order == "arrival"
-        if arrival or pull >= self.first:  # else its arm is out, and it was not waited for
-            self.beyond[pull] = (arm, opened.check or arrival, value)
+        return arm, check or (self.settings.order == "arrival" and not together), together, value
 
     def _is_used(self, pull: int) -> bool:
         """Whether the decision could already use a settled pull."""
@@ -112,7 +117,7 @@ class Independent(State):
         old = None if was is None else bodies.signed(was)
         new = None if now is None else bodies.signed(now)
         if not settled:
-            self.beyond[pull] = (arm, self.beyond[pull][1], new)
+            self.beyond[pull] = (*self.beyond[pull][:-1], new)
         for body in (bodies.steering, bodies.evidence) if settled else (bodies.steering,):
             if old is not None and bodies.add(body, arm, -1.0, -old):
                 self.chooser.all_changed()
@@ -124,28 +129,27 @@ class Independent(State):
         """A value changes on which everything after it depends: take in the whole log again."""
         assert self.recall is not None
         assert change.arm is not None
-        arrival = self.settings.order == "arrival"
         self.bodies.clear()
-        self.first, self.beyond = 1, {}
+        self.first, self.beyond, self.partial = 1, {}, False
         lines = [*self.recall(self.seq), *self.fresh, change]
-        for pull, (arm, check, raw) in settled(lines).items():
+        for pull, (arm, check, together, raw) in settled(lines).items():
             value = None if raw is None else self.bodies.signed(raw)
             if value is not None:
                 self.bodies.add(self.bodies.steering, arm, 1.0, value)
-            self.beyond[pull] = (arm, check or arrival, value)
+            self.beyond[pull] = self._held(arm, check, together, value)
         self.chooser.count(change.arm, (change.value is not None) - (was is not None))
         self.chooser.all_changed()
 
     def _judge(self) -> None:
         """Ask the rule about the evidence as it is, then about what waits behind it."""
         self.crossed = None
-        if self.refuted is None and self.bodies.refutes():
+        if self.refuted is None and not self.partial and self.bodies.refutes():
             self.refuted = self.bodies.deviations()
         if self.suspended or self.serial:
             self._advance()
             self._ask_self_stopper()
             return
-        if self.bodies.decides():
+        if not self.partial and self.bodies.decides():
             self.crossed = self.findings()
         else:
             self._advance()
@@ -162,12 +166,15 @@ class Independent(State):
 
     def _advance_once(self) -> None:
         ready = self._ready()
-        valued = [pull for pull in ready if self.beyond[pull][2] is not None]
+        valued = [pull for pull in ready if self.beyond[pull][-1] is not None]
         arms = np.array([self.beyond[pull][0] for pull in valued], np.int64)
         checks = np.array([self.beyond[pull][1] and not self.serial for pull in valued], np.bool_)
-        values = np.array([self.beyond[pull][2] for pull in valued], np.float64)
-        at, refuted = self.bodies.advance(arms, values, checks)
+        together = np.array([self.beyond[pull][2] for pull in valued], np.bool_)
+        values = np.array([self.beyond[pull][-1] for pull in valued], np.float64)
+        at, refuted = self.bodies.advance(arms, values, checks, together)
         taken = ready if at < 0 else ready[: ready.index(valued[at]) + 1]
+        if valued:
+            self.partial = bool(together[at] and not checks[at])
         for pull in taken:
             del self.beyond[pull]
         self.first = max(self.first, *(pull + 1 for pull in taken)) if taken else self.first
@@ -211,7 +218,7 @@ class Independent(State):
     @property
     def waiting(self) -> int:
         """Results that wait for an earlier pull to be settled before they count."""
-        return sum(value is not None for _, _, value in self.beyond.values())
+        return sum(value is not None for *_, value in self.beyond.values())
 
     @property
     def eliminates(self) -> bool:
@@ -263,6 +270,7 @@ class Independent(State):
             **self.chooser.to_dict(),
             "first": self.first,
             "beyond": [[pull, *item] for pull, item in self.beyond.items()],
+            "partial": self.partial,
         }
 
     def restore(self, data: dict[str, Any]) -> None:
@@ -270,4 +278,7 @@ class Independent(State):
         self.bodies.restore(data)
         self.chooser.restore(data)
         self.first = data["first"]
-        self.beyond = {pull: (arm, check, value) for pull, arm, check, value in data["beyond"]}
+        self.beyond = {
+            pull: (arm, check, together, value) for pull, arm, check, together, value in data["beyond"]
+        }
+        self.partial = data["partial"]

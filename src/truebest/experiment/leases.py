@@ -25,13 +25,18 @@ CLOCK_STEP = 60.0  # seconds that a clock may be set back before a deadline coun
 
 
 class Open(NamedTuple):
-    """A pull without a value: being evaluated (`out`), or waiting to be issued again."""
+    """A pull without a value: being evaluated (`out`), or waiting to be issued again.
+
+    check     whether the rule is asked after its value
+    together  whether its value is one of several from before, of which the order is not known
+    """
 
     arm: int
     check: bool
     deadline: float | None
     out: bool
     worker: str | None = None
+    together: bool = False
 
 
 class Hold(NamedTuple):

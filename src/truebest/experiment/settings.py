@@ -57,8 +57,8 @@ from .choices import (
 from .items import ItemSet, check_items, items_record, recall_items
 from .setting import REQUIRED, Setting, setting
 
-DECISIONS = 2  # raised whenever the same results would be judged otherwise than before
-READ = (1, 2)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
+DECISIONS = 3  # raised whenever the same results would be judged otherwise than before
+READ = (1, 2, 3)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
 
 
 class Shared(TypedDict, total=False):
@@ -100,7 +100,8 @@ def _readable(version: Any) -> int:
     if version not in READ:
         raise StoreError(
             f"the experiment was created with version {version} of the rules, and this truebest knows "
-            f"{' and '.join(map(str, READ))}; resume it with the truebest that created it, or a newer one"
+            f"{', '.join(map(str, READ[:-1]))} and {READ[-1]}; resume it with the truebest that created it, "
+            f"or a newer one"
         )
     return int(version)
 

@@ -47,6 +47,7 @@ class State(ABC):
     """
 
     of_the_log: ClassVar[tuple[str, ...]] = ()
+    partial = False  # the evidence ends among values that are judged only when all of them are in
 
     def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
         self.settings, self.recall = settings, recall
@@ -118,7 +119,8 @@ class State(ABC):
         if data.get("observed"):
             self._count("observed", arm)
         self._begin(pull, arm, data)
-        self.open[pull] = Open(arm, data.get("check", True), data.get("deadline"), True, data.get("worker"))
+        held = data.get("deadline"), True, data.get("worker"), data.get("together", False)
+        self.open[pull] = Open(arm, data.get("check", True), *held)
         self.next_pull = pull + 1
 
     def _told(self, entry: Entry) -> None:

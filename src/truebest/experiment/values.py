@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,37 @@ def _ordered(number: float, value: object) -> float:
             f"none, say so with fail; nothing was stored."
         )
     return number
+
+
+def listed_rows(arm: Any, value: Any) -> tuple[list[tuple[Any, Any]], bool]:
+    """What `observe` is given, as arms with values; and whether these are in the order of sampling."""
+    if value is None and not isinstance(arm, str | Mapping):
+        try:
+            return [(name, one) for name, one in arm], True
+        except (TypeError, ValueError):
+            raise InvalidInputError(
+                f"observe takes an arm and its values, arm -> values, or a list of (arm, value) in the order "
+                f"of sampling, got {_door.short(arm)}; write observe([('a', 0.5), ('b', 0.7)])."
+            ) from None
+    given = arm.items() if isinstance(arm, Mapping) else [(arm, value)]
+    rows = [(name, one) for name, some in given for one in listed_values(some)]
+    return rows, len(rows) < 2
+
+
+def from_before(arm: Any, value: Any, settings: Settings) -> list[tuple[Any, float, dict[str, Any]]]:
+    """What `observe` is given: arms, values that could be told, and what the log says of the pulls."""
+    rows, ordered = listed_rows(arm, value)
+    checked = [(name, check_value(one, settings)) for name, one in rows]
+    if ordered:
+        return [(*row, {"observed": True}) for row in checked]
+    if settings.decisions < 3:
+        raise InvalidInputError(
+            "this experiment was created by an earlier version, which judges after every value, and without "
+            "the order of sampling that is not proven; give a list of (arm, value) in that order, or begin a "
+            "new experiment."
+        )
+    together = {"observed": True, "together": True}
+    return [*((*row, {**together, "check": False}) for row in checked[:-1]), (*checked[-1], together)]
 
 
 def listed_pairs(given: Any) -> list[tuple[int | Pull, float]]:

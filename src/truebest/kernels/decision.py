@@ -23,14 +23,17 @@ def take(params: Array, state: Array, arm: int, count: float, value: float) -> N
     note(params, state, arm, count, value)
 
 
-@kernel("Tuple((i8, b1))(i8[::1], f8[::1], b1[::1], const(f8[::1]), f8[:, ::1])")
-def advance(arms: Indices, values: Array, checks: Flags, params: Array, state: Array) -> tuple[int, bool]:
+@kernel("Tuple((i8, b1))(i8[::1], f8[::1], b1[::1], b1[::1], const(f8[::1]), f8[:, ::1])")
+def advance(
+    arms: Indices, values: Array, checks: Flags, together: Flags, params: Array, state: Array
+) -> tuple[int, bool]:
     """Take in values up to the one with which the rule decides, or which refutes sigma.
 
     Values of arms that are ruled out are ignored.
 
-    checks   whether the rule is asked after that value; the alarm always is, and before the rule
-    Returns  its index, or -1 if all were taken in; and whether sigma is refuted
+    checks    whether the rule is asked after that value; the alarm always is, and before the rule
+    together  values without an order: no comparator counts them, and the alarm, too, waits for a check
+    Returns   its index, or -1 if all were taken in; and whether sigma is refuted
     """
     t, total, alarmed = 0.0, 0.0, params[ALARM] != 0.0
     for a in range(state.shape[1]):
@@ -39,15 +42,20 @@ def advance(arms: Indices, values: Array, checks: Flags, params: Array, state: A
         total = scaled_squares(state)
     for i in range(arms.size):
         arm = arms[i]
-        if state[OUT, arm] > 0.0:
+        out, before = state[OUT, arm] > 0.0, state[SQUARES, arm]
+        if out and not together[i]:
             continue
-        before = state[SQUARES, arm]
-        take(params, state, arm, 1.0, values[i])
-        t += 1.0
+        if not out:
+            if together[i]:
+                observe(params, state, arm, 1.0, values[i])
+                note(params, state, arm, 1.0, values[i])
+            else:
+                take(params, state, arm, 1.0, values[i])
+            t += 1.0
         if alarmed:
             total += (state[SQUARES, arm] - before) / state[VARIANCES, arm]
-            if refutes(state, t, total):
+            if (checks[i] or not together[i]) and refutes(state, t, total):
                 return i, True
-        if checks[i] and stops_after(params, state, t, arm):
+        if checks[i] and stops_after(params, state, t, -1 if together[i] else arm):
             return i, False
     return -1, False

@@ -15,7 +15,7 @@ from ..experiment.leases import worker_name
 from ..experiment.pulls import Pull, Pulls
 from ..experiment.settings import Settings
 from ..experiment.status import Status
-from ..experiment.values import check_reason, check_value, listed_pairs, listed_values
+from ..experiment.values import check_reason, check_value, listed_pairs, listed_rows
 from ..experiment.verification import Verification
 from ..running.stored import Shown
 from .wire import Wire, Wired
@@ -69,12 +69,13 @@ class RemoteExperiment(Wired, Shown):
         return kinds[0] if single else kinds
 
     def observe(self, arm: Any, value: Any = None) -> None:
-        """Add values of an arm that existed before, or arm -> values, in one commit."""
-        given = arm if isinstance(arm, Mapping) else {arm: value}
-        values = {
-            name: [check_value(v, self.settings) for v in listed_values(some)] for name, some in given.items()
-        }
-        self._post("observe", values=values)
+        """Add values that existed before, in one commit: an arm and its values, arm -> values, or rows."""
+        rows, ordered = listed_rows(arm, value)
+        checked = [(name, check_value(v, self.settings)) for name, v in rows]
+        by_arm: dict[str, list[float]] = {}
+        for name, number in checked:
+            by_arm.setdefault(name, []).append(number)
+        self._post("observe", values=checked if ordered else by_arm)
 
     def fail(self, pull: int | Pull, reason: str) -> str:
         """Report that a pull gave no value; it will be issued again first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, Strict
 
 Name = Annotated[str, Field(description="The experiment's name.", examples=["prompts"])]
 Reason = Annotated[str, Field(description="What happened; it is kept in the log.")]
@@ -73,7 +73,10 @@ class Tell(Body):
 class Observe(Body):
     """Values that existed before, of one arm or of several."""
 
-    values: dict[str, list[float]] = Field(description="Arm -> its values.")
+    values: list[Annotated[tuple[str, float], Strict(False)]] | dict[str, list[float]] = Field(
+        description="Pairs [arm, value] in the order in which they were sampled, judged one after the other; "
+        "or arm -> its values, judged once, when all are in."
+    )
 
 
 class Fail(Body):

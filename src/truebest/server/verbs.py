@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import fields
 from typing import Any, TypeVar
@@ -15,6 +16,7 @@ from ..experiment.choices import recall_model, recall_rule, recall_strategy
 from ..experiment.items import ItemSet, recall_items
 from ..experiment.pulls import Pull
 from ..experiment.settings import Given
+from ..experiment.values import listed_rows
 from ..running.stored import Experiment
 from ..theory.paired import MOST_ITEMS
 from . import bodies
@@ -68,9 +70,13 @@ class Verbs:
         return as_json({"outcomes": told})
 
     async def observe(self, body: bodies.Observe) -> Response:
-        """Add values of arms that existed before; they must not have been chosen by value."""
+        """Add values of arms that existed before; they must not have been chosen by value.
+
+        The values of one earlier experiment belong in one request.
+        """
         await self._change(body.experiment, lambda experiment: experiment.observe(body.values))
-        return as_json({"observed": {arm: len(some) for arm, some in body.values.items()}})
+        rows, _ = listed_rows(body.values, None)
+        return as_json({"observed": Counter(arm for arm, _ in rows)})
 
     async def fail(self, body: bodies.Fail) -> Response:
         """Report that a pull gave no value; it will be issued again first."""
