@@ -1,8 +1,8 @@
 """The state of an experiment in rounds where only wins count: who was better, not by how much.
 
 In which order the arms of a round are asked for is drawn at random, from the seed and the round: so an effect
-of the place in a round (a cold cache, a machine that gets slower) is common to all arms. `kernels/wins.py`
-has the rule.
+of the place in a round (a cold cache, a machine that gets slower) is common to all arms. That an arm leaves
+nothing behind for the next one that others would not is assumed. `kernels/wins.py` has the rule.
 """
 
 from __future__ import annotations

@@ -158,8 +158,9 @@ def race(
 ) -> Race:
     """Find the fastest of several functions, wrong with probability at most delta.
 
-    Fastest means faster than each other one in more than half of all rounds: not the smallest mean. No
-    assumption is made on how times are distributed.
+    Fastest means faster than each other one in more than half of all rounds: not the smallest mean. Times may
+    have any distribution and drift from round to round, with a tolerance by a common factor; it is assumed
+    that no function slows down the next one more than others would.
     functions   name -> function without arguments; what it returns is not used
     delta       the accepted probability of a wrong answer; default 0.05
     number      calls per measurement: "auto" takes so many that a measurement lasts 20 ms or more

@@ -4,8 +4,9 @@ In each round X and Y are measured. For a number c, the rounds with X > c Y are 
 θ of X/Y, these are half of all rounds at most, but for chance. So if w wins of n are more than a fair coin
 gives, by the evidence of `kernels/paired.py` at a level L, then θ is not below the (n-w+1)-th smallest ratio;
 and likewise from above. Both ends hold at all n at once with probability at least 1 - 2 exp(-L), whatever the
-distributions, ties included. Where X and Y are a factor common to the round times independent noise of one
-shape, θ is the ratio of the medians. For a ratio of means nothing holds without bounds or moments.
+distributions, ties included; what is common to a round may drift from round to round if it is a factor. Where
+X and Y are a factor common to the round times independent noise of one shape, θ is the ratio of the medians.
+For a ratio of means nothing holds without bounds or moments.
 """
 
 from __future__ import annotations
