@@ -17,13 +17,14 @@ from ..errors import DamagedLogError
 from ..kernels import families, paired
 from ..kernels._types import Array
 from ..kernels.layout import LOST, MEANS, OWN, PULLS, ROWS, SQUARES, SUMS, UNIT, WATCHED
-from ..theory.paired import shuffled
+from ..theory.paired import rounds_needed, shuffled
 from .events import ASKED, FAILED, RETRACTED, TOLD, Entry
 from .findings import Findings, RuledOut
 from .items import item_seed
 from .leases import Open
 from .settings import Settings
 from .state import Recall, State
+from .totals import Totals
 
 AHEAD = 64  # rounds begun behind one that is not complete, besides those that workers are busy with
 
@@ -39,7 +40,7 @@ class Rounds(State):
     asked    the pulls of cells from there on
     """
 
-    of_the_log: ClassVar[tuple[str, ...]] = ("pairs", "arms", "body", "first", "values", "asked")
+    of_the_log: ClassVar[tuple[str, ...]] = ("pairs", "arms", "body", "totals", "first", "values", "asked")
 
     def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
         super().__init__(settings, steers=steers, recall=recall)
@@ -48,6 +49,7 @@ class Rounds(State):
         self.low, self.high = self._limits()
         tolerance = settings.tolerance / (self.high - self.low)
         self.params = self.design.parameters(K, settings.delta, tolerance)
+        self.params[paired.ROUNDING] *= settings.decisions >= 3
         self.order = (
             None if self.design.items is None else shuffled(self.design.items, "items", settings.seed)
         )
@@ -64,6 +66,7 @@ class Rounds(State):
         K = len(self.settings.arms)
         self.pairs, self.arms = self.design.blank(K)
         self.body = np.zeros((ROWS, K))
+        self.totals = Totals.of(self.settings)
         self.first = self.front = 1  # every round before the front is fully asked
         self.values: dict[Cell, float | None] = {}
         self.asked: dict[Cell, int] = {}
@@ -74,6 +77,7 @@ class Rounds(State):
         """The same state, which may go its own way."""
         twin = super().copy()
         twin.pairs, twin.arms, twin.body = self.pairs.copy(), self.arms.copy(), self.body.copy()
+        twin.totals = self.totals and self.totals.copy()
         twin.values, twin.asked, twin.cells = self.values.copy(), self.asked.copy(), self.cells.copy()
         return twin
 
@@ -174,23 +178,31 @@ class Rounds(State):
 
     def _play(self, row: dict[int, float | None]) -> int:
         """Let the rule see a round; what it declares."""
-        return paired.play_round(self.params, *self._mapped(row), self.pairs, self.arms)
+        if self.totals is not None:
+            self.totals.add(row)
+        found = paired.play_round(self.params, *self._mapped(row), self.pairs, self.arms)
+        return found if self._compared is None else self._verdict()
 
     def _verdict(self) -> int:
         """What the rule declares on the evidence as it is."""
-        return paired.declared(self.params, self.pairs, self.arms)
+        if self._compared is None:
+            return paired.declared(self.params, self.pairs, self.arms)
+        return self._compared.verdict(self._race())
+
+    @property
+    def _compared(self) -> Totals | None:
+        """The totals of the arms in the race, once all items are used up."""
+        return self.totals if paired.rounds_taken(self.arms) == self.design.items else None
 
     def _leading(self) -> int:
-        return paired.leading(self.pairs, self.arms)
+        totals = self._compared
+        return totals.leading(self._race()) if totals else paired.leading(self.pairs, self.arms)
 
     def _row(self, number: int) -> dict[int, float | None] | None:
         """The values of a round, None if it is not complete."""
-        row = {}
-        for arm in self._race():
-            if (number, arm) not in self.values:
-                return None
-            row[arm] = self.values[number, arm]
-        return row
+        race = self._race()
+        whole = all((number, arm) in self.values for arm in race)
+        return {arm: self.values[number, arm] for arm in race} if whole else None
 
     def _mapped(self, row: dict[int, float | None]) -> tuple[Any, Any]:
         """The least and the most that values can be, as kernels take them: in [0, 1], larger is better."""
@@ -280,25 +292,9 @@ class Rounds(State):
         return lower, upper
 
     def rounds_needed(self) -> list[float] | None:
-        """How many rounds each arm will have had in the end, if differences go on as they did; None at first.
-
-        The evidence of the best bet on the leader against arm i grows by its rate in every round; mixtures
-        fall short of it by about 1.4 nats. What is left of a closed set shortens the way.
-        """
-        rounds = self.first - 1
-        if rounds < 2:
-            return None
-        leader, level = self._leading(), self.params[paired.LEVEL] + 1.4
-        needed = [float(n) for n in self.arms[paired.ROUNDS]]
-        for i in self._race():
-            rate = 0.0 if i == leader else paired.best_rate(self._judged, self.arms, leader, i)
-            share = self.params[paired.SHARE] or 1.0
-            if i != leader:
-                tau = (level - math.log(share)) / rate if rate > 0.0 else math.inf
-                items = self.params[paired.ITEMS]
-                needed[i] = max(tau / (1.0 + tau / items) if tau < math.inf else items, float(rounds))
-        needed[leader] = max(n for i, n in enumerate(needed) if i != leader)
-        return needed
+        """How many rounds each arm will have had in the end, as it goes; None at first."""
+        seen = (self.params, self._judged, self.arms)
+        return rounds_needed(*seen, self._leading(), self._race()) if self.first > 2 else None
 
     @property
     def _judged(self) -> Array:
@@ -321,6 +317,8 @@ class Rounds(State):
 
     def _tied(self, leader: int, race: list[int]) -> tuple[int, ...]:
         """The arms with the largest sum, where all items are used up; empty if it is one."""
+        if self._compared:
+            return self._compared.tied(leader, race)
         slack, seen = paired.EVEN * float(self.first - 1), (self.pairs, self.arms)
         pairs = ((i, paired.lead(*seen, leader, i), paired.lead(*seen, i, leader)) for i in race)
         even = [i for i, *leads in pairs if i == leader or max(map(abs, leads)) <= slack]
@@ -377,6 +375,7 @@ class Rounds(State):
             "pairs": [row.tolist() if row.any() else None for row in self.pairs],
             "arms": [row.tolist() if row.any() else None for row in self.arms],
             "body": self.body[[PULLS, SUMS, LOST, SQUARES]].tolist(),
+            "totals": None if self.totals is None else self.totals.to_list(),
             "first": self.first,
             "values": [[*cell, value] for cell, value in sorted(self.values.items())],
             "asked": [[*cell, pull] for cell, pull in sorted(self.asked.items())],
@@ -389,6 +388,8 @@ class Rounds(State):
             for row, kept in zip(array, rows, strict=True):
                 row[:] = 0.0 if kept is None else kept
         self.body[[PULLS, SUMS, LOST, SQUARES]] = data["body"]
+        if self.totals is not None:
+            self.totals.restore(data["totals"])
         for arm in range(len(self.settings.arms)):
             families.centre(self._summing, self.body, arm)
         self.first = self.front = data["first"]

@@ -33,8 +33,9 @@ from .tilt import EPSILON, NODES, SCALES, multiply, summed
 
 # Parameters: log(1/δ); the level of one pair; the comparator's weight; the tolerance as a part of the
 # distance of the bounds; how many items there are, inf for unlimited ones. Then, where only wins count (see
-# `wins`): 1; the factor within which values are near, 0 for none; whether there may be no winner.
-LEVEL, PAIR_LEVEL, SHARE, TOLERANCE, ITEMS, WINS, RATIO, DIRECT, PARAMS = range(9)
+# `wins`): 1; the factor within which values are near, 0 for none; whether there may be no winner; and by what
+# part of itself a value may miss the factor and count as equal to it, as 1.07 * 100 is above 107.
+LEVEL, PAIR_LEVEL, SHARE, TOLERANCE, ITEMS, WINS, RATIO, DIRECT, ROUNDING, PARAMS = range(10)
 
 # The rows of bets: how often D was 1, and -1; the logarithms of products of all other factors that have
 # become large, and NODES rows further these products (see `tilt.multiply`). Then, of a pair: the sum of D,

@@ -11,7 +11,7 @@ than half of the rounds that are not ties. There need not be one: preferences ma
 
 A tolerance is a factor: `near` has, in the layout of pairs, the evidence for "b is better than i, or within
 the factor of it". The arm ahead is declared when that exceeds the level of a pair against every arm in the
-race. Proofs are in docs/proofs.md.
+race; what is common to the values of a round may then drift as a factor alone. Proofs are in docs/proofs.md.
 
     beats    (K K,): after how many rounds b has beaten i, at b K + i; 0 before
 """
@@ -31,6 +31,7 @@ from .paired import (
     OUT,
     PAIR_LEVEL,
     RATIO,
+    ROUNDING,
     UNDECIDED,
     declared,
     lead,
@@ -48,6 +49,8 @@ def near_difference(params: Array, low: Array, high: Array, b: int, i: int) -> f
     """D of one round if b counts as better within a factor; values of one sign, larger ones being better."""
     x = high[i]
     limit = x * params[RATIO] if x < 0.0 else x / params[RATIO]
+    if abs(limit) < math.inf and abs(low[b] - limit) <= params[ROUNDING] * abs(limit):
+        return 0.0
     return 1.0 if low[b] > limit else -1.0 if low[b] < limit else 0.0
 
 

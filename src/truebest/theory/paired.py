@@ -85,6 +85,7 @@ class Paired:
         if self.wins:
             params[paired.WINS], params[paired.TOLERANCE] = 1.0, 0.0
             params[paired.RATIO] = 1.0 + tolerance if tolerance > 0.0 else 0.0
+            params[paired.ROUNDING] = 1e-14
         if self.direct:
             params[paired.DIRECT] = 1.0
             params[paired.LEVEL] = params[paired.PAIR_LEVEL] = math.log(num_arms) - math.log(delta)
@@ -94,6 +95,23 @@ class Paired:
     def blank(num_arms: int) -> tuple[Array, Array]:
         """Pairs and arms before the first round."""
         return np.zeros((paired.PAIR_ROWS, num_arms**2)), np.zeros((paired.ARM_ROWS, num_arms))
+
+
+def rounds_needed(params: Array, pairs: Array, arms: Array, leader: int, race: list[int]) -> list[float]:
+    """How many rounds each arm will have had in the end, if differences go on as they did.
+
+    The evidence of the best bet on the leader against arm i grows by its rate in every round; mixtures fall
+    short of it by about 1.4 nats. What is left of a closed set shortens the way.
+    """
+    level = params[paired.LEVEL] + 1.4 - math.log(params[paired.SHARE] or 1.0)
+    needed, items = [float(n) for n in arms[paired.ROUNDS]], float(params[paired.ITEMS])
+    for i in race:
+        if i != leader:
+            rate = paired.best_rate(pairs, arms, leader, i)
+            tau = level / rate if rate > 0.0 else math.inf
+            needed[i] = max(tau / (1.0 + tau / items) if tau < math.inf else items, max(arms[paired.ROUNDS]))
+    needed[leader] = max(n for i, n in enumerate(needed) if i != leader)
+    return needed
 
 
 _ADVICE = "it is how many items there are, each of which is used once at most"

@@ -1,0 +1,90 @@
+"""What the arms of a closed set score in total, in the decimals that were written: 100 times 0.07 is 7.
+
+When all items are used up, sums and the tolerance are compared as numbers, not as evidence. Binary floating
+point has neither 0.07 nor 0.1, and 100 * 0.07 is above 7 there; so a number means the shortest decimal that
+gives it, which is how it is written in a log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Context, Decimal, Inexact
+from typing import Any
+
+from ..kernels.paired import UNDECIDED
+from .choices import MEANS
+from .settings import Settings
+
+# More digits than a sum of doubles has.
+_EXACT = Context(prec=1000, traps=[Inexact])
+
+
+def exact(number: float) -> Decimal:
+    """The number as it is written."""
+    return Decimal(repr(float(number)))
+
+
+class Totals:
+    """The least and the most that each arm has, which differ by what is missing; larger is better."""
+
+    def __init__(self, settings: Settings) -> None:
+        assert settings.model.limits is not None
+        ends = [self._signed(settings, end) for end in settings.model.limits]
+        self._settings, self._ends = settings, (min(ends), max(ends))
+        self.sums = [(Decimal(0), Decimal(0))] * len(settings.arms)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Totals | None:
+        """For a closed set of items by their means; before version 3 rounded sums were compared."""
+        items = settings.items
+        closed = items is not None and items.size is not None and settings.compare == MEANS
+        return cls(settings) if closed and settings.decisions >= 3 else None
+
+    @staticmethod
+    def _signed(settings: Settings, value: float) -> Decimal:
+        return -exact(value) if settings.minimize else exact(value)
+
+    def copy(self) -> Totals:
+        """The same, which may go its own way."""
+        twin = Totals(self._settings)
+        twin.sums = self.sums.copy()
+        return twin
+
+    def add(self, row: Mapping[int, float | None]) -> None:
+        """Count a round in."""
+        for arm, value in row.items():
+            ends = self._ends if value is None else (self._signed(self._settings, value),) * 2
+            least, most = self.sums[arm]
+            self.sums[arm] = _EXACT.add(least, ends[0]), _EXACT.add(most, ends[1])
+
+    def lead(self, b: int, i: int) -> Decimal:
+        """By how much b is ahead of i in total, at least."""
+        return _EXACT.subtract(self.sums[b][0], self.sums[i][1])
+
+    def leading(self, race: Iterable[int]) -> int:
+        """The arm whose worst lead over the others is largest; the first of several."""
+        arms = list(race)
+        worst = {b: min((self.lead(b, i) for i in arms if i != b), default=Decimal(0)) for b in arms}
+        return max(arms, key=lambda b: (worst[b], -b))
+
+    def verdict(self, race: Iterable[int]) -> int:
+        """The arm ahead, if it is the best or within the tolerance, whatever is missing; else UNDECIDED."""
+        assert self._settings.items is not None
+        assert self._settings.items.size is not None
+        arms = list(race)
+        b = self.leading(arms)
+        within = _EXACT.multiply(exact(self._settings.tolerance), Decimal(-self._settings.items.size))
+        return b if all(self.lead(b, i) >= within for i in arms if i != b) else UNDECIDED
+
+    def tied(self, leader: int, race: Iterable[int]) -> tuple[int, ...]:
+        """The arms that have exactly as much as the leader, and the leader; empty if it is alone."""
+        even = [i for i in race if i == leader or self.lead(leader, i) == 0 == self.lead(i, leader)]
+        return tuple(even) if len(even) > 1 else ()
+
+    def to_list(self) -> list[list[str]]:
+        """As JSON can hold it."""
+        return [[str(least), str(most)] for least, most in self.sums]
+
+    def restore(self, kept: Any) -> None:
+        """What `to_list` gave."""
+        self.sums = [(Decimal(least), Decimal(most)) for least, most in kept]

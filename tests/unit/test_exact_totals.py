@@ -1,0 +1,116 @@
+"""Tolerances, sums and the number of items meet as the numbers that were written, on small closed sets."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from truebest.experiment.events import CREATED, Entry
+from truebest.experiment.experiment import Experiment
+from truebest.experiment.settings import new_settings
+from truebest.experiment.store.memory import MemoryStore
+from truebest.experiment.totals import Totals
+from truebest.experiment.verification import verify
+from truebest.kernels import paired
+from truebest.kernels.wins import near_difference
+from truebest.theory.paired import Paired
+
+SIZES = (1, 2, 3, 7, 10, 57, 99, 100, 101, 120)
+
+
+@pytest.mark.parametrize("items", SIZES)
+def test_a_tolerance_of_hundredths_is_exact_when_items_are_used_up(items: int) -> None:
+    """All wins of the other arm, all numbers of missing values of the leader, all tolerances k/100."""
+    for k in range(101):
+        settings = new_settings(
+            ["b", "i"], items=items, bounds=(0, 1), tolerance=k / 100, failures="worst", seed=1
+        )
+        totals = Totals(settings)
+        for missing in range(items + 1):
+            for wins in {0, items, items - missing, *range(max(0, items - 8), items)}:
+                totals.sums = [(Decimal(items - missing), Decimal(items)), (Decimal(wins), Decimal(wins))]
+                lead = totals.lead(0, 1), totals.lead(1, 0)
+                best = 0 if lead[0] >= lead[1] else 1
+                within = Fraction(int(lead[best])) >= -Fraction(k, 100) * items
+                assert totals.verdict([0, 1]) == (best if within else paired.UNDECIDED)
+
+
+@pytest.mark.parametrize("items", [7, 57, 100])
+def test_equality_is_never_certain(items: int) -> None:
+    """A difference that what is left can just reach is possible; one hundredth of the items less is not."""
+    design = Paired(items)
+    params = design.parameters(2, 0.05)
+    pairs, arms = design.blank(2)
+    for n in range(1, items + 1):
+        arms[paired.ROUNDS] = n
+        arms[paired.SPAN] = sum(items / (items - r) for r in range(n))
+        for lead in range(-n, n + 1):
+            pairs[paired.LEAD, 1] = lead
+            just = lead - (items - n)
+            assert paired.pair_evidence(params, pairs, arms, 0, 1, just / items) < math.inf
+            assert paired.pair_evidence(params, pairs, arms, 0, 1, (just - 1) / items) == math.inf
+
+
+def expected(mine: str, best: str, k: int) -> float:
+    """D within a factor 1 + k/100, of the decimals; smaller is better."""
+    left, right = Fraction(mine), (1 + Fraction(k, 100)) * Fraction(best)
+    return float((left < right) - (left > right))
+
+
+@pytest.mark.parametrize("rounding", [True, False])
+def test_a_factor_of_hundredths_is_exact(rounding: bool) -> None:
+    """All tolerances k/100 and values of 1 to 120 tenths, at, below and above the factor; and the control."""
+    wrong = 0
+    for k in range(1, 101):
+        params = Paired(wins=True).parameters(2, 0.05, k / 100)
+        if not rounding:
+            params[paired.ROUNDING] = 0.0
+        for tenths in range(1, 121):
+            best = str(Decimal(tenths) / 10)
+            at = Decimal(best) * (100 + k) / 100
+            for mine in (str(at - Decimal("1e-6")), str(at), str(at + Decimal("1e-6"))):
+                values = np.array([-float(mine), -float(best)])
+                wrong += near_difference(params, values, values, 0, 1) != expected(mine, best, k)
+    assert (wrong == 0) == rounding
+
+
+def test_infinite_values_are_compared_as_before() -> None:
+    """A failure is worse than every value, and two are a tie."""
+    params = Paired(wins=True).parameters(2, 0.05, 0.07)
+    for mine, best, d in ((-np.inf, -1.0, -1.0), (-1.0, -np.inf, 1.0), (-np.inf, -np.inf, 0.0)):
+        values = np.array([mine, best])
+        assert near_difference(params, values, values, 0, 1) == d
+
+
+def played(version: int, a: list[float], b: list[float], **given: object) -> Experiment:
+    """An experiment on as many items as there are values, of a version of the decisions."""
+    record = new_settings(["a", "b"], 1e-9, items=len(a), seed=3, **given).to_record()  # type: ignore[arg-type]
+    store = MemoryStore()
+    store.create("x", Entry(CREATED, data={**record, "decisions": version}))
+    experiment, values = Experiment.open(store, "x"), {"a": a, "b": b}
+    while pulls := experiment.ask():
+        assert pulls[0].item is not None
+        experiment.tell(pulls[0], values[pulls[0].arm][pulls[0].item])
+    assert verify(store, "x").sound
+    return experiment
+
+
+def test_decimals_that_sum_to_the_same_are_tied() -> None:
+    """Also where binary sums differ: .1 + .2 and .3."""
+    found = played(3, [0.1, 0.2, 0.7], [0.3, 0.6, 0.1], bounds=(0, 1)).status()
+    assert (found.decision, set(found.tied)) == ("a", {"a", "b"})
+
+
+@pytest.mark.parametrize("minimize", [False, True])
+def test_a_difference_that_rounds_away_decides(minimize: bool) -> None:
+    """A hundredth on one of 20 items within a range of 1e9; version 2 called these arms tied."""
+    same = [float(1000 * i) for i in range(20)]
+    more = [*same[:7], same[7] + 0.01, *same[8:]]
+    now = played(3, same, more, bounds=(0, 1e9), minimize=minimize).status()
+    assert (now.decision, now.tied) == ("a" if minimize else "b", ())
+    before = played(2, same, more, bounds=(0, 1e9), minimize=minimize).status()
+    assert set(before.tied) == {"a", "b"}
