@@ -342,12 +342,14 @@ def test_export_is_the_whole_history_with_the_settings() -> None:
     """JSON lines, one JSON document, CSV and a table have the same events; the first holds the settings."""
     create("päckchen 📦")
     decide("päckchen 📦")
-    lines = [json.loads(line) for line in run("export", "päckchen 📦").out.splitlines()]
+    *lines, last = [json.loads(line) for line in run("export", "päckchen 📦").out.splitlines()]
     assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
+    assert last["end"]["lines"] == len(lines)
     assert {line["experiment"] for line in lines} == {"päckchen 📦"}
     assert lines[0]["data"]["arms"] == ["short", "long"]
     document = json.loads(run("export", "päckchen 📦", "--format", "json").out)
     assert document["settings"]["seed"] == 1
+    assert document["end"] == last["end"]
     assert [event["kind"] for event in document["events"]] == [line["kind"] for line in lines]
     table = list(csv.DictReader(io.StringIO(run("export", "päckchen 📦", "--format", "csv").out)))
     assert [row["value"] for row in table] == [
@@ -589,7 +591,7 @@ def test_programs_get_names_letter_for_letter() -> None:
     name = NAMES[0]
     assert run("create", name, *(w for arm in NAMES for w in ("--arm", arm)), "--sigma", "1").code == 0
     assert [row["arm"] for row in rows("ask", name, "-n", "6")] == list(NAMES)
-    lines = [json.loads(line) for line in run("export", name).out.splitlines()]
+    lines = [json.loads(line) for line in run("export", name).out.splitlines()][:-1]
     document = json.loads(run("export", name, "--format", "json").out)
     for events in (lines, document["events"]):
         assert [event["arm"] for event in events[1:]] == list(NAMES)

@@ -126,7 +126,7 @@ CHANGES = {
     "a kind": "UPDATE events SET kind = 'failed' WHERE seq = 21",
     "data": """UPDATE events SET data = '{"deadline":1.0}' WHERE seq = 21""",
     "a hash": "UPDATE events SET chain = 'f0' WHERE seq = 21",
-    "no hash": "UPDATE events SET chain = NULL WHERE seq = 20",
+    "no hash": "UPDATE events SET chain = NULL WHERE seq = 21",
     "a line": "DELETE FROM events WHERE seq = 21",
 }
 
@@ -175,21 +175,25 @@ def test_the_settings_are_part_of_the_chain(store: Store) -> None:
     assert verify(store, "x").intact == 0
 
 
-def test_a_line_of_0_1_beside_ours_is_taken(store: Store) -> None:
-    """A process of version 0.1 that still runs appends without a hash; the chain begins again behind it."""
+def test_a_line_of_0_1_is_one_before_the_first_with_a_hash(store: Store) -> None:
+    """Behind a line that has a hash, one without is refused: its hash may have been removed."""
+    change(store, "DELETE FROM snapshots" if _has_snapshot(store) else "UPDATE experiments SET saved = 0")
+    change(store, "UPDATE events SET chain = NULL WHERE seq <= 10")
+    assert verify(store, "x").intact == 10  # the 11th was made behind one with a hash
+    change(store, "UPDATE events SET chain = NULL WHERE seq > 10")
+    change(store, "UPDATE experiments SET head = NULL")
+    assert (verify(store, "x").unhashed, verify(store, "x").sound) == (41, True)
+    experiment = Experiment.open(store, "x")
+    work(experiment, 1)
+    assert (experiment.verify().unhashed, experiment.verify().sound) == (41, True)
     change(
         store,
         "INSERT INTO events (experiment, seq, time, kind, pull, arm, data)"
-        """ SELECT id, 42, 9e9, 'asked', 21, 0, '{"deadline":null}' FROM experiments""",
+        """ SELECT id, 46, 9e9, 'asked', 23, 0, '{"deadline":null}' FROM experiments""",
     )
-    change(store, "UPDATE experiments SET last = 42")
-    experiment = Experiment.open(store, "x")
-    work(experiment)
-    found = experiment.verify()
-    assert found.sound
-    assert found.unhashed == 1
-    assert found.head
-    change(store, "UPDATE events SET value = 1 - value WHERE seq = 46 AND kind = 'told'")
+    change(store, "UPDATE experiments SET last = 46")
+    with pytest.raises(DamagedLogError, match=r"line 46 .* has no hash, and the line before it has one"):
+        work(Experiment.open(store, "x"))
     assert verify(store, "x").intact == 45
 
 

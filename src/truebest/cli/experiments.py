@@ -191,6 +191,8 @@ def list_experiments(store: StoreUrl = None, format: Listing = ListingFormat.tab
                 rows.append(_summary(Experiment.open(place, name).status()))
             except TruebestError as error:  # made by another version; the others are still worth a look
                 say(f"experiment {name!r} cannot be read: {error}")
+            except Exception as error:  # what is stored was not made by any version
+                say(f"experiment {name!r} cannot be read ({type(error).__name__}: {error}); delete it.")
     finally:
         place.close()
     if not names:
@@ -226,7 +228,9 @@ def export(
 ) -> None:
     """Write out the whole history with the settings: all that the store knows about an experiment.
 
-    The first line, of kind 'created', contains the settings.
+    The first line, of kind 'created', contains the settings; the last one says how many there are, and their
+    hash, so that import refuses a log that was cut off. CSV is for spreadsheets: it has no such line, and
+    import does not read it back.
 
     Example: truebest export prompts --store sqlite:///runs.db > prompts.jsonl
     """

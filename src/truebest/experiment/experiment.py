@@ -20,7 +20,7 @@ from ..errors import InvalidInputError, SuspendedError
 from ..strategies import Strategy
 from . import events
 from .events import Entry
-from .imports import read_log
+from .imports import import_log
 from .leases import expired, worker_name
 from .names import check_name
 from .pulls import Pull, Pulls, pull_seed
@@ -32,7 +32,6 @@ from .store._base import Store
 from .tending import Tending
 from .turn import Turn
 from .values import check_reason, check_value, from_before, listed_pairs
-from .verification import verify
 
 Answer = TypeVar("Answer")
 
@@ -119,30 +118,18 @@ class Experiment(Tending):
 
     @classmethod
     def import_log(cls, store: str | Store, file: str | os.PathLike[str], name: str | None = None) -> Self:
-        """A new experiment from an exported log, with all its lines, after a check of all of them.
+        """A new experiment from an exported log: all of its lines in one transaction, or nothing.
+
+        Every setting and line passes the checks that it passed when it was made. An export of version 0.1 or
+        0.2 does not say where it ends, so it cannot be seen whether the last lines of such a file were lost.
 
         file    as `truebest export` writes it, as JSON lines or as one JSON document
         name    of the new experiment; default its old one
-        Raises  InvalidInputError if that is no such file, if its decision does not follow from its lines, or
-                if there is an experiment of that name; then nothing is stored
+        Raises  InvalidInputError if that is not such a file, if it was cut off or changed, if its decision
+                does not follow from its lines, or if there is an experiment of that name
         """
-        found, entries = read_log(file)
-        place, title = open_store(store), check_name("the name of an experiment", name or found)
-        read_settings(entries[0].data or {})
-        if not place.create(title, entries[0]):
-            raise InvalidInputError(
-                f"there is an experiment {title!r} in {place.place} already; give another name."
-            )
-        try:
-            with place.writing(title) as log:
-                log.append(entries[1:])
-            audit = verify(place, title)
-            if not audit.sound:
-                raise InvalidInputError(f"{audit}; nothing was stored, so export the log again.")
-        except BaseException:
-            place.delete(title)
-            raise
-        return cls.open(place, title)
+        place = open_store(store)
+        return cls.open(place, import_log(place, file, name).name)
 
     # -- ask and tell ----------------------------------------------------------------------------------
 

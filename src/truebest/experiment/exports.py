@@ -1,10 +1,16 @@
-"""A whole log as text, piece by piece: JSON lines, one JSON document, or comma-separated values."""
+"""A whole log as text, piece by piece: JSON lines, one JSON document, or comma-separated values.
+
+JSON lines and documents end by saying how many lines there are, and with which hash, so that one that was cut
+off or changed is not read back. Comma-separated values are for spreadsheets: they have no such end, and are
+not read back.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._records import csv_lines, plain
@@ -12,6 +18,24 @@ from .events import Event
 from .looking import Looking
 
 EVENT = ("seq", "time", "kind", "pull", "arm", "value", "data")
+FORM = {"export": 2}  # what an export that has an end begins with; those of 0.1 and 0.2 have neither
+
+
+class Seal:
+    """What an export ends with: the number of its lines, and a hash of them."""
+
+    def __init__(self) -> None:
+        self._lines, self._hash = 0, hashlib.blake2b(digest_size=16)
+
+    def take(self, record: Mapping[str, Any]) -> None:
+        """The next line, as it is written; KeyError if it has not all columns."""
+        text = json.dumps([record[key] for key in EVENT], sort_keys=True)
+        self._lines += 1
+        self._hash.update(f"{text}\n".encode())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Of the lines so far."""
+        return {"lines": self._lines, "hash": self._hash.hexdigest()}
 
 
 def event_record(event: Event) -> dict[str, Any]:
@@ -32,25 +56,36 @@ def exported(experiment: Looking, format: str) -> Iterator[str]:
 
     format  "jsonl", "csv" or "json"
     """
-    name, events = experiment.name, map(json_record, experiment.events())
+    name, seal = experiment.name, Seal()
     if format == "csv":
         rows = ({"experiment": name, **event_record(event)} for event in experiment.events())
         yield from csv_lines(rows, ["experiment", *EVENT])
     elif format == "json":
-        yield from _document(name, experiment.settings.to_record(), events)
+        yield from _document(name, experiment.settings.to_record(), _sealed(experiment, seal), seal)
     else:
-        for event in events:
-            yield json.dumps({"experiment": name, **event}, allow_nan=False)
+        form: dict[str, Any] = FORM
+        for record in _sealed(experiment, seal):
+            yield json.dumps({"experiment": name, **form, **record}, allow_nan=False)
+            form = {}
+        yield json.dumps({"experiment": name, "end": seal.to_dict()})
 
 
-def _document(name: str, settings: dict[str, Any], events: Iterator[dict[str, Any]]) -> Iterator[str]:
+def _sealed(experiment: Looking, seal: Seal) -> Iterator[dict[str, Any]]:
+    for record in map(json_record, experiment.events()):
+        seal.take(record)
+        yield record
+
+
+def _document(
+    name: str, settings: dict[str, Any], records: Iterator[dict[str, Any]], seal: Seal
+) -> Iterator[str]:
     """One JSON document."""
-    head = json.dumps(plain({"name": name, "settings": settings}), indent=2, allow_nan=False)
+    head = json.dumps(plain({"name": name, **FORM, "settings": settings}), indent=2, allow_nan=False)
     line = head.removesuffix("\n}") + ',\n  "events": ['
     comma = ""  # after every event but the last
-    for event in events:
+    for record in records:
         yield line + comma
-        line = "    " + json.dumps(event, indent=2, allow_nan=False).replace("\n", "\n    ")
+        line = "    " + json.dumps(record, indent=2, allow_nan=False).replace("\n", "\n    ")
         comma = ","
     yield line
-    yield "  ]\n}"
+    yield f'  ],\n  "end": {json.dumps(seal.to_dict())}\n}}'

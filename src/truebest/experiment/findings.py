@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+ROUNDED = 1e-6  # by which means may differ that were computed in another order
+
 
 class RuledOut(NamedTuple):
     """How an arm was ruled out.
@@ -109,3 +111,18 @@ def same_decision(found: Findings | None, record: Mapping[str, Any] | None) -> b
         return False
     own = {"arm": found.arm, "samples": found.samples, "pulls": list(found.pulls)}
     return all(record.get(key) == value for key, value in own.items())
+
+
+def like_decision(found: Findings | None, record: Mapping[str, Any] | None, unit: float) -> bool:
+    """The same, and of the same means, but for rounding: other versions have summed in other orders.
+
+    unit  of the values
+    """
+    if found is None or record is None or not same_decision(found, record):
+        return False
+    pairs = zip(found.means, record.get("means", ()), strict=True)
+    return all(
+        own == said
+        or (None not in (own, said) and math.isclose(own, said, rel_tol=ROUNDED, abs_tol=ROUNDED * unit))  # type: ignore[arg-type]
+        for own, said in pairs
+    )

@@ -341,7 +341,15 @@ def read_settings(record: dict[str, Any], strategy: Strategy | None = None) -> S
                     f"the settings of the experiment lack {key}, which every truebest stores; restore the "
                     f"store from a backup"
                 )
-        kept[name] = how.read(*(whole[key] for key in how.keys))
+        try:
+            kept[name] = how.read(*(whole[key] for key in how.keys))
+        except TruebestError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise StoreError(
+                f"{' and '.join(how.keys)} of the experiment cannot be read "
+                f"({type(error).__name__}: {error}); restore the store from a backup"
+            ) from error
     settings = Settings(**kept)
     return replace(settings, chosen=settings.chosen.with_own(strategy))
 

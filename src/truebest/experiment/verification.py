@@ -8,9 +8,10 @@ from typing import Any
 
 from ..errors import DamagedLogError, StoreError
 from ..strategies import Strategy
+from .admission import Order
 from .designs import new_state
 from .events import CREATED, DECIDED, Entry
-from .findings import same_decision
+from .findings import like_decision
 from .journal import stored_chunks, stored_lines
 from .settings import read_settings
 from .snapshots import agree, as_dict, is_whole, unpacked
@@ -129,6 +130,7 @@ class _Audit:
     def __init__(self, strategy: Strategy | None, recall: Recall) -> None:
         self.strategy, self.recall = strategy, recall
         self.state: State | None = None
+        self._order: Order | None = None
         self.saved: tuple[int, str] | None = None
         self.intact = self.unhashed = 0
         self.snapshot = ""
@@ -146,6 +148,7 @@ class _Audit:
     def follows(self) -> bool | None:
         """Whether every decision so far follows, and none is missing."""
         missing = self.state is not None and self.state.crossed is not None
+        missing = missing or (self._order is not None and self._order.reopens)
         return False if missing else self._follows
 
     def take(self, entries: list[Entry]) -> None:
@@ -172,9 +175,10 @@ class _Audit:
         try:
             assert self.state is not None or not entries
             if self.state is not None:
-                self.state.replay(entries)
+                assert self._order is not None
+                self.state.replay(self._order.checked(entries))
         finally:
-            seen = self.state.seq if self.state is not None else 0
+            seen = 0 if self._order is None else self._order.seq
             self.unhashed += sum(not entry.chain for entry in entries if entry.seq <= seen)
             self.intact = max(self.intact, seen)
 
@@ -183,12 +187,15 @@ class _Audit:
             raise DamagedLogError(entry.seq, f"a log begins with {CREATED!r}, not with {entry.kind!r}")
         settings = read_settings(entry.data or {}, self.strategy)
         self.state = new_state(settings, steers=False, recall=self.recall)
+        self._order = Order(self.state)
         if settings.strategy is None and settings.strategy_record.get("stops_itself"):
             self._follows = None
 
     def _decided(self, entry: Entry) -> None:
         assert self.state is not None
-        if self._follows is not None and not same_decision(self.state.crossed, entry.data):
+        if self._follows is not None and not like_decision(
+            self.state.crossed, entry.data, self.state.settings.model.unit
+        ):
             self._follows = False
 
     def _look_at_snapshot(self, text: str) -> None:

@@ -115,8 +115,9 @@ class Looks:
     async def _summary(self, name: str) -> dict[str, Any]:
         try:
             return await self._desks.use_desk(name, Desk.summary)
-        except TruebestError as error:  # the others are still worth a look
-            return {"name": name, "state": "broken", "headline": f"cannot be read: {error}"}
+        except Exception as error:  # the others are still worth a look
+            known = str(error) if isinstance(error, TruebestError) else f"unexpected {type(error).__name__}"
+            return {"name": name, "state": "broken", "headline": f"cannot be read: {known}"}
 
 
 def _whole_limit(limit: int) -> int:

@@ -49,7 +49,16 @@ def _create(case: Opener) -> str:
         require(not again, "a name that is taken was created again", "say False, and change nothing")
         require(at.lines() == before, "a second creation changed the log", "say False, and change nothing")
         require(at.names() == [at.name], f"names() gave {at.names()}", "list what was created, once")
-    return "a new name and a taken one"
+        other, more = f"other {at.token}", [told(1), told(2, 0.25)]
+        advice = "store the first line and all others at once, with numbers and hashes as append() would"
+        require(at.store.create(other, FIRST, more), "a log with three lines was not created", advice)
+        known = [line._replace(time=0.0, chain="", seq=0) for line in at.lines(other)]
+        require(known == [FIRST, *more], f"a log of three lines has {len(known)} or other ones", advice)
+        pulls = [line.pull for line in at.add(told(3), name=other)]
+        require(pulls == [3] and at.lines(other)[-1].seq == 4, "the next line is not the fourth", advice)
+        again = at.store.create(other, FIRST, more)
+        require(not again and len(at.lines(other)) == 4, "a taken name was created again", advice)
+    return "a new name and a taken one, with one line and with three"
 
 
 @DEMANDS.demand("append", "lines are added at the end, without holes")

@@ -101,8 +101,10 @@ class Store(ABC):
         return f"{type(self).__name__}({self.place!r})"
 
     @abstractmethod
-    def create(self, name: str, first: Entry) -> bool:
-        """Begin a log with its first line, durably; False, and nothing stored, if the name is taken.
+    def create(self, name: str, first: Entry, rest: Sequence[Entry] = ()) -> bool:
+        """Begin a log with its first line, and perhaps others, durably; False if the name is taken.
+
+        They are stored at once: there is never an experiment with some of them.
 
         Raises  InvalidInputError if the name is empty or has control characters
         """

@@ -3,7 +3,7 @@
 Every line carries a hash of itself and of the hash before it. So a changed bit anywhere in the log breaks
 the chain at that line, and is found when the line is read. This detects damage, not forgery: anyone who can
 write to the store can also compute the hashes. Lines written by version 0.1 have none, and the first line
-after them begins a new chain.
+after them begins the chain; behind a line that has a hash, a line without one is damaged.
 """
 
 from __future__ import annotations
@@ -73,6 +73,8 @@ def to_entry(row: Sequence[Any]) -> Entry:
 
 def checked_entry(row: Sequence[Any], previous: str) -> Entry:
     """The line back from its columns, if its hash matches them and the chain before it."""
+    if previous and not row[CHAIN]:
+        raise DamagedLogError(row[SEQ], "it has no hash, and the line before it has one")
     if row[CHAIN] and row[CHAIN] != link(previous, row):
         raise DamagedLogError(row[SEQ], "it does not match its hash")
     return to_entry(row)

@@ -273,13 +273,13 @@ class SqlStore(Store):
     def _connect(self) -> Session:
         """A new connection to tables of the current version."""
 
-    def create(self, name: str, first: Entry) -> bool:
+    def create(self, name: str, first: Entry, rest: Sequence[Entry] = ()) -> bool:
         check_name("the name of an experiment", name)
         with self._guard, self._block(write=True) as session:
             if not session.run(CREATE, (name,)):
                 return False
             with self._log(session, name, write=True, new=True) as log:
-                log.append([first])
+                log.append([first, *rest])
             return True
 
     def names(self) -> list[str]:

@@ -17,12 +17,20 @@ from ._rows import CHAIN, SEQ, TIME, Row, to_entry, to_rows
 class _Book:
     """One experiment: its lines, renewed leases and snapshot, as far as they are committed."""
 
-    def __init__(self, first: Row) -> None:
-        self.rows = [first]
+    def __init__(self, rows: list[Row]) -> None:
+        self.rows: list[Row] = []
         self.of_pull: dict[int, list[Row]] = {}
         self.snapshot: tuple[int, str] | None = None
         self.leases: dict[int, float] = {}
         self.writer = threading.Lock()
+        self.add(rows)
+
+    def add(self, rows: list[Row]) -> None:
+        """Lines at the end."""
+        self.rows += rows
+        for row in rows:
+            if row[1] is not None:
+                self.of_pull.setdefault(row[1], []).append(row)
 
 
 class _MemoryLog(Log):
@@ -91,10 +99,7 @@ class _MemoryLog(Log):
         """Publish what the block added, or forget it."""
         self.open = False
         if keep and self._write:
-            self._book.rows += self._new
-            for row in self._new:
-                if row[1] is not None:
-                    self._book.of_pull.setdefault(row[1], []).append(row)
+            self._book.add(self._new)
             self._book.snapshot, self._book.leases = self._snapshot, self._leases
 
 
@@ -108,9 +113,9 @@ class MemoryStore(Store):
         self._books: dict[str, _Book] = {}
         self._guard = NestingGuard()
 
-    def create(self, name: str, first: Entry) -> bool:
+    def create(self, name: str, first: Entry, rest: Sequence[Entry] = ()) -> bool:
         check_name("the name of an experiment", name)
-        book = _Book(to_rows([first], 0, "", time.time())[0])
+        book = _Book(to_rows([first, *rest], 0, "", time.time()))
         with self._guard:
             return self._books.setdefault(name, book) is book
 
