@@ -64,3 +64,47 @@ def test_writers_do_not_disturb_each_other(tmp_path: Path) -> None:
         thread.join()
     assert file.read_text() in texts
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_disk_has_the_text_before_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """First the whole text is synced, then it takes its name, then the folder is synced."""
+    file, seen = tmp_path / "new", []
+    sync, replace = os.fsync, os.replace
+
+    def synced(handle: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+        seen.append(("folder", file.exists()) if is_folder else ("file", os.fstat(handle).st_size))
+        sync(handle)
+
+    def replaced(old: Path, new: Path) -> None:
+        seen.append(("name", Path(old).stat().st_size))
+        replace(old, new)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", replaced)
+    write_whole(file, "text" * 5000)
+    assert seen == [("file", 20_000), ("name", 20_000), ("folder", True)]
+
+
+def test_a_folder_that_cannot_be_opened_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows: the file is written all the same; but a disk that refuses the text is one."""
+    opened = os.open
+
+    def refuses_folders(path: Path, flags: int, *mode: int) -> int:
+        if Path(path).is_dir():
+            raise PermissionError(13, "Permission denied")
+        return opened(path, flags, *mode)
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "open", refuses_folders)
+    write_whole(tmp_path / "new", "text")
+    assert (tmp_path / "new").read_text() == "text"
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(tmp_path / "new", "longer text")
+    assert (tmp_path / "new").read_text() == "text"
+    assert list(tmp_path.iterdir()) == [tmp_path / "new"]
