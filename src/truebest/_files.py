@@ -11,9 +11,9 @@ from pathlib import Path
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
     """Replace a file, or make it; a link keeps its target, and a device or a pipe is written to.
 
-    The text goes into a new file beside it first, which takes its name once the disk has it; when this returns,
-    the disk has the name, too. The mode of that file is left to the kernel, which alone can apply the umask
-    without changing it for the other threads.
+    The text goes into a new file beside it first, which takes its name once the disk has it; when this
+    returns, the disk has the name, too. The mode of that file is left to the kernel, which alone can apply
+    the umask without changing it for the other threads.
     """
     target = Path(path).resolve()
     if target.exists() and not target.is_file():

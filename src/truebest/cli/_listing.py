@@ -12,7 +12,7 @@ from ._output import ListingFormat, number, print_csv, print_json, print_table
 if TYPE_CHECKING:
     from ..experiment.status import Status
 
-ARM = ["arm", "is", "samples", "mean", "deviation", "behind_at_least", "behind_at_most", "pending"]
+ARM = ["arm", "is", "samples", "failed", "mean", "deviation", "behind_at_least", "behind_at_most", "pending"]
 
 
 def show(
@@ -39,6 +39,7 @@ def arm_rows(now: Status) -> list[dict[str, Any]]:
                 "arm": arm,
                 "is": standing,
                 "samples": now.pulls[arm],
+                "failed": now.failures.get(arm, 0),
                 "mean": now.means[arm],
                 "deviation": now.deviations.get(arm),
                 "behind_at_least": low,

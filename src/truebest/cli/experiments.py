@@ -105,8 +105,17 @@ def print_status(now: Status) -> None:
     for key, text in lines:
         print(harmless(f"{key:<11}{text}"))
     print()
-    header = ["arm", "samples", "mean", "sd", f"{now.leader or 'leader'} is better by", "pending"]
-    cells = [_arm_cells(row) for row in arm_rows(now)]
+    failed = any(now.failures.values())
+    header = [
+        "arm",
+        "samples",
+        *(["failed"] if failed else []),
+        "mean",
+        "sd",
+        f"{now.leader or 'leader'} is better by",
+        "pending",
+    ]
+    cells = [_arm_cells(row, failed) for row in arm_rows(now)]
     if now.control is not None:
         header.append(f"better than {now.control} by")
         for arm, row in zip(now.arms, cells, strict=True):
@@ -115,10 +124,11 @@ def print_status(now: Status) -> None:
     print_ends(now)
 
 
-def _arm_cells(row: dict[str, Any]) -> list[str]:
+def _arm_cells(row: dict[str, Any], failed: bool) -> list[str]:
     better = _ends(row["behind_at_least"], row["behind_at_most"])
     mean, deviation = ("" if row[key] is None else number(row[key], 4) for key in ("mean", "deviation"))
-    return [harmless(row["arm"]), str(row["samples"]), mean, deviation, better, str(row["pending"])]
+    counts = [str(row["samples"]), *([str(row["failed"] or "")] if failed else [])]
+    return [harmless(row["arm"]), *counts, mean, deviation, better, str(row["pending"])]
 
 
 def _ends(low: float | None, high: float | None) -> str:
@@ -199,7 +209,18 @@ def list_experiments(store: StoreUrl = None, format: Listing = ListingFormat.tab
         say("the store has no experiments yet.")
     show(
         rows,
-        ["name", "arms", "delta", "samples", "decision", "promise", "leader", "stopped", "suspended"],
+        [
+            "name",
+            "arms",
+            "delta",
+            "samples",
+            "failed",
+            "decision",
+            "promise",
+            "leader",
+            "stopped",
+            "suspended",
+        ],
         format,
     )
 
@@ -211,6 +232,7 @@ def _summary(now: Status) -> dict[str, Any]:
         "arms": len(now.arms),
         "delta": now.delta,
         "samples": now.samples,
+        "failed": sum(now.failures.values()),
         "decision": now.decision,
         "promise": now.promise,
         "leader": leader,

@@ -86,6 +86,12 @@ Workers = Annotated[str, typer.Option(metavar="INT", help="How many commands to 
 Failing = Annotated[
     OnError, typer.Option(help="What to do when a command gives no number: stop, or repeat the same pull.")
 ]
+AllowFailing = Annotated[
+    bool,
+    typer.Option(
+        "--allow-failing", help="Go on though an arm fails in all of its first ten calls, or all arms fail."
+    ),
+]
 Shell = Annotated[bool, typer.Option("--shell", help="Run the commands with sh.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "--no-progress", help="Show no live view and no remarks.")]
 Printed = Annotated[ResultFormat, typer.Option(help="Output format of the result; csv lists the arms.")]
@@ -125,6 +131,7 @@ def identify(
     workers: Workers = "1",
     worker: Worker = None,
     on_error: Failing = OnError.stop,
+    allow_failing: AllowFailing = False,
     shell: Shell = False,
     quiet: Quiet = False,
     expect: Expected = None,
@@ -157,6 +164,7 @@ def identify(
     require_scale(options, lambda: store is not None and _is_stored(store, name))
     options |= _limits(max_samples, timeout, len(arms)) | _place(store, name, arms)
     options |= {"rng": seed_of(seed), "on_error": _policy(on_error, quiet), "worker": worker}
+    options["allow_failing"] = allow_failing
     _check_expected(expect, arms)
     with _resumable(store is not None), _workers(commands, _width(workers)) as pool, remarks(quiet):
         result = _run(arms, workers=pool, progress=_progress(quiet), **options)

@@ -71,6 +71,7 @@ class Status:
     no_winner    whether it was found that no arm wins against all others; only with direct=True
     beaten       then, and before that: arm -> an arm that was found to win against it. That a beaten arm is
                  no winner is promised with the decision; by whom it is beaten, for each arm by itself
+    failures     how many pulls of each arm gave no value, each time counted
     caveats      what voids the promise, weakens it, or should be known: pairs of a code and a sentence, each
                  with its `effect`; docs/guides/live.md lists the codes
     """
@@ -113,6 +114,7 @@ class Status:
     wins: dict[str, tuple[int, int]] = field(default_factory=dict)
     no_winner: bool = False
     beaten: dict[str, str] = field(default_factory=dict)
+    failures: dict[str, int] = field(default_factory=dict)
 
     @property
     def decided(self) -> bool:
@@ -177,7 +179,12 @@ class Status:
 
     @property
     def sentence(self) -> str:
-        """Where the experiment stands, in one sentence."""
+        """Where the experiment stands, in one sentence; with the failures."""
+        failed = [caveat.sentence for caveat in self.caveats if caveat.code == "failed"]
+        return "; ".join([self._standing, *failed])
+
+    @property
+    def _standing(self) -> str:
         if self.no_winner:
             return f"there is no winner: each arm loses to another one; {self.assumes}; {self.spent}"
         if self.decision is not None:
@@ -351,6 +358,7 @@ def status_of(name: str, state: State, waits_for: Hold | None = None) -> Status:
         wins={arm: one for arm, one in zip(arms, seen.wins, strict=False) if arm != leader},
         no_winner=state.decision is not None and leader is None,
         beaten={arms[a]: arms[b] for a, b in enumerate(seen.beaten) if b is not None},
+        failures=dict(zip(arms, state.counts["failed"], strict=True)),
     )
 
 

@@ -20,12 +20,20 @@ FINE = 1e-3  # of an interval's width: a lower end that is barely above 0 is sho
 def arm_table(status: Status, means: bool) -> tuple[list[str], list[list[str]]]:
     """Header and rows: the leader first, then the others by mean; with intervals of the means, if known."""
     means = means and any(ends is not None for ends in status.mean_intervals.values())
-    header = ["arm", "samples", "mean", *(["mean between"] if means else []), "sd"]
+    failed = any(status.failures.values())
+    header = [
+        "arm",
+        "samples",
+        *(["failed"] if failed else []),
+        "mean",
+        *(["mean between"] if means else []),
+        "sd",
+    ]
     does = "wins - loses" if status.compare == "wins" else "is better by"
     header.append(f"{shortened(status.leader or 'leader', TITLE)} {does}")
     if status.control is not None:
         header.append(f"better than {shortened(status.control, TITLE)} by")
-    return header, [_row(status, arm, means) for arm in _order(status)]
+    return header, [_row(status, arm, means, failed) for arm in _order(status)]
 
 
 def _below(status: Status) -> list[str]:
@@ -33,8 +41,10 @@ def _below(status: Status) -> list[str]:
     return ["", f"{status.ends[:1].upper()}{status.ends[1:]}."] if status.ends else []
 
 
-def _row(status: Status, arm: str, means: bool) -> list[str]:
-    row = [arm, str(status.pulls[arm]), shown(status.means[arm])]
+def _row(status: Status, arm: str, means: bool, failed: bool) -> list[str]:
+    row = [arm, str(status.pulls[arm])]
+    row += [str(status.failures[arm] or "")] if failed else []
+    row.append(shown(status.means[arm]))
     row += [interval_text(status.mean_intervals.get(arm))] if means else []
     row.append(shown(status.deviations.get(arm)))
     better = interval_text(status.intervals.get(arm))
@@ -97,6 +107,7 @@ def records(status: Status) -> list[dict[str, Any]]:
             {
                 "arm": arm,
                 "samples": status.pulls[arm],
+                "failed": status.failures.get(arm, 0),
                 "mean": status.means[arm],
                 "deviation": status.deviations.get(arm),
                 **{f"{what}_at_least": _finite(pair, 0) for what, pair in ends.items()},

@@ -40,6 +40,7 @@ class Options(Shared, total=False):
     worker: str | None
     callbacks: Iterable[Callback]
     progress: Progress
+    allow_failing: bool
 
 
 _shown = spelled_out(Options.__annotations__, like=Run)
@@ -87,6 +88,8 @@ def identify(
                   that returns False ends the run
     progress      show the live view; by default on a terminal and in a notebook; "lines" for a line on
                   stderr every ten seconds
+    allow_failing whether to go on where an arm fails in all of its first ten calls, or all arms fail; without
+                  it the run then stops with an ArmError that has the last failure
     Returns       Result; its `best` is None if a budget ran out first, a callback or a stop ended the run, or
                   there is no winner
     Raises        InvalidInputError, StoreError, ArmError, SuspendedError

@@ -62,7 +62,7 @@ class Result(Status):
             if self.resumed >= self.samples:
                 text += "; already decided, so nothing was run"
         text += f"; {self.versus_control}" if self.versus_control else ""
-        return text + "".join(f"; note: {note}" for note in self.notes(self.decided))
+        return text + "".join(f"; note: {note}" for note in self.notes(self.decided) if note not in text)
 
     def __str__(self) -> str:
         return as_text(self, self.sentence)

@@ -32,6 +32,7 @@ OnError = str | Callable[[Pull, BaseException], float | None]
 Callback = Callable[[Status], object]
 
 POLICIES = ("raise", "retry")
+BARREN = 10  # calls from the beginning, all of which failed, after which a run is given up
 MOST_TRIES = 10  # of one pull, under on_error="retry", before the run is given up
 FIRST_WAIT, LONGEST_WAIT = 0.1, 10.0  # seconds before a failed pull is repeated; doubled each time
 POLL = 0.2  # seconds between looks at a store where others have the pulls that are needed
@@ -66,6 +67,7 @@ class Run:
         worker: str | None = None,
         callbacks: Iterable[Callback] = (),
         progress: Progress = None,
+        allow_failing: bool = False,
         **settings: Unpack[Shared],
     ) -> None:
         self.functions = named_functions(arms)
@@ -77,6 +79,8 @@ class Run:
         self.pull_timeout = None if pull_timeout is None else seconds("pull_timeout", pull_timeout)
         self.max_samples = None if max_samples is None else _budget(max_samples, len(self.functions))
         self.on_error = on_error if callable(on_error) else _door.choice("on_error", on_error, POLICIES)
+        self.allow_failing = allow_failing
+        self.barren = dict.fromkeys(self.functions, 0)  # calls of arms that have not given a value yet
         self.callbacks = tuple(callbacks)
         check_progress(progress)
         self.width = width
@@ -210,6 +214,8 @@ class Run:
     def result(self) -> Result:
         """What was found, and why the run ended."""
         status = self.experiment.status()
+        if self.settles_failures and not self.allow_failing:
+            self._refuse_all_failed(status)
         ended = self.ended or ("max_samples" if self.exhausted else "timeout")
         if ended == "max_samples" and status.items is not None and status.rounds == status.items:
             ended = "items"
@@ -240,9 +246,11 @@ class Run:
             return self._failed(pull, error)
         value = future.result()
         try:
-            return check_value(value, self.experiment.settings)
+            found = check_value(value, self.experiment.settings)
         except InvalidInputError as error:
             return self._failed(pull, ValueError(str(error).partition("; ")[0]))
+        self.barren.pop(pull.arm, None)
+        return found
 
     def _failed(self, pull: Pull, error: Exception) -> float | None:
         """None if the pull is to be repeated; the log counts it in any case."""
@@ -250,6 +258,7 @@ class Run:
         self.experiment.fail(pull, reason)
         if self.settles_failures:
             self._look()
+            self._count_barren(pull, reason)
             return None
         reasons = self.failures.setdefault(pull.id, [])
         reasons.append(reason)
@@ -269,7 +278,40 @@ class Run:
                 f"{same if len(set(reasons)) == 1 else ''}; dropping such a pull would bias the arm, so fix "
                 f"the arm and run again."
             ) from error
+        self._count_barren(pull, reason)
         return None
+
+    def _count_barren(self, pull: Pull, reason: str) -> None:
+        """Give up if an arm, or all of them, has failed from the beginning: what that finds is not meant."""
+        if pull.arm in self.barren:
+            self.barren[pull.arm] += 1
+        count = self.barren.get(pull.arm, 0)
+        if count >= BARREN and not self.allow_failing:
+            raise ArmError(
+                f"arm {pull.arm!r} failed in all of its first {count} calls, the last time with {reason}; "
+                f"fix it, or allow_failing=True (--allow-failing) goes on."
+            )
+        tried = len(self.barren) == len(self.functions) and all(self.barren.values())
+        if tried and sum(self.barren.values()) >= BARREN and not self.allow_failing:
+            raise self._all_failed(sum(self.barren.values()), reason)
+
+    def _refuse_all_failed(self, status: Status) -> None:
+        """Refuse a result, perhaps of an earlier run, in which no call gave a value."""
+        failed = ""
+        for event in self.experiment.events() if any(status.failures.values()) else ():
+            if event.kind in ("told", "retracted"):
+                return
+            if event.kind == "failed":
+                failed = str((event.data or {}).get("reason"))
+        if failed:
+            raise self._all_failed(sum(status.failures.values()), failed)
+
+    @staticmethod
+    def _all_failed(count: int, reason: str) -> ArmError:
+        return ArmError(
+            f"all {count} calls failed, the last one with {reason}; nothing is found by that, so fix the "
+            f"arms, or allow_failing=True (--allow-failing) goes on."
+        )
 
 
 def _budget(max_samples: int, num_arms: int) -> int:

@@ -41,7 +41,12 @@ def _best(status: Status, leader: str) -> str:
 
 
 def answer(status: Status) -> str:
-    """What was found, after how much, and what it rests on."""
+    """What was found, after how much, what it rests on, and how many pulls failed."""
+    failed = [f" {_begun(one.sentence)}." for one in status.caveats if one.code == "failed"]
+    return "".join([_answer(status), *failed])
+
+
+def _answer(status: Status) -> str:
     after = f"after {status.spent}"
     if status.no_winner:
         return f"Decided {after}: each option loses to another one; {status.assumes}."
