@@ -17,12 +17,11 @@ from support.commands import refused, run
 from truebest import Experiment, InvalidInputError
 from truebest.errors import StoreError, SuspendedError
 from truebest.experiment.exports import Seal, exported
-from truebest.experiment.settings import Given
 from truebest.experiment.store import _sql, open_store
 
 Line = dict[str, Any]
 ARMS = ["a", "b", "c"]
-PLAIN = Given(stopping="mixture", strategy="uniform")  # quick to compute
+PLAIN: dict[str, Any] = {"stopping": "mixture", "strategy": "uniform"}  # quick to compute
 
 
 def value_of(seed: int, arm: str) -> float:

@@ -47,7 +47,14 @@ _ESCAPES = re.compile(
 
 
 class CommandError(ArmError):
-    """A command gave no number; the message says why."""
+    """A command gave no number; the message says why.
+
+    shown  the same with the end of its stderr: for the terminal only, as it may hold secrets
+    """
+
+    def __init__(self, message: str, stderr: str = "") -> None:
+        super().__init__(message)
+        self.shown = message + stderr
 
 
 class Commands:
@@ -128,7 +135,7 @@ class CommandArm:
         if not trouble:
             number, trouble = last_number(output)
         if trouble:
-            raise CommandError(trouble + last_words(errors))
+            raise CommandError(trouble, last_words(errors))
         return number
 
     def _start(self, pull: Pull, *item: Any) -> subprocess.Popen[bytes]:

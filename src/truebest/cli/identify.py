@@ -92,6 +92,13 @@ AllowFailing = Annotated[
         "--allow-failing", help="Go on though an arm fails in all of its first ten calls, or all arms fail."
     ),
 ]
+About = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ARM=TEXT",
+        help="With --store, what an arm is, stored in place of a shortened form and a hash of its command.",
+    ),
+]
 Shell = Annotated[bool, typer.Option("--shell", help="Run the commands with sh.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "--no-progress", help="Show no live view and no remarks.")]
 Printed = Annotated[ResultFormat, typer.Option(help="Output format of the result; csv lists the arms.")]
@@ -132,6 +139,7 @@ def identify(
     worker: Worker = None,
     on_error: Failing = OnError.stop,
     allow_failing: AllowFailing = False,
+    about: About = None,
     shell: Shell = False,
     quiet: Quiet = False,
     expect: Expected = None,
@@ -162,7 +170,7 @@ def identify(
         *(control, items, failures, compare, direct),
     )
     require_scale(options, lambda: store is not None and _is_stored(store, name))
-    options |= _limits(max_samples, timeout, len(arms)) | _place(store, name, arms)
+    options |= _limits(max_samples, timeout, len(arms)) | _place(store, name, arms, about or [])
     options |= {"rng": seed_of(seed), "on_error": _policy(on_error, quiet), "worker": worker}
     options["allow_failing"] = allow_failing
     _check_expected(expect, arms)
@@ -215,10 +223,20 @@ def _check_start(unread: list[str]) -> None:
         )
 
 
-def _place(store: str | None, name: str, arms: dict[str, CommandArm]) -> dict[str, Any]:
+def _place(store: str | None, name: str, arms: dict[str, CommandArm], given: list[str]) -> dict[str, Any]:
     """Where the run is stored, and what its arms are; nothing, if it is not stored."""
+    without_compiling()
+    from ..experiment.about import abbreviated
+
+    texts = dict(word.partition("=")[::2] for word in given)
+    wrong = [word for word in given if word.partition("=")[0] not in arms or "=" not in word]
+    if wrong or (given and store is None):
+        raise InvalidInputError(
+            f"--about must be ARM=TEXT with one of the arms {', '.join(arms)}, and needs --store, got "
+            f"{(wrong or given)[0]!r:.60}."
+        )
     if store is not None:
-        about = {arm.name: arm.command for arm in arms.values()}
+        about = {arm.name: texts.get(arm.name, abbreviated(arm.command)) for arm in arms.values()}
         return {"store": store_url(store), "name": name, "about": about}
     if name != DEFAULT_NAME:
         raise InvalidInputError(f"the name {name!r} needs a store; add --store sqlite:///runs.db.")
@@ -300,7 +318,7 @@ def _policy(on_error: OnError, quiet: bool) -> Callable[[Pull, BaseException], N
     last: dict[int, str] = {}
 
     def decide(pull: Pull, error: BaseException) -> None:
-        what = f"arm {pull.arm!r} failed in pull {pull.id}: {error}"
+        what = f"arm {pull.arm!r} failed in pull {pull.id}: {getattr(error, 'shown', error)}"
         if on_error is OnError.stop:
             raise ArmError(f"{what}; fix the command, or give --on-error retry to repeat such a pull.")
         failures[pull.arm] += 1

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._records import csv_lines, plain
+from .about import without_stderr
 from .events import Event
 from .looking import Looking
 
@@ -39,8 +40,11 @@ class Seal:
 
 
 def event_record(event: Event) -> dict[str, Any]:
-    """A line of the log by name of column."""
-    return {key: getattr(event, key) for key in EVENT}
+    """A line of the log by name of column; the end of a command's stderr, perhaps a secret, left out."""
+    record = {key: getattr(event, key) for key in EVENT}
+    if event.data and isinstance(event.data.get("reason"), str):
+        record["data"] = {**event.data, "reason": without_stderr(event.data["reason"])}
+    return record
 
 
 def json_record(event: Event) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from ..strategies import Strategy
 from ..theory.models import Model
 from ..theory.paired import Paired
 from ..theory.stopping import StoppingRule
+from .about import same_about
 from .checks import (
     check_about,
     check_arms,
@@ -198,7 +199,9 @@ class Settings:
         metadata=setting("lease", check=check_lease, default=3600.0, nullable=True, fixed=False)
     )
     about: tuple[str, ...] | None = field(
-        metadata=setting("about", check=check_about, default=None, per_arm=True, read=read_about)
+        metadata=setting(
+            "about", check=check_about, default=None, per_arm=True, read=read_about, same=same_about
+        )
     )
 
     control: str | None = field(

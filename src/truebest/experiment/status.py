@@ -42,8 +42,7 @@ class Status:
                  their own, apart from the decision
     better_than_control  the arms that are better than the control, in the same sense; None if nothing is
                  proven, or without a control
-    waits_for    the pull that results wait for: its id and arm, which worker has it, since when and until
-                 when; `hold` says so in words, and what to do; None if there is none
+    waits_for    the pull that results wait for, and who has it; `hold` says what to do; None if there is none
     stopped      why it was ended by hand, undecided and for good; None if it was not
     promise      what is proven: the decision is, or would be, wrong with at most this probability; None if
                  nothing is, and `caveats` say why
@@ -180,8 +179,7 @@ class Status:
     @property
     def sentence(self) -> str:
         """Where the experiment stands, in one sentence; with the failures."""
-        failed = [caveat.sentence for caveat in self.caveats if caveat.code == "failed"]
-        return "; ".join([self._standing, *failed])
+        return "; ".join([self._standing, *(c.sentence for c in self.caveats if c.code == "failed")])
 
     @property
     def _standing(self) -> str:
@@ -306,8 +304,7 @@ def plural(number: int, thing: str) -> str:
 
 def status_of(name: str, state: State, waits_for: Hold | None = None) -> Status:
     """Where the experiment of that name stands; what it waits for is not in the state."""
-    settings = state.settings
-    arms = settings.arms
+    settings, arms = state.settings, state.settings.arms
     seen = state.decision or state.findings()
     leader = arms[seen.arm] if seen.arm >= 0 else None
     pending = [0] * len(arms)
@@ -364,8 +361,7 @@ def status_of(name: str, state: State, waits_for: Hold | None = None) -> Status:
 
 def _race(state: State, seen: Findings) -> tuple[float | None, tuple[str, ...]]:
     """How far below the best the leader can be, and the arms that may still be the best."""
-    arms = state.settings.arms
-    tolerance = state.settings.tolerance
+    arms, tolerance = state.settings.arms, state.settings.tolerance
     if state.decision is not None and seen.arm < 0:
         return None, ()
     if state.decision is not None and tolerance == 0.0:

@@ -19,6 +19,7 @@ from .._page_style import STYLE
 from .._records import plain
 from .._text import harmless, moment, rough, shortened
 from ..experiment.events import Event
+from ..experiment.exports import event_record
 from ..experiment.promise import VOIDS, WEAKENS, percent
 from ..experiment.settings import Settings
 from ..experiment.status import Status, plural
@@ -257,7 +258,11 @@ def _log(course: Course) -> str:
 def _details(event: Event) -> str:
     if event.kind in ("created", "decided"):
         return "the settings" if event.kind == "created" else f"{(event.data or {}).get('best', '')} is best"
-    data = {key: value for key, value in (event.data or {}).items() if key not in ("deadline", "check")}
+    data = {
+        key: value
+        for key, value in (event_record(event)["data"] or {}).items()
+        if key not in ("deadline", "check")
+    }
     return "; ".join(f"{key}: {plain(value)}" for key, value in data.items() if value is not None)
 
 
