@@ -1,4 +1,4 @@
-"""No file over 400 lines and no function over 60, but for a stated reason."""
+"""No file over 600 lines and no function over 60, but for a stated reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import truebest
 
 SOURCE = Path(truebest.__file__).parent
-FILE_LINES, FUNCTION_LINES = 400, 60
+FILE_LINES, FUNCTION_LINES = 600, 60
 
 # What may be longer, and why. An entry that is no longer needed must go: the tests say so.
 LONG_FILES: dict[str, str] = {}

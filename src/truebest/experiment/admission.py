@@ -166,8 +166,12 @@ class Order:
             return "it asks for a pull while the experiment is suspended"
         if observed is not False and (observed is not True or self._settings.design is not None):
             return "it observes a value, which is not of its rounds"
-        if type(data.get("check", True)) is not bool or not _is_number(data.get("deadline")):
-            return "its deadline is not a number, or its check not a boolean"
+        if any(type(data.get(key, True)) is not bool for key in ("check", "together")):
+            return "its check, or its together, is not a boolean"
+        if not _is_number(data.get("deadline")):
+            return "its deadline is not a number"
+        if "together" in data and not observed:
+            return "it is one of several values from before, and is not observed"
         if data.get("worker") is not None:
             check_name("the name of a worker", data["worker"])
         return ""
