@@ -17,6 +17,7 @@ import pytest
 import truebest
 from support.refusals import refused_in_one_sentence
 from truebest.simulation import memory
+from truebest.simulation.summary import exact_interval
 
 MEANS = (0.9, 0.5, 0.45, 0.4)
 
@@ -99,6 +100,54 @@ def test_censored_runs_are_counted_and_named() -> None:
     assert ">= " in str(found)
     assert "censored" in str(found)
     assert cell.errors == 0  # with equal arms no recommendation is wrong
+
+
+def test_what_runs_that_were_cut_off_would_recommend_is_kept(tmp_path: Path) -> None:
+    """The arm of largest mean when they ended, as their traces have it; in files, in halves, in a summary."""
+    options = {"seed": 2, "max_samples": 60, "progress": False}
+    means = (0.5, 0.45, 0.3)
+    found = truebest.simulate("tas-d", means, 0.2, runs=60, **options)  # type: ignore[arg-type]
+    cell = found.cells[0]
+    for run in range(60):
+        path = truebest.trace("tas-d", means, 0.2, run=run, seed=2, max_samples=60)
+        leader = -1 if path.recommended is not None else int(path.means[-1].argmax())
+        assert cell.leaders[run] == leader
+    assert 0 < cell.wrong_leaders == (cell.leaders > 0).sum() < cell.censored < 60
+    found.save(tmp_path / "found.json")
+    again = truebest.load_simulation(tmp_path / "found.json").cells[0]
+    halves = [
+        truebest.simulate("tas-d", means, 0.2, runs=30, first=first, **options)  # type: ignore[arg-type]
+        for first in (0, 30)
+    ]
+    for other in (again, (halves[0] + halves[1]).cells[0]):
+        assert other.leaders.tolist() == cell.leaders.tolist()
+    short = truebest.simulate("tas-d", means, 0.2, runs=60, keep="summary", **options).cells[0]  # type: ignore[arg-type]
+    assert (short.wrong_leaders, short.decided) == (cell.wrong_leaders, cell.decided)
+    row = cell.to_dict()
+    assert (row["decided"], row["censored"], row["wrong_leaders"]) == (
+        cell.decided, cell.censored, cell.wrong_leaders
+    )  # fmt: skip
+
+
+def test_the_error_rate_is_that_of_decided_runs() -> None:
+    """With its exact interval; where none is decided none is shown, in numbers, table and notes."""
+    some = truebest.simulate("uniform", (0.5, 0.4, 0.3), 0.3, runs=300, max_samples=60).cells[0]
+    assert 0 < some.errors < some.decided < 300
+    assert some.error_rate == some.errors / some.decided
+    assert some.error_interval() == exact_interval(some.errors, some.decided)
+    found = truebest.simulate("uniform", (0.31, 0.3), 0.05, runs=200, max_samples=20, stopping="mixture")
+    cell = found.cells[0]
+    assert (cell.decided, cell.errors, cell.censored) == (0, 0, 200)
+    assert np.isnan(cell.error_rate)
+    assert cell.error_interval() == (0.0, 1.0)
+    assert 60 < cell.wrong_leaders < 140
+    header, (row,) = found.table()
+    shown = dict(zip(header, row, strict=True))
+    assert (shown["errors"], shown["error rate"], shown["cut off"]) == ("0", "-", "200")
+    assert shown["wrong leader"] == str(cell.wrong_leaders)
+    (note,) = found.notes()
+    assert f"A wrong arm led {cell.wrong_leaders} of them when they ended; there is no error rate." in note
+    assert "no run is decided" in found.plot().axes[1].texts[0].get_text()
 
 
 def test_several_best_arms_and_errors() -> None:

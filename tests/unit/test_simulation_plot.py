@@ -114,7 +114,9 @@ def test_errors_above_delta_show() -> None:
 def test_what_is_missing_is_said() -> None:
     """Runs that were cut off, an interruption, a row without runs, and rows beyond the most."""
     cut = simulated("uniform", max_samples=20)
-    assert [text.get_text() for text in cut.plot().axes[0].texts] == [f"{cut.cells[0].censored} cut off"]
+    assert [text.get_text() for text in cut.plot().axes[0].texts] == [
+        f"{cut.cells[0].censored} cut off, {cut.cells[0].wrong_leaders} with a wrong leader"
+    ]
     cell = simulated(runs=10).cells[0]
     empty = np.zeros(0, dtype=np.int64)
     none = dataclasses.replace(cell, samples=empty, recommended=empty, spans=((0, 0, 0),), complete=False)

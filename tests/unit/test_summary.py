@@ -45,6 +45,7 @@ def test_a_summary_has_the_estimates_of_the_runs(threads: int) -> None:
     )  # fmt: skip
     for cell, twin in zip(full, short, strict=True):
         assert (cell.runs, cell.errors, cell.censored) == (twin.runs, twin.errors, twin.censored)
+        assert cell.wrong_leaders == twin.wrong_leaders
         assert cell.mean_samples == twin.mean_samples
         assert cell.standard_error == pytest.approx(twin.standard_error, rel=1e-12)
         assert cell.mean_pulls.tolist() == twin.mean_pulls.tolist()

@@ -34,7 +34,11 @@ MEANINGS = (
         "below, first",
         "on how many bandits it took fewer samples than the reference; on how many none took fewer",
     ),
-    ("wrong, cut off", "runs with a wrong answer; runs without an answer at the largest number of samples"),
+    (
+        "wrong, cut off",
+        "runs with a wrong answer; runs without an answer at the largest number of samples, and how many of "
+        "these a wrong arm led",
+    ),
     (
         "targets, pulls move",
         "per 1000 samples, ½ Σ|change| of the target weights, and of the shares of pulls between windows of "

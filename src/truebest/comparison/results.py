@@ -40,6 +40,7 @@ class Standing:
     first           on how many bandits no strategy takes fewer
     wrong           runs with a wrong answer; most_wrong: on one bandit
     cut_off         runs that ended at max_samples: then ratios are lower bounds
+    wrong_leaders   of these, runs with a wrong arm in the lead
     """
 
     delta: float
@@ -59,6 +60,7 @@ class Standing:
     wrong: int
     most_wrong: int
     cut_off: int
+    wrong_leaders: int
     runs: int
 
 
@@ -156,6 +158,7 @@ class Comparison:
                     wrong=sum(cell.errors for cell in cells),
                     most_wrong=max(cell.errors for cell in cells),
                     cut_off=sum(cell.censored for cell in cells),
+                    wrong_leaders=sum(cell.wrong_leaders for cell in cells),
                     runs=sum(cell.runs for cell in cells),
                 )
             )
@@ -209,6 +212,7 @@ class Comparison:
                             "ratio_error": float(ratios.errors[b, s]),
                             "errors": cell.errors,
                             "censored": cell.censored,
+                            "wrong_leaders": cell.wrong_leaders,
                             "runs": cell.runs,
                         }
                     )

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..simulation.summary import exact_interval
+
 if TYPE_CHECKING:
     from .results import Comparison, Standing
 
@@ -26,7 +28,8 @@ def standings(found: Comparison) -> Table:
         bound = ">= " if row.cut_off else ""
         words = [f"{bound}{row.geometric_mean:.3f}", f"{bound}{row.worst:.2f}", f"{bound}{row.tail:.3f}"]
         words += [_difference(row), str(row.below), str(row.first)]
-        words += [str(row.wrong), str(row.cut_off), *(_moved(found, row.strategy) if moved else [])]
+        cut_off = f"{row.cut_off} ({row.wrong_leaders} wrong)" if row.cut_off else "0"
+        words += [str(row.wrong), cut_off, *(_moved(found, row.strategy) if moved else [])]
         rows.append([row.strategy, *([f"{row.delta:g}"] if many else []), *words])
     return header, rows
 
@@ -100,13 +103,17 @@ def notes(found: Comparison) -> list[str]:
     ]
     cut = sum(row.cut_off for row in found.standings)
     if cut:
-        lines.append(f"{cut} runs were cut off at {limit} samples and count there: >= is a lower bound.")
+        wrong = sum(row.wrong_leaders for row in found.standings)
+        lines.append(
+            f"{cut} runs were cut off at {limit} samples and count there: >= is a lower bound. A wrong arm "
+            f"led {wrong} of them."
+        )
     level = 1.0 - 2.0 * FALSE_ALARM / len(found.simulation)
     lines += [
         f"{cell.strategy} erred in {cell.errors} of {cell.runs} runs at delta {cell.delta:g} on "
         f"{found.bandits[cell.bandit or 0].name}, which is more than chance explains."
         for cell in found.simulation
-        if cell.error_interval(level)[0] > cell.delta
+        if exact_interval(cell.errors, cell.runs, level)[0] > cell.delta  # a promise is about all runs
     ]
     if not found.complete:
         lines.append(f"Interrupted: only the {len(found.bandits)} bandits that were finished are counted.")

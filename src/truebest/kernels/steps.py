@@ -115,7 +115,7 @@ def decide(
 def note_end(
     state: Array, t: float, arm: int, start: int, stop: int, samples: Indices, arms: Indices, ended: Array
 ) -> None:
-    """Write down that risk levels start to stop-1 end now and recommend `arm` (-1: cut off)."""
+    """Write down that risk levels start to stop-1 end now and recommend `arm` (-2 - leader: cut off)."""
     for k in range(start, stop):
         samples[k] = int(t)
         arms[k] = arm
@@ -177,5 +177,5 @@ def step(
         a = arm_of(action, K)
         take(params, state, a, 1.0, pull(family, nature, pool, a, streams[a]))
     elif status == CUT_OFF:
-        note_end(state, t, -1, level, levels.size, samples, arms, ended)
+        note_end(state, t, -2 - arm, level, levels.size, samples, arms, ended)
     return status, action, level, bound

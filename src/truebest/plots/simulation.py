@@ -8,7 +8,7 @@ import numpy as np
 
 from .._text import shortened
 from ..simulation.results import Cell, Simulation
-from ..simulation.summary import middle_of
+from ..simulation.summary import exact_interval, middle_of
 from . import new_figure
 
 MOST_ROWS = 60
@@ -23,7 +23,7 @@ SAMPLES, DARK, BELOW, ABOVE = "#9ecae9", "#08519c", "#0072b2", "#d55e00"
 def draw(simulation: Simulation) -> Any:
     """A Matplotlib figure: left the distribution of the samples, right the error rate against delta.
 
-    Right, a line is the exact 95% interval of the error rate, and a bar across it is delta.
+    Right, a line is the exact 95% interval of the error rate of decided runs, and a bar across it is delta.
     """
     cells = list(simulation)[:MOST_ROWS]
     figure = new_figure(11.0, 1.9 + 0.42 * max(len(cells), 2))
@@ -72,15 +72,18 @@ def _draw_samples(axes: Any, y: int, cell: Cell, edges: Any) -> None:
     axes.plot(q[0.5], line, "|", color="white", ms=5, mew=1.5, zorder=3)
     axes.plot(cell.mean_samples, line, "D", color=DARK, mfc="white", ms=5, zorder=4)
     if cell.censored:
-        words = f"{cell.censored} cut off"
+        words = f"{cell.censored} cut off, {cell.wrong_leaders} with a wrong leader"
         axes.annotate(words, (1.0, y - 0.3), (-3, 0), ("axes fraction", "data"), "offset points", ha="right",
                       va="center", fontsize=8, color="0.3")  # fmt: skip
 
 
 def _draw_errors(axes: Any, y: int, cell: Cell) -> None:
     """The exact interval of one row, open to the left where it contains 0; and delta."""
+    if not cell.decided:
+        axes.text(cell.delta, y, "no run is decided ", ha="right", va="center", fontsize=8, color="0.4")
+        return
     low, high = cell.error_interval()
-    above = low > cell.delta
+    above = exact_interval(cell.errors, cell.runs)[0] > cell.delta  # what is promised is about all runs
     colour = ABOVE if above else BELOW
     least = max(low, 1e-12)  # the axis ends far above that
     axes.plot([least, high], [y, y], color=colour, lw=2.0, solid_capstyle="butt")
@@ -99,7 +102,7 @@ def _label(samples: Any, errors: Any, simulation: Simulation, cells: list[Cell])
     samples.set_xlabel("samples of a run")
     errors.set_xlabel("error rate")
     errors.set_xscale("log")
-    shown = [(cell.delta, *cell.error_interval(), cell.error_rate) for cell in cells if cell.runs]
+    shown = [(cell.delta, *cell.error_interval(), cell.error_rate) for cell in cells if cell.decided]
     positive = [x for row in shown for x in row if x > 0.0] or [0.01, 1.0]
     lowest = min([x for row in shown for x in (row[0], row[2], row[3]) if x > 0.0] or [0.01])
     errors.set_xlim(lowest / 4.0, min(max(positive) * 2.0, 1.5))

@@ -16,7 +16,7 @@ from .._door import Array
 from .job import Indices, Part
 from .pooling import pooled_cells
 from .results import Cell
-from .summary import Summary
+from .summary import Summary, cut_off_leaders
 
 RUNS, SUMMARY = "runs", "summary"
 KEPT = (RUNS, SUMMARY)
@@ -116,7 +116,7 @@ class Gathered(Generic[Spec]):
                 delta,
                 job.rule_name,
                 self._column("samples", j),
-                self._column("arms", j),
+                np.maximum(self._column("arms", j), -1),
                 self._pulls[j] / max(self.runs, 1),
                 job.best,
                 job.seed,
@@ -124,6 +124,7 @@ class Gathered(Generic[Spec]):
                 bandit,
                 ((job.seed, self.first, self.runs),),
                 None if self.keep == RUNS else self._summaries[j],
+                cut_off_leaders(self._column("arms", j)),
             )
             for j, delta in enumerate(job.deltas)
         ]

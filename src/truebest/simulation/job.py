@@ -42,7 +42,8 @@ class Part(NamedTuple):
 
     first    the number of the first
     samples  (runs, risks) how many samples each took
-    arms     (runs, risks) the arm that each recommended, -1 where it was cut off
+    arms     (runs, risks) the arm that each recommended; where it was cut off, -2 less the arm that led, or
+             -1 where none is known
     pulls    (risks, K) the pulls of all of them together
     """
 
@@ -112,7 +113,7 @@ class Job:
         K = self.problem.num_arms
         return Room(
             np.empty_like(self.blank),
-            np.empty((len(self.strategy.rows), K)),
+            np.empty((self.strategy.memory_rows(K), K)),
             np.empty((K + 1, 2), dtype=np.uint64),
             np.empty((len(self.deltas), K)),
             np.zeros((len(self.deltas), K)),

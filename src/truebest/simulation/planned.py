@@ -75,11 +75,10 @@ class Plan:
         header = ["design", "calls", "± se", "median", "95%", "wrong", "error rate", "runs"]
         rows = []
         for name, cell in self.designs():
-            low, high = cell.error_interval()
             middle, most = cell.quantiles((0.5, 0.95)).values()
             calls = [f"{_bound(cell)}{cell.mean_samples:.0f}", f"{cell.standard_error:.0f}"]
             calls += [f"{middle:.0f}", f"{most:.0f}"]
-            rows.append([name, *calls, str(cell.errors), f"{low:.4f}-{high:.4f}", str(cell.runs)])
+            rows.append([name, *calls, str(cell.errors), cell.error_words, str(cell.runs)])
         if self.everything is not None:
             rows.append(["everything", str(self.everything), *[""] * 6])
         return header, rows

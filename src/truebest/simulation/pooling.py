@@ -59,8 +59,9 @@ def pooled_cells(one: Cell, other: Cell) -> Cell:
             )
     runs = one.runs + other.runs
     pulls = np.rint(one.mean_pulls * one.runs) + np.rint(other.mean_pulls * other.runs)  # whole numbers
-    samples, recommended = (
-        _in_order([*_pieces(one, name), *_pieces(other, name)]) for name in ("samples", "recommended")
+    samples, recommended, leaders = (
+        _in_order([*_pieces(one, name), *_pieces(other, name)])
+        for name in ("samples", "recommended", "leaders")
     )
     summary = None
     if one.summary is not None and other.summary is not None:
@@ -69,6 +70,7 @@ def pooled_cells(one: Cell, other: Cell) -> Cell:
         one,
         samples=samples,
         recommended=recommended,
+        leaders=leaders,
         mean_pulls=pulls / max(runs, 1),
         seed=spans[0][0],
         complete=one.complete and other.complete,

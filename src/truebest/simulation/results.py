@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,8 @@ class Cell:
     spans         which runs these are: (seed, the number of the first, how many)
     summary       None if every run is kept; else `samples` and `recommended` are empty, and estimates come
                   from counts, sums and a histogram
+    leaders       (runs,) the arm of largest mean where a run was cut off, which it would recommend; -1 where
+                  it was not, and where that is not known
     """
 
     strategy: str
@@ -56,6 +58,7 @@ class Cell:
     bandit: int | None = None
     spans: tuple[tuple[int, int, int], ...] = ()
     summary: Summary | None = None
+    leaders: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def label(self) -> str:
@@ -93,9 +96,24 @@ class Cell:
         return int(self.answers[-1])
 
     @property
+    def decided(self) -> int:
+        """How many runs recommended an arm."""
+        return self.runs - self.censored
+
+    @property
     def errors(self) -> int:
         """How many runs recommended a wrong arm."""
-        return sum(int(n) for a, n in enumerate(self.answers[:-1]) if a not in self.best)
+        return self._wrong(self.answers[:-1])
+
+    @property
+    def wrong_leaders(self) -> int:
+        """How many runs were cut off with a wrong arm in the lead."""
+        if self.summary is not None:
+            return self._wrong(self.summary.leaders)
+        return self._wrong(answer_counts(self.leaders, self.mean_pulls.size)[:-1])
+
+    def _wrong(self, counts: npt.NDArray[np.int64]) -> int:
+        return sum(int(n) for a, n in enumerate(counts) if a not in self.best)
 
     @property
     def answers(self) -> npt.NDArray[np.int64]:
@@ -106,15 +124,21 @@ class Cell:
 
     @property
     def error_rate(self) -> float:
-        """Wrong recommendations per run."""
-        return self.errors / self.runs if self.runs else float("nan")
+        """Wrong recommendations per decided run; NaN without one."""
+        return self.errors / self.decided if self.decided else float("nan")
 
     def error_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """The exact (Clopper-Pearson) interval for the error rate."""
+        """The exact (Clopper-Pearson) interval for the error rate of decided runs; 0 to 1 without one."""
         _door.probability(
             "confidence", confidence, "how often such intervals contain the true rate, 0.95 is common"
         )
-        return exact_interval(self.errors, self.runs, confidence)
+        return exact_interval(self.errors, self.decided, confidence)
+
+    @property
+    def error_words(self) -> str:
+        """That interval as tables print it; a dash without a decided run."""
+        low, high = self.error_interval()
+        return f"{low:.4f}-{high:.4f}" if self.decided else "-"
 
     def quantiles(self, levels: tuple[float, ...] = QUANTILES) -> dict[float, float]:
         """Quantiles of the number of samples."""
@@ -123,6 +147,19 @@ class Cell:
         if self.summary is not None:
             return {level: self.summary.quantile(level) for level in levels}
         return dict(zip(levels, np.quantile(self.samples, levels).tolist(), strict=True))
+
+    def renumbered(self, order: Sequence[int]) -> Cell:
+        """With arm i called order[i]; of runs that are all kept."""
+        back = np.array([*order, -1])  # the last for no arm
+        pulls = np.empty_like(self.mean_pulls)
+        pulls[back[:-1]] = self.mean_pulls
+        return replace(
+            self,
+            recommended=back[self.recommended],
+            mean_pulls=pulls,
+            best=frozenset(order[a] for a in self.best),
+            leaders=back[self.leaders],
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, as `--format json` prints them."""
@@ -142,7 +179,9 @@ class Cell:
             "error_rate_low": low,
             "error_rate_high": high,
             "mean_pulls": self.mean_pulls.tolist(),
+            "decided": self.decided,
             "censored": self.censored,
+            "wrong_leaders": self.wrong_leaders,
             "seed": self.seed,
             "complete": self.complete,
         }
@@ -154,7 +193,7 @@ class Cell:
             f"{self.standard_error:.1f} samples, {self.errors} errors ({self.runs} runs"
         )
         if self.censored:
-            text += f", {self.censored} censored"
+            text += f", {self.censored} censored, of them {self.wrong_leaders} with a wrong leader"
         return text + (")" if self.complete else ", interrupted)")
 
 
@@ -247,8 +286,8 @@ class Simulation:
         header = ["strategy", "delta", "samples", "± se", "median", "95%", "errors", "error rate", "runs"]
         rows = []
         many = any(cell.bandit is not None for cell in self.cells)
+        cut = any(cell.censored for cell in self.cells)
         for cell in self.cells:
-            low, high = cell.error_interval()
             quantiles = cell.quantiles((0.5, 0.95))
             rows.append(
                 [
@@ -260,11 +299,12 @@ class Simulation:
                     f"{quantiles[0.5]:.0f}",
                     f"{quantiles[0.95]:.0f}",
                     str(cell.errors),
-                    f"{low:.4f}-{high:.4f}",
+                    cell.error_words,
                     str(cell.runs),
+                    *([str(cell.censored), str(cell.wrong_leaders)] if cut else []),
                 ]
             )
-        return ["bandit"] * many + header, rows
+        return ["bandit"] * many + header + ["cut off", "wrong leader"] * cut, rows
 
     def __str__(self) -> str:
         return "\n".join([*aligned(*self.table()), *self.notes()])
@@ -288,13 +328,20 @@ class Simulation:
         """What a reader of the table must know."""
         notes = [
             f"{cell.strategy} at delta {cell.delta:g}: {cell.censored} of {cell.runs} runs were censored "
-            f"at max_samples, so the mean is a lower bound."
+            f"at max_samples, so the mean is a lower bound. {_led(cell)}"
             for cell in self.cells
             if cell.censored
         ]
         if not self.complete:
             notes.append("Interrupted: only the runs before the first incomplete one are counted.")
         return notes
+
+
+def _led(cell: Cell) -> str:
+    """What the runs that were cut off would have recommended, and what the error rate is then of."""
+    wrong = f"A wrong arm led {cell.wrong_leaders} of them when they ended"
+    rate = f"the error rate is that of the other {cell.decided}" if cell.decided else "there is no error rate"
+    return f"{wrong}; {rate}."
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

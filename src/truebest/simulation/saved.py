@@ -89,6 +89,7 @@ def to_row(cell: Cell) -> dict[str, Any]:
         "stopping": cell.stopping,
         "samples": _packed(cell.samples),
         "recommended": _packed(cell.recommended),
+        "leaders": _packed(cell.leaders),
         "mean_pulls": cell.mean_pulls.tolist(),
         "best": sorted(cell.best),
         "seed": cell.seed,
@@ -102,12 +103,13 @@ def to_row(cell: Cell) -> dict[str, Any]:
 def from_row(row: dict[str, Any]) -> Cell:
     """The cell again; KeyError, TypeError or ValueError, also of zlib and binascii, if it is damaged."""
     spans = tuple((int(seed), int(first), int(runs)) for seed, first, runs in row["spans"])
+    samples, recommended = _unpacked(row["samples"]), _unpacked(row["recommended"])
     cell = Cell(
         row["strategy"],
         row["delta"],
         row["stopping"],
-        _unpacked(row["samples"]),
-        _unpacked(row["recommended"]),
+        samples,
+        recommended,
         np.array(row["mean_pulls"], dtype=np.float64),
         frozenset(row["best"]),
         row["seed"],
@@ -115,11 +117,13 @@ def from_row(row: dict[str, Any]) -> Cell:
         row["bandit"],
         spans,
         None if row["summary"] is None else Summary.from_dict(row["summary"]),
+        _unpacked(row["leaders"]) if "leaders" in row else np.full_like(recommended, -1),  # once not kept
     )
     if cell.runs != sum(runs for _, _, runs in spans):
         raise ValueError(f"{cell.runs} runs in spans of {sum(runs for _, _, runs in spans)}")
-    if cell.recommended.shape != cell.samples.shape:
-        raise ValueError(f"{cell.samples.size} runs with {cell.recommended.size} answers")
+    if not samples.shape == recommended.shape == cell.leaders.shape:
+        sizes = f"{recommended.size} answers and {cell.leaders.size} leaders"
+        raise ValueError(f"{samples.size} runs with {sizes}")
     if not 0.0 < cell.delta < 1.0 or not cell.best <= set(range(cell.mean_pulls.size)):
         raise ValueError(f"delta {cell.delta!r}, best arms {sorted(cell.best)!r}")
     if cell.mean_pulls.ndim != 1:

@@ -25,6 +25,7 @@ class Summary:
     """Of runs at one risk.
 
     answers  (K + 1,) how many runs recommended each arm, and last how many were cut off
+    leaders  (K,) how many of those that were cut off each arm led
     total    of all samples; squares of their squares
     bins     how many runs fall into each bin, see `bin_of`
     """
@@ -33,25 +34,29 @@ class Summary:
     total: int
     squares: int
     bins: Indices
+    leaders: Indices
 
     @classmethod
     def empty(cls, num_arms: int) -> Summary:
         """Of no runs."""
-        return cls(np.zeros(num_arms + 1, dtype=np.int64), 0, 0, np.zeros(0, dtype=np.int64))
+        answers, nothing = np.zeros(num_arms + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        return cls(answers, 0, 0, nothing, answers[:-1])
 
     @classmethod
     def of(cls, samples: Indices, arms: Indices, num_arms: int) -> Summary:
-        """Of these runs: their samples, and what they recommended (-1: cut off)."""
+        """Of these runs: their samples, and their arms as in `Part`."""
         bins = np.bincount(bin_of(samples)) if samples.size else np.zeros(0, dtype=np.int64)
         total, squares = int(samples.sum()), _sum_of_squares(samples)
-        return cls(answer_counts(arms, num_arms), total, squares, bins.astype(np.int64))
+        leaders = answer_counts(cut_off_leaders(arms), num_arms)[:-1]
+        return cls(answer_counts(arms, num_arms), total, squares, bins.astype(np.int64), leaders)
 
     def __add__(self, other: Summary) -> Summary:
         longer, shorter = sorted((self.bins, other.bins), key=len, reverse=True)
         bins = longer.copy()
         bins[: shorter.size] += shorter
         total, squares = self.total + other.total, self.squares + other.squares
-        return Summary(self.answers + other.answers, total, squares, bins)
+        leaders = self.leaders + other.leaders
+        return Summary(self.answers + other.answers, total, squares, bins, leaders)
 
     @property
     def runs(self) -> int:
@@ -87,18 +92,25 @@ class Summary:
             "total": self.total,
             "squares": self.squares,
             "bins": self.bins.tolist(),
+            "leaders": self.leaders.tolist(),
         }
 
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> Summary:
         """From a file."""
         answers, bins = (np.array(row[key], dtype=np.int64) for key in ("answers", "bins"))
-        return cls(answers, int(row["total"]), int(row["squares"]), bins)
+        leaders = np.array(row.get("leaders", [0] * (answers.size - 1)), dtype=np.int64)  # once not kept
+        return cls(answers, int(row["total"]), int(row["squares"]), bins, leaders)
 
 
 def answer_counts(arms: Indices, num_arms: int) -> Indices:
-    """(K + 1,) how often each arm is among some, and last how often -1 is."""
+    """(K + 1,) how often each arm is among some, and last how often none is."""
     return np.bincount(np.where(arms < 0, num_arms, arms), minlength=num_arms + 1).astype(np.int64)
+
+
+def cut_off_leaders(arms: Indices) -> Indices:
+    """Of arms as in `Part`: which led where a run was cut off, -1 where it was not or none is known."""
+    return np.maximum(-2 - arms, -1)
 
 
 def exact_interval(errors: int, runs: int, confidence: float = 0.95) -> tuple[float, float]:
