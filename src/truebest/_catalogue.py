@@ -70,7 +70,7 @@ STRATEGIES = {
     "ttts": Entry("strategies.top_two", "TopTwo", {"leader": "thompson", "challenger": "resampled"}),
     "eb-tci": Entry("strategies.top_two", "TopTwo", {"leader": "best", "challenger": "penalised"}),
     "ttucb": Entry("strategies.top_two", "TopTwo", {"leader": "ucb", "tracked": True}),
-    "eb-tc-eps": Entry("strategies.top_two", "TopTwo", {"leader": "best", "slack": 0.1, "tracked": True}),
+    "eb-tc-eps": Entry("strategies.top_two", "TopTwo", {"leader": "best", "slack": 0.1, "tracked": "pairs"}),
     "fws": Entry("strategies.frank_wolfe", "FrankWolfe"),
     "uniform": Entry("strategies.uniform", "Uniform"),
 }

@@ -149,6 +149,11 @@ BROKEN = [
     ("risks", Own("by delta", by_delta), "it says uses_delta = False; say uses_delta=True"),
     ("scale", Own("by sigma", by_sigma, lambda sigma: np.array([sigma])), "compute in units of sigma"),
     ("shift", absolute, "with -256 added to every reward, choice .* use differences of means only"),
+    (
+        "order",
+        truebest.TopTwo("ucb", tracked=True, ties="first"),
+        "samples with the best arm first, .* with it last, .*; draw lots among equals",
+    ),
     ("compiled", constant, "it chose 0 compiled and 1 interpreted; refer to no global that changes"),
     ("compiled", wrapping, "memory is another one when interpreted"),
     ("live", leaking, "was of arm . live and . simulated"),
@@ -190,7 +195,7 @@ def test_the_report_is_a_table() -> None:
     assert tuple(check.demand for check in report.checks) == STRATEGY_DEMANDS
     assert [check.demand for check in report.checks if not check.checked] == ["scale", "shift"]
     first, *lines = str(report).splitlines()
-    assert first == f"{report.subject} meets 10 demands"
+    assert first == f"{report.subject} meets 11 demands"
     assert len(lines) == len(STRATEGY_DEMANDS)
     for line, check in zip(lines, report.checks, strict=True):
         assert line.split()[0] == check.demand

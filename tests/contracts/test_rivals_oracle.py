@@ -64,13 +64,18 @@ def parts(race: oracle.Race, words: Words, kind: str, **given: object) -> oracle
 
 
 RIVALS: dict[str, Play] = {
-    "bc": lambda race, _, __: oracle.best_challenger(race),
+    "bc": lambda race, words, _: oracle.best_challenger(race, partial(uniform, words)),
+    "bc(ties=first)": lambda race, _, __: oracle.best_challenger(race, None),
     "t3c": partial(parts, leader="thompson"),
     "t3c-ids": partial(parts, leader="thompson", split=None),
-    "ttts": partial(parts, leader="thompson", challenger="resampled"),
+    "ttts(draws=100)": partial(parts, leader="thompson", challenger="resampled"),
+    "ttts(draws=7)": partial(parts, leader="thompson", challenger="resampled", draws=7),
     "eb-tci": partial(parts, leader="best", challenger="penalised"),
     "ttucb": partial(parts, leader="ucb", tracked=True),
-    "eb-tc-eps": partial(parts, leader="best", slack=0.1, tracked=True),
+    "ttucb(ties=first)": partial(parts, leader="ucb", tracked=True, lots=False),
+    "eb-tc-eps": partial(parts, leader="best", slack=0.1, tracked="pairs"),
+    "eb-tc-eps(tracked=True)": partial(parts, leader="best", slack=0.1, tracked=True),
+    "ttucb(tracked=pairs, split=ids)": partial(parts, leader="ucb", tracked="pairs", split=None),
     "fws": lambda race, _, __: oracle.frank_wolfe(race),
 }
 
@@ -108,8 +113,9 @@ def compare(
 def test_a_strategy_is_its_transcription(name: str, kind: str) -> None:
     """The same arms, the same end; for coins without the slack, which the oracle has for Gaussian arms."""
     strategy, play = find_strategy(name), RIVALS[name]
-    if name == "eb-tc-eps" and kind == "bernoulli":
-        strategy, play = truebest.TopTwo(tracked=True), partial(parts, leader="best", tracked=True)
+    if name.startswith("eb-tc-eps") and kind == "bernoulli":
+        tracked = True if "True" in name else "pairs"
+        strategy, play = truebest.TopTwo(tracked=tracked), partial(parts, leader="best", tracked=tracked)
     runs = 80 if name == "fws" else RUNS  # a linear program in most steps takes its time
     decided, found = compare(strategy, play, kind, runs)
     assert not found, f"{len(found)} of {runs} runs differ: {found[0]}"
@@ -128,9 +134,12 @@ WRONG: dict[str, tuple[str, Play]] = {
     "another split": ("t3c", partial(parts, leader="thompson", split=0.6)),
     "no chance": ("t3c", partial(parts, leader="thompson", tracked=True)),
     "the leader of another": ("ttucb", partial(parts, leader="best", tracked=True)),
-    "no slack": ("eb-tc-eps", partial(parts, leader="best", tracked=True)),
+    "no slack": ("eb-tc-eps", partial(parts, leader="best", tracked="pairs")),
+    "a count per leader": ("eb-tc-eps", partial(parts, leader="best", slack=0.1, tracked=True)),
+    "the lowest index": ("ttucb", partial(parts, leader="ucb", tracked=True, lots=False)),
     "half a split": ("t3c-ids", partial(parts, leader="thompson")),
-    "a cheap challenger": ("ttts", partial(parts, leader="thompson")),
+    "a cheap challenger": ("ttts(draws=100)", partial(parts, leader="thompson")),
+    "more draws": ("ttts(draws=7)", partial(parts, leader="thompson", challenger="resampled")),
 }
 
 

@@ -66,6 +66,16 @@ def test_any_strategy_goes_with_any_rule(strategy: Any, stopping: str) -> None:
     assert found.censored == 0 or strategy in ("lucb++", thompson)
 
 
+EVEN = ["eb-tci", "eb-tc-eps", "ebs-open-gaps"]  # choose by values alone, of which no two are equal here
+
+
+@pytest.mark.parametrize("strategy", EVEN)
+def test_the_order_of_arms_changes_no_choice_where_no_two_are_equal(strategy: str) -> None:
+    """Where arms are neither taken in turn nor drawn one by one: the same choices with the arms reversed."""
+    (check,) = check_strategy(strategy, only="order").checks
+    assert check.evidence.endswith("the same choices, where no two values are equal")
+
+
 def test_all_strategies_see_the_same_rewards() -> None:
     """Common random numbers: the first rewards of each arm agree across strategies, run by run."""
     paths = [truebest.trace(s, MEANS, 0.1, run=2, seed=8, max_samples=200) for s in ALL]

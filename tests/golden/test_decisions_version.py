@@ -23,6 +23,7 @@ from truebest.experiment.events import CREATED, Entry
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.settings import DECISIONS, READ, new_settings
 from truebest.experiment.store.memory import MemoryStore
+from truebest.strategies import find_strategy
 from truebest.theory.mixture import Mixture
 from truebest.theory.models import Student
 from truebest.theory.stopping import RULES, StoppingRule
@@ -54,12 +55,15 @@ def course(
     former   the version of the rule, if it is not today's
     """
     given: dict[str, Any] = {"model": Student()} if stopping == "student" else {"sigma": 1.0}
+    chosen = find_strategy(strategy)
     settings = new_settings(
-        list(MEANS), 0.1, strategy=strategy, stopping=stopping, order=order, seed=5, **given
+        list(MEANS), 0.1, strategy=chosen.once(), stopping=stopping, order=order, seed=5, **given
     )
     record = {**settings.to_record(), "decisions": version}
     if former is not None:
         record["stopping"]["version"] = former
+    for parameter in chosen.older:  # which no record had when the courses were written
+        del record["strategy"]["parameters"][parameter]
     if version == 1:
         del record["alarm"]
         if record["stopping"]["version"] == 1:

@@ -103,13 +103,33 @@ def lowest(values: dict[int, float]) -> int:
     return min(a for a, value in values.items() if value <= min(values.values()) + TIE)
 
 
-def best_challenger(race: Race) -> Race:
-    """Garivier & Kaufmann 2016."""
+def by_lot(values: dict[int, float], uniform: Callable[[], float] | None) -> int:
+    """The key of the least value; the k-th of equals takes the place of those before with probability 1/k."""
+    if uniform is None:
+        return lowest(values)
+    found, equals, least = -1, 0, math.inf
+    for a, value in values.items():
+        if found < 0 or value < least - TIE:
+            found, equals, least = a, 1, value
+        elif value <= least + TIE:
+            equals += 1
+            found = a if uniform() * equals < 1.0 else found
+    return found
+
+
+def best_challenger(race: Race, lots: Callable[[], float] | None) -> Race:
+    """Garivier & Kaufmann 2016; no challenger is looked for on a forced step.
+
+    lots  uniform numbers by which equals draw lots; None: the lowest index wins
+    """
     for b in race.steps():
         starved = race.starved()
-        c = lowest({a: race.cost(b, a) for a in range(race.num_arms) if a != b})
+        if starved is not None:
+            race.pull(starved)
+            continue
+        c = by_lot({a: race.cost(b, a) for a in range(race.num_arms) if a != b}, lots)
         d_b, d_c = race.sides(b, c, race.pulls[b], race.pulls[c])
-        race.pull(starved if starved is not None else b if d_b > d_c * (1.0 + TIE) else c)
+        race.pull(b if d_b > d_c * (1.0 + TIE) else c)
     return race
 
 
@@ -121,8 +141,10 @@ class Parts:
     challenger: str = "cost"
     split: float | None = 0.5
     slack: float = 0.0
-    tracked: bool = False
+    tracked: bool | str = False
     forced: bool = False
+    draws: int = 100
+    lots: bool = True
     posterior: Callable[[float, int], float] = lambda mean, n: mean
     uniform: Callable[[], float] = lambda: 0.0
     bound: Callable[[float, float], float] = lambda mean, level: mean
@@ -131,11 +153,14 @@ class Parts:
 def top_two(race: Race, parts: Parts) -> Race:
     """The leader and the challenger that the parts say, by a coin or by counting."""
     led, own = [0] * race.num_arms, [0] * race.num_arms
+    turns = {(b, c): 0.0 for b in range(race.num_arms) for c in range(race.num_arms)}  # Σ 1-β of a pair
+    challenged = dict.fromkeys(turns, 0)  # how often its challenger was pulled
+    lots = parts.uniform if parts.lots else None
     everyone = range(race.num_arms)
 
     def sampled() -> int:
         theta = [parts.posterior(m, n) for m, n in zip(race.means, race.pulls, strict=True)]
-        return first_largest(theta)
+        return by_lot({a: -value for a, value in enumerate(theta)}, lots)
 
     for empirical in race.steps():
         if parts.forced and race.starved() is not None:
@@ -146,20 +171,25 @@ def top_two(race: Race, parts: Parts) -> Race:
             b = sampled()
         elif parts.leader == "ucb":
             level = 1.2 * 2.2 * math.log(race.time)
-            b = first_largest(
-                [parts.bound(m, level / n) for m, n in zip(race.means, race.pulls, strict=True)]
-            )
+            bounds = [parts.bound(m, level / n) for m, n in zip(race.means, race.pulls, strict=True)]
+            b = by_lot({a: -value for a, value in enumerate(bounds)}, lots)
         penalty = [math.log(n) if parts.challenger == "penalised" else 0.0 for n in race.pulls]
-        c = lowest({a: race.cost(b, a, parts.slack) + penalty[a] for a in everyone if a != b})
+        c = None
         if parts.challenger == "resampled":
-            c = next((other for _ in range(100) if (other := sampled()) != b), c)
+            c = next((other for _ in range(parts.draws) if (other := sampled()) != b), None)
+        if c is None:
+            c = by_lot({a: race.cost(b, a, parts.slack) + penalty[a] for a in everyone if a != b}, lots)
         n_b, n_c = race.pulls[b], race.pulls[c]
         beta = parts.split
         if beta is None:
             d_b, d_c = race.sides(b, c, n_b, n_c) if race.means[b] > race.means[c] else (0.0, 0.0)
             total = n_b * d_b + n_c * d_c
             beta = n_b * d_b / total if total > 0.0 else n_c / (n_b + n_c)
-        if parts.tracked:
+        if parts.tracked == "pairs":
+            turns[b, c] += 1.0 - beta
+            first = challenged[b, c] > turns[b, c] + TIE
+            challenged[b, c] += not first
+        elif parts.tracked:
             led[b] += 1
             first = own[b] <= beta * led[b]
             own[b] += first

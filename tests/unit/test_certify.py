@@ -25,6 +25,7 @@ from truebest.paper.certified import (
     write,
 )
 from truebest.paper.report import certified_rates
+from truebest.strategies import find_strategy
 from truebest.theory.models import Gaussian
 from truebest.theory.stopping import find_rule
 
@@ -81,7 +82,7 @@ def test_every_group_has_a_file_of_its_own(tmp_path: Path) -> None:
         (strategy, rule)
         for strategy in _catalogue.STRATEGIES
         for rule in proven
-        if f"{strategy}/{rule}/mu2" not in EVERY
+        if f"{find_strategy(strategy).once().name}/{rule}/mu2" not in EVERY
     }
     assert {rule for _, rule in missing} <= {"gk16-printed"}
 
@@ -92,6 +93,16 @@ def test_every_group_has_a_file_of_its_own(tmp_path: Path) -> None:
 def test_the_verdict(errors: int, said: str) -> None:
     """At delta = 0.1, of 1000 runs: by the exact interval, of which one end decides."""
     assert row([errors, 0, 0, 0]).verdict(0) == said
+
+
+def test_runs_without_an_answer_show_nothing() -> None:
+    """All cut off is no evidence, for or against; with some answers, their error rate stands beside."""
+    assert replace(row([0] * 4), cut_off=[1000, 0, 0, 0]).verdict(0) == VERDICTS[1]
+    assert replace(row([0] * 4), cut_off=[1000, 0, 0, 0]).text(0).startswith("no answer, not told apart; ")
+    some = replace(row([30, 0, 0, 0]), cut_off=[940, 0, 0, 0])
+    assert some.verdict(0) == VERDICTS[0]  # of all runs
+    assert some.text(0).endswith("940 cut off, 0.37 to 0.63 of the others wrong")
+    assert (some.to_records()[0]["decided"], row([0] * 4).decided(0)) == (60, 1000)
 
 
 def test_no_answer_is_no_error() -> None:

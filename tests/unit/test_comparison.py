@@ -93,12 +93,16 @@ def test_a_strategy_against_itself() -> None:
 
 
 def test_cells_are_those_of_simulate() -> None:
-    """The same runs, under the seed that follows from the bandit's name; several risks, two groups."""
+    """The same runs, in the order and under the seed that follow from the name; several risks, two groups."""
     found = small(delta=[0.1, 0.01])
     for b, bandit in enumerate(SUITE):
-        alone = truebest.simulate(
-            NAMES, bandit.means, [0.1, 0.01], runs=10, seed=bandit.seed(3), stopping="mixture", progress=False
-        )
+        options: dict[str, Any] = {
+            "runs": 10,
+            "seed": bandit.seed(3),
+            "stopping": "mixture",
+            "progress": False,
+        }
+        alone = truebest.simulate(NAMES, bandit.in_order(bandit.order(3)).means, [0.1, 0.01], **options)
         for cell in alone:
             mine = found.cell(b, cell.strategy, cell.delta)
             assert mine.samples.tolist() == cell.samples.tolist()
@@ -128,6 +132,47 @@ def test_cut_off_runs_are_counted_and_shown() -> None:
     assert all(row.cut_off == row.runs == 10 for row in found.standings)
     assert all(row[1].startswith(">= ") for row in found.table()[1])
     assert "30 runs were cut off at 30 samples" in " ".join(found.notes())
+    wrong = [sum(found.cell(0, row.strategy, 0.1).leaders < 2) for row in found.standings]
+    assert [row.wrong_leaders for row in found.standings] == wrong
+    assert sum(wrong) > 0
+    assert [row[found.table()[0].index("cut off")] for row in found.table()[1]] == [
+        f"10 ({n} wrong)" for n in wrong
+    ]
+    assert f"A wrong arm led {sum(wrong)} of them." in " ".join(found.notes())
+
+
+def test_arms_are_played_in_an_order_that_follows_from_the_seed() -> None:
+    """And are called in the result as they were given; another seed, another order."""
+    bandit = Bandit("five", (0.5, 0.0, 0.1, 0.2, 0.3), noise=(1.0, 1.1, 1.2, 1.3, 1.4), sigma=1.4)
+    orders = {bandit.order(seed) for seed in range(20)}
+    assert len(orders) > 10
+    assert all(sorted(order) == [0, 1, 2, 3, 4] for order in orders)
+    order = bandit.order(1)
+    played = bandit.in_order(order)
+    assert played.means == tuple(bandit.means[a] for a in order) != bandit.means
+    assert played.noise == tuple(bandit.noise[a] for a in order)  # type: ignore[index]
+    seed = bandit.seed(1)
+    alone = truebest.simulate(
+        "tas-d", played.means, 0.1, runs=10, seed=seed, stopping="mixture", noise=played.noise, sigma=1.4
+    ).cells[0]
+    cell = compare(
+        ["tas-d"], bandit, 0.1, runs=10, seed=1, stability_runs=0, progress=False
+    ).simulation.cells[0]
+    assert cell.samples.tolist() == alone.samples.tolist()
+    assert cell.best == frozenset([0])
+    assert cell.recommended.tolist() == [order[a] for a in alone.recommended]
+    assert [cell.mean_pulls[order[i]] for i in range(5)] == alone.mean_pulls.tolist()
+
+
+def test_an_order_moves_what_is_assumed_of_each_arm() -> None:
+    """Sigma and the sigmas of a model; what is one number stays."""
+    order, uneven = (2, 0, 1), (1.0, 2.0, 3.0)
+    one = Bandit("one", (0.0, 0.1, 0.2), sigma=uneven).in_order(order)
+    other = Bandit("other", (0.0, 0.1, 0.2), model=truebest.Gaussian(uneven)).in_order(order)
+    assert (one.sigma, other.model) == ((3.0, 1.0, 2.0), truebest.Gaussian((3.0, 1.0, 2.0)))
+    assert (
+        Bandit("same", (0.0, 0.1, 0.2), model=truebest.Student()).in_order(order).model == truebest.Student()
+    )
 
 
 def test_too_many_errors_are_said() -> None:

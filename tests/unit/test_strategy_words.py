@@ -58,7 +58,9 @@ def file(tmp_path: Path) -> str:
         ("ebs-d(clip=(0, 1)|None, open_only=True)", [EBS(clip=(0, 1), open_only=True), EBS(open_only=True)]),
         ("ebs-d(tracking=C|D, gamma=0.1|0.2)", [EBS(t, g) for t in "CD" for g in (0.1, 0.2)]),
         ("ttucb(split=ids)", [TopTwo("ucb", tracked=True, split="ids")]),
-        ("eb-tc-eps(slack=0.2)", [TopTwo(slack=0.2, tracked=True)]),
+        ("eb-tc-eps(slack=0.2)", [TopTwo(slack=0.2, tracked="pairs")]),
+        ("ttts(draws=100|None)", [TopTwo("thompson", "resampled", draws=n) for n in (100, None)]),
+        ("t3c(ties=first)", [TopTwo("thompson", ties="first")]),
     ],
 )
 def test_a_word_stands_for_strategies(word: str, expected: list[truebest.Strategy]) -> None:

@@ -198,6 +198,8 @@ def _parts(
 
 
 def _simulate(strategy: Strategy, bandit: Bandit, task: _Task) -> Part:
+    """The runs with the arms in an order that follows from the seed; of the arms as they are given."""
+    order = bandit.order(task.seed)
     found = simulate(
         strategy,
         delta=task.deltas,
@@ -208,11 +210,11 @@ def _simulate(strategy: Strategy, bandit: Bandit, task: _Task) -> Part:
         max_samples=task.max_samples,
         threads=task.workers,
         progress=False,
-        **bandit.arguments(),
+        **bandit.in_order(order).arguments(),
     )
     if not found.complete:
         raise KeyboardInterrupt
-    return {"cells": [to_row(cell) for cell in found]}
+    return {"cells": [to_row(cell.renumbered(order)) for cell in found]}
 
 
 def _measure_movement(strategy: Strategy, bandit: Bandit, task: _Task, runs: int) -> Part:

@@ -61,10 +61,11 @@ def measure(
     workers: int,
 ) -> Movement:
     """From so many runs, each cut off at 20,000 samples."""
+    played = bandit.in_order(bandit.order(seed))
 
     def one(run: int) -> tuple[float, float]:
         options: dict[str, Any] = {"run": run, "seed": bandit.seed(seed), "stopping": stopping}
-        return movements(trace(strategy, delta=delta, max_samples=LONGEST, **options, **bandit.arguments()))
+        return movements(trace(strategy, delta=delta, max_samples=LONGEST, **options, **played.arguments()))
 
     found = np.array(_on_threads(one, runs, workers))
     mean = found.mean(axis=0)

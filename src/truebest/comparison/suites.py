@@ -11,7 +11,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from .._catalogue import MODELS
 from ..errors import InvalidInputError
 from ..paper.published import BANDITS
 from ..simulation.rewards import KINDS, make_rewards
-from ..theory.models import Bounded, Model
+from ..theory.models import Bounded, Gaussian, Model
 
 Numbers = npt.NDArray[np.float64]
 PerArm = float | tuple[float, ...]
@@ -76,6 +76,22 @@ class Bandit:
         """Of its rewards, in a comparison with this seed."""
         digest = hashlib.sha256(f"{seed}:{self.name}".encode()).digest()
         return int.from_bytes(digest[:8], "big")
+
+    def order(self, seed: int) -> tuple[int, ...]:
+        """In which its arms are played in a comparison with this seed, so that none gains by its place."""
+        return tuple(np.random.default_rng(self.seed(seed)).permutation(self.num_arms).tolist())
+
+    def in_order(self, order: Sequence[int]) -> Bandit:
+        """The same arms, the i-th of them now number order[i]."""
+
+        def moved(given: Any) -> Any:
+            return tuple(given[a] for a in order) if isinstance(given, tuple) else given
+
+        model = self.model
+        if isinstance(model, Gaussian):
+            model = Gaussian(moved(model.sigma))
+        fields = {name: moved(getattr(self, name)) for name in ("means", "noise", "sigma")}
+        return replace(self, **fields, model=model)
 
 
 # -- built in ------------------------------------------------------------------------------------------

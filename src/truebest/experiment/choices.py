@@ -64,7 +64,7 @@ class Chosen(NamedTuple):
                 )
             self._refuse_other_stop(given, InvalidInputError)
             return Chosen(given, self.record)
-        if self.strategy != given:
+        if self.strategy not in (given, given.once()):
             raise InvalidInputError(
                 f"the experiment was created with the strategy {self.name!r}, got {given.name!r}; leave "
                 f"the strategy out."
@@ -79,6 +79,12 @@ class Chosen(NamedTuple):
                 f"the strategy {given.name!r} {words[0]} stop by itself, and the one that the experiment was "
                 f"created with {words[1]}; use the strategy as it was then, or create another experiment"
             )
+
+
+def same_strategy(given: Chosen, own: Chosen) -> bool:
+    """Whether a stored strategy is a given one of truebest's own, as that is or as it was once."""
+    one = given.strategy
+    return one is not None and own.strategy is not None and own.strategy in (one, one.once())
 
 
 IN_ROUNDS = Chosen(None, {"class": ROUNDS, "parameters": {}})
@@ -106,7 +112,9 @@ def recall_strategy(record: dict[str, Any]) -> Chosen:
         return found
     kind, parameters = record["class"], record["parameters"]
     try:
-        return Chosen(_made(_own_strategy(kind), parameters), record)
+        known = _own_strategy(kind)
+        older = {} if known is None else known.older
+        return Chosen(_made(known, {**older, **parameters}), record)
     except TypeError:
         raise StoreError(_unknown("strategy", repr(kind), parameters)) from None
 

@@ -34,7 +34,7 @@ class Chooser:
         strategy = settings.strategy
         self.select = kernel_of(strategy) if strategy else None
         self.asked = np.zeros(K)
-        self.memory = np.zeros((len(strategy.rows) if strategy else 0, K))
+        self.memory = np.zeros((strategy.memory_rows(K) if strategy else 0, K))
         self.random = np.zeros(2, np.uint64)
         with np.errstate(over="ignore"):
             open_stream(np.uint64(settings.seed), np.uint64(0), np.uint64(K), self.random)

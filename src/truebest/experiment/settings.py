@@ -54,6 +54,7 @@ from .choices import (
     refuse_in_rounds,
     rule_record,
     same_rule,
+    same_strategy,
 )
 from .items import ItemSet, check_items, items_record, recall_items
 from .setting import REQUIRED, Setting, setting
@@ -149,6 +150,7 @@ class Settings:
             "strategy",
             check=choose_strategy,
             default=DEFAULT_STRATEGY,
+            same=same_strategy,
             write=lambda chosen: chosen.record,
             read=recall_strategy,
         )

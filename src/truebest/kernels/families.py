@@ -23,6 +23,7 @@ from .divergences import BERNOULLI, family_cost, family_lower_end, family_slopes
 from .exact import two_product, two_sum
 from .family_weights import solve_family
 from .layout import LOST, MEANS, MODEL, OFFSET, OUT, PULLS, SQUARES, SUMS, TOLERANCE, UNIT, VARIANCES, WATCHED
+from .random import Words, uniform
 from .tracking import TIE, is_open, open_arms
 from .weights import solve_scaled, solve_unequal, untied_squares
 
@@ -164,13 +165,15 @@ def interval(
     return difference - half, difference + half
 
 
-@kernel("i8(const(f8[::1]), const(f8[:, ::1]), i8, f8, b1)")
-def cheapest(params: Array, state: Array, b: int, tolerance: float, penalised: bool) -> int:
+@kernel("i8(const(f8[::1]), const(f8[:, ::1]), i8, f8, b1, b1, u8[::1])")
+def cheapest(
+    params: Array, state: Array, b: int, tolerance: float, penalised: bool, lots: bool, random: Words
+) -> int:
     """The arm in the race that b is told from at the least cost, plus log N if `penalised`; -1 for none.
 
-    The cost is 0 for an arm that is better by the tolerance; the lowest index wins among equals.
+    The cost is 0 for every arm that is better by the tolerance. Equals draw lots; else the lowest index wins.
     """
-    least, arm, pulls = math.inf, -1, state[PULLS]
+    least, arm, equals, pulls = math.inf, -1, 1.0, state[PULLS]
     for a in range(pulls.size):
         if a != b and state[OUT, a] == 0.0:
             found = 0.0
@@ -178,8 +181,11 @@ def cheapest(params: Array, state: Array, b: int, tolerance: float, penalised: b
                 found = cost_beyond(params, state, b, a, pulls[b], pulls[a], tolerance)
             if penalised:
                 found += math.log(pulls[a])
-            if arm < 0 or found < least:
-                arm, least = a, found - TIE
+            if arm < 0 or found < least - TIE:
+                arm, least, equals = a, found, 1.0
+            elif lots and found <= least + TIE:
+                equals += 1.0
+                arm = a if uniform(random) * equals < 1.0 else arm
     return arm
 
 

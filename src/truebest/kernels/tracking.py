@@ -1,8 +1,9 @@
 """Ties, leaders and tracking: which arm lies furthest behind its target.
 
 Accumulated sums round, so values that are equal in exact arithmetic differ in the last bits. Everywhere
-an arm is chosen, values within TIE of the extreme count as equal and the lowest index wins. Means are in
-units of σ: a difference of 1e-9 σ could not be told from zero with fewer than 1e18 samples.
+an arm is chosen, values within TIE of the extreme count as equal: the lowest index wins, or challengers and
+indices draw lots. Means are in units of σ: a difference of 1e-9 σ could not be told from zero with fewer than
+1e18 samples.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from .. import _catalogue
 from ..simulation.results import Simulation
 from ..simulation.runner import simulate
 from ..simulation.summary import exact_interval
+from ..strategies import find_strategy
 from ..theory.models import Bernoulli, Bounded, Exponential, Model, Poisson, Student
 from ..theory.student import FormerStudentRule
 from .published import BANDITS
@@ -81,11 +82,12 @@ def groups() -> Iterator[Group]:
     """Those of most interest first.
 
     The default strategy, those of Table 1 and `uniform` are on all bandits; the others on the one that is
-    quickest to decide, and on equal arms; all of them on one bandit for every other model.
+    quickest to decide, and on equal arms; all of them on one bandit for every other model. Those that have
+    changed since the runs were made are what they were then.
     """
     first = (_catalogue.DEFAULT_STRATEGY, "tas-c", "ebs-d")
     main = (*first, *(name for name in (*IN_TABLE_1, "uniform") if name not in first))
-    others = [name for name in _catalogue.STRATEGIES if name not in main]
+    others = [find_strategy(name).once().name for name in _catalogue.STRATEGIES if name not in main]
     for bandit in ("mu2", EQUAL, "mu1", "near tie", "mu4", "mu3"):
         means = (BANDITS | TIED)[bandit]
         for rule in ASSUMED_GAUSSIAN:
@@ -153,14 +155,20 @@ class Certified:
         return [level for level, errors in enumerate(self.errors) if errors is not None]
 
     def interval(self, level: int) -> tuple[float, float]:
-        """The exact 95% interval for the error rate at a risk, by its place in DELTAS."""
+        """The exact 95% interval for wrong answers per run, which delta bounds, at the risk DELTAS[level]."""
         errors = self.errors[level]
         assert errors is not None, "that risk was left out"
         return exact_interval(errors, self.runs)
 
+    def decided(self, level: int) -> int | None:
+        """How many runs gave an answer at a risk; None where that was not written down."""
+        return None if self.cut_off is None else self.runs - (self.cut_off[level] or 0)
+
     def verdict(self, level: int) -> str:
-        """What that interval says of the error rate: one of VERDICTS."""
+        """What that interval says of the error rate, one of VERDICTS; nothing where no run gave an answer."""
         low, high = self.interval(level)
+        if self.decided(level) == 0:
+            return VERDICTS[1]
         if high <= DELTAS[level]:
             return VERDICTS[0]
         return VERDICTS[2] if low > DELTAS[level] else VERDICTS[1]
@@ -172,13 +180,18 @@ class Certified:
         mean, cut_off = f"{self.mean_samples[level]:,.0f}", self.cut_off[level]
         if not cut_off:
             return mean
-        return f"≥ {mean}, {'all' if cut_off == self.runs else f'{cut_off:,}'} cut off"
+        if cut_off == self.runs:
+            return f"≥ {mean}, all cut off"
+        low, high = exact_interval(self.errors[level] or 0, self.runs - cut_off)
+        return f"≥ {mean}, {cut_off:,} cut off, {low:.2g} to {high:.2g} of the others wrong"
 
     def text(self, level: int) -> str:
         """The error rate with its interval, the verdict and the mean samples at a risk, for a person."""
         errors = self.errors[level]
         if errors is None:
             return "no runs"
+        if self.decided(level) == 0:
+            return f"no answer, {self.verdict(level)}; {self.samples(level)}"
         rate, (low, high) = errors / self.runs, self.interval(level)
         return f"{rate:.2g} ({low:.2g} to {high:.2g}), {self.verdict(level)}; {self.samples(level)}"
 
@@ -193,6 +206,7 @@ class Certified:
                 "verdict": self.verdict(k),
                 "mean_samples": self.mean_samples[k] if self.mean_samples else None,
                 "cut_off": self.cut_off[k] if self.cut_off else None,
+                "decided": self.decided(k),
                 **{"seed": self.seed, "device": self.device, "version": self.version},
             }
             for k, delta in enumerate(DELTAS)

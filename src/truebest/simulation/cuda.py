@@ -225,7 +225,7 @@ def _load() -> Any:
 def _program(lanes: Any, job: Job) -> Program:
     """The program for a job, made or found; InvalidInputError if there is no room for so many arms."""
     rows, K = job.blank.shape
-    remembered, family = len(job.strategy.rows), job.problem.source[0]
+    remembered, family = job.strategy.memory_rows(K), job.problem.source[0]
     multiprocessors = _refuse_too_many(lanes, K, 8 * (rows + remembered + 2))
     known = {name: float(job.params[getattr(layout, name)]) for name in KNOWN}
     positive = ["SHARE"] if known["SHARE"] > 0.0 else []

@@ -127,12 +127,12 @@ def trace(
         "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
     )
     job = Job(chosen, problem, problem.deltas, key)
-    K, rows, unit = problem.num_arms, 2 + len(chosen.rows), problem.model.unit
+    K, rows, unit = problem.num_arms, 2 + chosen.memory_rows(problem.num_arms), problem.model.unit
     alone = _alone(job, lambda room: job.part(number, 1, room))  # how long is it?
     record = room_for_steps(int(alone.samples[0, 0]) - K + 1, engine.HEAD + rows * K)
     _alone(job, lambda room: job.record(number, room, record))
     pulls, mu, *memory = np.moveaxis(record[:, engine.HEAD :].reshape(-1, rows, K), 1, 0)
-    own = dict(zip(chosen.rows, memory, strict=True))
+    own = dict(zip(chosen.rows, memory, strict=False))
     for end in ("lower", "upper"):
         if end in own:
             own[end] = own[end] * unit + problem.offset

@@ -22,12 +22,15 @@ see `_admit`: it must be able to change nothing but its memory and its stream.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..kernels.layout import Select
+
+TIES = ("random", "first")  # among arms of equal cost or index: one is drawn, or the lowest number wins
 
 
 class Strategy(ABC):
@@ -40,6 +43,7 @@ class Strategy(ABC):
                   out for good once it is shown to be worse
     adds_up       the row that adds up a share per pull, "" for none, None if that is not known: so that a
                   forecast can take many pulls in one step
+    older         what a stored experiment means that lacks a parameter, where that is not today's default
     """
 
     rows: ClassVar[tuple[str, ...]] = ()
@@ -47,6 +51,8 @@ class Strategy(ABC):
     stops_itself: ClassVar[bool] = False
     open_only: ClassVar[bool] = False
     adds_up: ClassVar[str | None] = None
+
+    older: ClassVar[Mapping[str, object]] = {}
 
     @property
     @abstractmethod
@@ -66,6 +72,14 @@ class Strategy(ABC):
     def evidence_left(self, num_arms: int, delta: float) -> float | None:
         """With how much evidence against it an arm may be left alone for good; None if none ever is."""
         return None
+
+    def once(self) -> Strategy:
+        """What experiments mean by it that were stored when its name stood for something else."""
+        return self
+
+    def memory_rows(self, num_arms: int) -> int:
+        """How many rows of memory it has: those with a name, and others behind them."""
+        return len(self.rows)
 
     def placed(self, offset: float, sign: float = 1.0) -> Strategy:
         """The same strategy for values sign * x - offset: what has a place among the values moves along."""

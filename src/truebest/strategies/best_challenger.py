@@ -9,16 +9,21 @@ For Gaussian arms of one variance that is b if N_b < N_c.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
+from .. import _door
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.families import cheapest, slopes
-from ..kernels.layout import PULLS, SELECT, TOLERANCE, Select
+from ..kernels.layout import OWN, PULLS, SELECT, TOLERANCE, Select
 from ..kernels.random import Words
 from ..kernels.tracking import TIE, rarest
-from ._base import Strategy
+from ._base import TIES, Strategy
 
 
 @kernel(SELECT)
@@ -30,7 +35,7 @@ def select(
     reach = pulls[starved] + 0.5 * pulls.size
     if reach * reach < t:  # N_a < sqrt(t) - K/2
         return starved
-    challenger = cheapest(params, state, leader, params[TOLERANCE], False)
+    challenger = cheapest(params, state, leader, params[TOLERANCE], False, params[OWN] != 0.0, random)
     if challenger < 0:
         return leader
     d_b, d_c = slopes(params, state, leader, challenger, pulls[leader], pulls[challenger])
@@ -44,14 +49,28 @@ class BestChallenger(Strategy):
     Cheap, for nothing is solved, and good in their experiments; there is no proof that it is optimal. Without
     forced exploration, which their code has, an unlucky best arm may never be pulled again. In place of the
     comparison of divergences their code has also one of optimal weights.
+
+    ties  "random" draws among challengers of equal cost; with "first" the lowest index wins, as it once did
     """
 
+    ties: str = "random"
+
     adds_up: ClassVar[str | None] = ""
+    older: ClassVar[Mapping[str, object]] = {"ties": "first"}
+
+    def __post_init__(self) -> None:
+        _door.choice("ties", self.ties, TIES)
 
     @property
     def name(self) -> str:
-        return "bc"
+        return "bc" + "(ties=first)" * (self.ties == "first")
 
     @property
     def select(self) -> Select:
         return select
+
+    def once(self) -> BestChallenger:
+        return BestChallenger(ties="first")
+
+    def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
+        return np.array([1.0 if self.ties == "random" else 0.0])

@@ -151,6 +151,9 @@ class Stopped(Strategy):
     def select(self) -> Select:
         return self.rule.before(self.strategy)
 
+    def memory_rows(self, num_arms: int) -> int:
+        return self.strategy.memory_rows(num_arms) + 1
+
     def evidence_left(self, num_arms: int, delta: float) -> float | None:
         return self.strategy.evidence_left(num_arms, delta)
 

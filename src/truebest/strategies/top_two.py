@@ -7,22 +7,26 @@
                              Beta(1 + successes, 1 + failures)
     challenger  "cost"       C = argmin_a W(B, a), W the transport cost; 0 where m_a >= m_B
                 "penalised"  C = argmin_a W(B, a) + log N_a
-                "resampled"  draw θ again until another arm than B is best; after 100 draws as "cost"
+                "resampled"  θ is drawn again until another arm than B is best: from that law, in a few draws
                 slack        ε is added to the gaps in W
     split       β            pull B with probability β, else C;
                 "ids"        β = N_B d_B/(N_B d_B + N_C d_C), d their divergences in W: N_C/(N_B + N_C) for
                              Gaussian arms of one variance
-                tracked      pull B while (its pulls as a leader) <= β (times it led), without chance
+                tracked      without chance: pull B while (its pulls as a leader) <= β (times it led)
+                "pairs"      pull C while (its pulls as B's challenger) <= Σ (1-β) over the times of this pair
+    ties        equal indices and costs draw lots: every arm above a leader that is not the best costs 0
 
 The published ones have names: T3C (Shang et al. 2020) is thompson, cost, ½; T3C-IDS (You et al. 2023) with
 ids; TTTS (Russo 2016) thompson, resampled, ½; EB-TCI (Jourdan et al. 2022) best, penalised, ½; TTUCB (Jourdan
-& Degenne 2023) ucb, cost, ½ tracked; EB-TC-ε (Jourdan et al. 2023) best, cost with ε = 0.1, ½ tracked.
+& Degenne 2023) ucb, cost, ½ tracked; EB-TC-ε (Jourdan, Degenne & Kaufmann 2023) best, cost with ε = 0.1, ½
+in pairs, with a counter for each of the K(K-1) pairs of a leader and a challenger.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
@@ -33,44 +37,32 @@ from .._catalogue import STRATEGIES
 from ..errors import InvalidInputError
 from ..kernels._jit import kernel
 from ..kernels._types import Array
-from ..kernels.divergences import BERNOULLI, family_reach, side, variance
+from ..kernels.divergences import BERNOULLI, family_reach
 from ..kernels.families import cheapest, slopes
 from ..kernels.layout import MEANS, MODEL, OUT, OWN, PULLS, SELECT, TOLERANCE, VARIANCES, Select
-from ..kernels.random import BETA, Words, next_word, normal, other_reward, uniform
+from ..kernels.posterior import best_of_others, draw
+from ..kernels.random import Words, uniform
 from ..kernels.tracking import TIE, rarest
-from ._base import Strategy
+from ._base import TIES, Strategy
 
 LEADERS = {"best": 0, "ucb": 1, "thompson": 2}
 CHALLENGERS = {"cost": 0, "penalised": 1, "resampled": 2}
-UCB, THOMPSON, PENALISED, RESAMPLED = 1, 2, 1, 2
+UCB, THOMPSON, PENALISED, RESAMPLED, PAIRS = 1, 2, 1, 2, 2.0
 ALPHA = S = 1.2  # of the UCB leader
-DRAWS = 100  # of a challenger that is sampled, at most: there may be e^W of them
+TRACKED = {False: 0.0, True: 1.0, "pairs": 2.0}
 IDS = -1.0  # in place of β
 
-_INDEX, _LED, _OWN_PULLS = range(3)
-_LEADER, _CHALLENGER, _SPLIT, _SLACK, _TRACKED, _FORCED = range(OWN, OWN + 6)
+_INDEX, _LED, _OWN_PULLS, _OWED = range(4)  # from the last on a row per leader: what it owes each challenger
+_LEADER, _CHALLENGER, _SPLIT, _SLACK, _TRACKED, _FORCED, _TIES, _DRAWS = range(OWN, OWN + 8)
 
+VARIED = {"tracked", "forced", "ties", "draws"}  # what may differ from a published strategy under its name
 PUBLISHED = {name: entry.arguments for name, entry in STRATEGIES.items() if entry.kind == "TopTwo"}
-
-
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, u8[::1])", apart=True)
-def draw(params: Array, state: Array, arm: int, random: Words) -> float:
-    """A mean from the posterior: normal, or beta for successes; for counts and times by their variance."""
-    n, mean = state[PULLS, arm], state[MEANS, arm]
-    if params[MODEL] < BERNOULLI:
-        return float(mean + normal(random) * math.sqrt(state[VARIANCES, arm] / n))
-    mu, sign = abs(mean), side(params)
-    if params[MODEL] == BERNOULLI:
-        mu = (n * mu + 1.0) / (n + 2.0)
-        return sign * other_reward(BETA, mu, math.sqrt(mu * (1.0 - mu) / (n + 3.0)), next_word(random))
-    spread, _ = variance(params[MODEL], (n * mu + 1.0) / (n + 1.0))
-    return float(mean + normal(random) * math.sqrt(spread / n))
 
 
 @kernel("i8(const(f8[::1]), const(f8[:, ::1]), f8, f8[::1], u8[::1])", apart=True)
 def best_index(params: Array, state: Array, t: float, index: Array, random: Words) -> int:
-    """The arm in the race of largest index, drawn or bounded; the lowest number among equals."""
-    top, arm, level = -math.inf, -1, ALPHA * (1.0 + S) * math.log(t)
+    """The arm in the race of largest index, drawn or bounded; equals draw lots."""
+    top, arm, equals, level = -math.inf, -1, 1.0, ALPHA * (1.0 + S) * math.log(t)
     for a in range(index.size):
         index[a] = -math.inf
         if state[OUT, a] == 0.0:
@@ -83,8 +75,11 @@ def best_index(params: Array, state: Array, t: float, index: Array, random: Word
             else:
                 bonus = math.sqrt(2.0 * level * state[VARIANCES, a] / state[PULLS, a])
                 index[a] = state[MEANS, a] + bonus
-            if arm < 0 or index[a] > top:
-                arm, top = a, index[a] + TIE
+            if arm < 0 or index[a] > top + TIE:
+                arm, top, equals = a, index[a], 1.0
+            elif params[_TIES] != 0.0 and index[a] >= top - TIE:
+                equals += 1.0
+                arm = a if uniform(random) * equals < 1.0 else arm
     return arm
 
 
@@ -92,13 +87,16 @@ def best_index(params: Array, state: Array, t: float, index: Array, random: Word
 def challenger_of(params: Array, state: Array, t: float, leader: int, index: Array, random: Words) -> int:
     """The challenger of a leader; -1 if no other arm is in the race."""
     slack = params[TOLERANCE] + params[_SLACK]
-    arm = cheapest(params, state, leader, slack, params[_CHALLENGER] == PENALISED)
-    if params[_CHALLENGER] == RESAMPLED and arm >= 0:
-        for _ in range(DRAWS):
-            found = best_index(params, state, t, index, random)
+    if params[_CHALLENGER] == RESAMPLED:
+        found = best_of_others(params, state, leader, index, random) if params[_DRAWS] == 0.0 else leader
+        for _ in range(int(params[_DRAWS])):
             if found != leader:
-                return found
-    return arm
+                break
+            found = best_index(params, state, t, index, random)
+        if found >= 0 and found != leader:
+            return found
+    penalised = params[_CHALLENGER] == PENALISED
+    return cheapest(params, state, leader, slack, penalised, params[_TIES] != 0.0, random)
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
@@ -130,6 +128,13 @@ def select(
     share = leaders_share(params, state, first, second)
     if params[_TRACKED] == 0.0:
         return first if uniform(random) < share else second
+    if params[_TRACKED] == PAIRS:
+        owed = memory[_OWED + first]
+        owed[second] += 1.0 - share
+        if owed[second] < -TIE:
+            return first
+        owed[second] -= 1.0
+        return second
     led[first] += 1.0
     if own[first] <= share * led[first]:
         own[first] += 1.0
@@ -151,24 +156,38 @@ class TopTwo(Strategy):
     challenger  "cost", "penalised" or "resampled", which needs the leader "thompson"
     split       β, strictly between 0 and 1, or "ids"
     slack       ε of the challenger's cost, in standard deviations (of `model.unit`)
-    tracked     True follows β without chance, for every leader by itself
+    tracked     True follows β without chance, for every leader by itself; "pairs" for each of its challengers
     forced      True pulls an arm that has fewer than √t - K/2 pulls; none of the published ones does
+    ties        "random" draws among equals; with "first" the lowest index wins, as it once did
+    draws       None draws a resampled challenger from its law; a number, by drawing again and again, and
+                after so many in vain takes the one of least cost: as "ttts" once did, after 100
     """
 
     leader: str = "best"
     challenger: str = "cost"
     split: float | str = 0.5
     slack: float = 0.0
-    tracked: bool = False
+    tracked: bool | str = False
     forced: bool = False
+    ties: str = "random"
+    draws: int | None = None
 
     rows: ClassVar[tuple[str, ...]] = ("index", "led", "own")
+    older: ClassVar[Mapping[str, object]] = {"ties": "first", "draws": 100}
 
     def __post_init__(self) -> None:
         _door.choice("leader", self.leader, tuple(LEADERS))
         _door.choice("challenger", self.challenger, tuple(CHALLENGERS))
-        _door.flag("tracked", self.tracked)
+        if isinstance(self.tracked, str):
+            _door.choice("tracked", self.tracked, ("pairs",))
+        else:
+            _door.flag("tracked", self.tracked)
         _door.flag("forced", self.forced)
+        _door.choice("ties", self.ties, TIES)
+        if self.draws is not None and self.challenger == "resampled":
+            _door.whole("draws", self.draws, 1, 10**9, "None draws from the law itself")
+        elif self.draws is not None:
+            object.__setattr__(self, "draws", None)  # no other challenger is drawn again
         if isinstance(self.split, str):
             _door.choice("split", self.split, ("ids",))
         else:
@@ -190,17 +209,27 @@ class TopTwo(Strategy):
     def name(self) -> str:
         parts = {f.name: getattr(self, f.name) for f in fields(self)}
         usual = {f.name: f.default for f in fields(self)}
+        found, changed = "top-two", {key: value for key, value in parts.items() if value != usual[key]}
         for name, given in PUBLISHED.items():
-            if {**usual, **given, "forced": self.forced} == parts:
-                return name + "(forced=True)" * self.forced
-        shown = ", ".join(f"{key}={value}" for key, value in parts.items() if value != usual[key])
-        return f"top-two({shown})" if shown else "top-two"
+            whole = {**usual, **given}
+            others = {key: value for key, value in parts.items() if value != whole[key]}
+            if others.keys() <= VARIED and bool(self.tracked) == bool(whole["tracked"]):
+                found, changed = name, others
+        shown = ", ".join(f"{key}={value}" for key, value in changed.items())
+        return f"{found}({shown})" if shown else found
 
     @property
     def select(self) -> Select:
         return select
 
+    def once(self) -> TopTwo:
+        return replace(self, ties="first", draws=100, tracked=bool(self.tracked))
+
+    def memory_rows(self, num_arms: int) -> int:
+        return len(self.rows) + (num_arms if self.tracked == "pairs" else 0)
+
     def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
         split = IDS if isinstance(self.split, str) else self.split
         parts = (LEADERS[self.leader], CHALLENGERS[self.challenger])
-        return np.array([*parts, split, self.slack, self.tracked, self.forced])
+        rest = (TRACKED[self.tracked], self.forced, self.ties == "random", self.draws or 0)
+        return np.array([*parts, split, self.slack, *rest])

@@ -34,6 +34,7 @@ class Case:
     seed: int
     max_samples: int
     invariant: bool
+    symmetric: bool = True
 
     def simulate(self, runs: int, threads: int = 1, delta: float | None = None, scale: float = 1.0) -> Cell:
         """Runs on the bandit; with `scale`, rewards and sigma in another unit."""

@@ -28,6 +28,9 @@ MEANS = (0.9, 0.4, 0.1, -0.3)
 TRACED = 5  # runs that are followed step by step
 LIVE = 1500  # pulls of a live experiment at most
 COMPARED = 300  # steps of a run that are compared, compiled and not
+ALIKE, AHEAD = 9, 0.5  # equal arms, and how far the best one is above them; first, then last
+ORDERED = 400  # runs in either order
+CHANCE = 5.0  # standard errors: a strategy that minds no order is accused less than once in 100,000 times
 KEEP_STATE = "keep all state in memory and take all chance from random"
 ADVICE_LIVE = (
     "choose from t, leader, pulls, means, memory and random alone, and do not rely on last, which may be -1"
@@ -46,6 +49,7 @@ def check_strategy(
     seed: int = 0,
     max_samples: int = 2000,
     invariant: bool = True,
+    symmetric: bool = True,
     only: str | Sequence[str] | None = None,
 ) -> Report:
     """Check that a strategy does what every strategy must do; in a second or two.
@@ -55,6 +59,7 @@ def check_strategy(
     max_samples  where a run is cut off
     invariant    False for a strategy with a place among the values (`EBS(clip=...)`), whose choices may
                  change with their offset and scale
+    symmetric    False for a strategy that treats arms differently by their numbers
     only         the names of the demands to check, of STRATEGY_DEMANDS; by default all
     Returns      Report, which prints as a table
     Raises       ContractError at the first demand that is broken: which one, on what, and what to do;
@@ -76,6 +81,7 @@ def check_strategy(
         key,
         int(max_samples),
         invariant,
+        symmetric,
     )
     return DEMANDS.check(f"the strategy {case.strategy.name!r}", case, only)
 
@@ -245,6 +251,26 @@ def _shift(case: Case) -> str:
         found = f"with {shift:g} added to every reward, choice {n} is another one"
         require(n < 0, found, "use differences of means only, or say invariant=False")
     return f"1, -256 and 2**20; {len(here)} choices each"
+
+
+@DEMANDS.demand("order", "takes as many samples in whatever order the arms are")
+def _order(case: Case) -> str:
+    """But for a round, in which arms are pulled in turn, and for chance."""
+    if not case.symmetric:
+        raise NotCheckedError("it treats arms by their numbers (symmetric=False)")
+    found = []
+    for means, seed in (((AHEAD, *[0.0] * ALIKE), case.seed), ((*[0.0] * ALIKE, AHEAD), case.seed ^ 1)):
+        options = {"runs": ORDERED, "seed": seed, "max_samples": 2 * case.max_samples, "progress": False}
+        found.append(simulate(case.strategy, means, case.delta, **options).cells[0])  # type: ignore[arg-type]
+    first, last = found
+    doubt = CHANCE * float(np.hypot(first.standard_error, last.standard_error)) + 1 + ALIKE
+    took = f"{first.mean_samples:.0f} samples with the best arm first, {last.mean_samples:.0f} with it last"
+    advice = "draw lots among equals, or say symmetric=False"
+    even = abs(first.mean_samples - last.mean_samples) <= doubt
+    require(even, f"of {1 + ALIKE} arms it took {took}, and chance explains {doubt:.0f}", advice)
+    rewards = np.random.default_rng(6).normal([[0.75], [0.25], [0.0]], 1.0, (3, 400))
+    same = _arms_chosen(case, rewards) == [2 - a for a in _arms_chosen(case, rewards[::-1].copy())]
+    return took + "; the same choices, where no two values are equal" * same
 
 
 def _arms_chosen(case: Case, rewards: Array) -> list[int]:
