@@ -158,7 +158,7 @@ class Comparison:
                     wrong=sum(cell.errors for cell in cells),
                     most_wrong=max(cell.errors for cell in cells),
                     cut_off=sum(cell.censored for cell in cells),
-                    wrong_leaders=sum(cell.wrong_leaders for cell in cells),
+                    wrong_leaders=sum(cell.wrong_leaders or 0 for cell in cells),
                     runs=sum(cell.runs for cell in cells),
                 )
             )

@@ -72,7 +72,8 @@ def _draw_samples(axes: Any, y: int, cell: Cell, edges: Any) -> None:
     axes.plot(q[0.5], line, "|", color="white", ms=5, mew=1.5, zorder=3)
     axes.plot(cell.mean_samples, line, "D", color=DARK, mfc="white", ms=5, zorder=4)
     if cell.censored:
-        words = f"{cell.censored} cut off, {cell.wrong_leaders} with a wrong leader"
+        wrong = cell.wrong_leaders
+        words = f"{cell.censored} cut off" + ("" if wrong is None else f", {wrong} with a wrong leader")
         axes.annotate(words, (1.0, y - 0.3), (-3, 0), ("axes fraction", "data"), "offset points", ha="right",
                       va="center", fontsize=8, color="0.3")  # fmt: skip
 

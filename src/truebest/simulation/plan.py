@@ -181,4 +181,4 @@ class PairedJob:
         answers: tuple[Any, ...] = (calls.reshape(runs), found.reshape(runs), pulls[0], signals)
         with np.errstate(all="ignore"):  # uncompiled, arithmetic modulo 2**64 would warn
             _, done = paired_runs(first, *nature, *space, *answers)
-        return Part(first, calls[:done], found[:done], pulls)
+        return Part(first, calls[:done], np.maximum(found[:done], -1), pulls)  # any other is no answer

@@ -106,11 +106,12 @@ class Cell:
         return self._wrong(self.answers[:-1])
 
     @property
-    def wrong_leaders(self) -> int:
-        """How many runs were cut off with a wrong arm in the lead."""
+    def wrong_leaders(self) -> int | None:
+        """How many runs were cut off with a wrong arm in the lead; None where it is not known which led."""
+        counts = answer_counts(self.leaders, self.mean_pulls.size)[:-1]
         if self.summary is not None:
-            return self._wrong(self.summary.leaders)
-        return self._wrong(answer_counts(self.leaders, self.mean_pulls.size)[:-1])
+            counts = self.summary.leaders
+        return self._wrong(counts) if int(counts.sum()) == self.censored else None
 
     def _wrong(self, counts: npt.NDArray[np.int64]) -> int:
         return sum(int(n) for a, n in enumerate(counts) if a not in self.best)
@@ -193,7 +194,10 @@ class Cell:
             f"{self.standard_error:.1f} samples, {self.errors} errors ({self.runs} runs"
         )
         if self.censored:
-            text += f", {self.censored} censored, of them {self.wrong_leaders} with a wrong leader"
+            text += f", {self.censored} censored"
+            text += (
+                "" if self.wrong_leaders is None else f", of them {self.wrong_leaders} with a wrong leader"
+            )
         return text + (")" if self.complete else ", interrupted)")
 
 
@@ -301,7 +305,11 @@ class Simulation:
                     str(cell.errors),
                     cell.error_words,
                     str(cell.runs),
-                    *([str(cell.censored), str(cell.wrong_leaders)] if cut else []),
+                    *(
+                        [str(cell.censored), "-" if cell.wrong_leaders is None else str(cell.wrong_leaders)]
+                        if cut
+                        else []
+                    ),
                 ]
             )
         return ["bandit"] * many + header + ["cut off", "wrong leader"] * cut, rows
@@ -340,6 +348,8 @@ class Simulation:
 def _led(cell: Cell) -> str:
     """What the runs that were cut off would have recommended, and what the error rate is then of."""
     wrong = f"A wrong arm led {cell.wrong_leaders} of them when they ended"
+    if cell.wrong_leaders is None:
+        wrong = "Which arm led them was not kept"
     rate = f"the error rate is that of the other {cell.decided}" if cell.decided else "there is no error rate"
     return f"{wrong}; {rate}."
 
