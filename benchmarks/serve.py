@@ -5,6 +5,7 @@
 All clients work on one experiment, over loopback. The server is killed (SIGKILL) in the middle and started
 again. A client whose connection breaks tells again what was not acknowledged, and takes back what it may have
 asked for. At the end the log is compared with what was acknowledged: none lost, none doubled.
+Before them one worker asks, tells and looks, one call after another: many clients hide what a call takes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 TOKEN = "the-token-of-the-benchmark"
-NAME = "load"
+NAME, ALONE = "load", "alone"
 
 
 @dataclass
@@ -161,16 +162,38 @@ def start(store: str, port: int) -> tuple[subprocess.Popen[str], int]:
     return process, int(found.group(1))
 
 
+async def alone(connection: Connection, calls: int = 200) -> None:
+    """One worker on a kept connection, one call after another: what a call takes on an idle server."""
+    taken: dict[str, list[float]] = {"ask": [], "tell": [], "look": []}
+
+    async def timed(kind: str, method: str, path: str, body: Any = None) -> Any:
+        begun = time.perf_counter()
+        status, answer = await connection.send(method, path, body)
+        taken[kind].append(time.perf_counter() - begun)
+        assert status == 200, answer
+        return answer
+
+    for _ in range(calls):
+        asked = await timed("ask", "POST", "/v1/ask", {"experiment": ALONE, "n": 1, "worker": "alone"})
+        results = [{"pull": one["id"], "value": value_of(one["id"])} for one in asked["pulls"]]
+        await timed("tell", "POST", "/v1/tell", {"experiment": ALONE, "results": results})
+        await timed("look", "GET", f"/v1/settings?experiment={ALONE}")
+    shown = ", ".join(f"{kind} {1000 * statistics.median(some):.1f} ms" for kind, some in taken.items())
+    print(f"serve: one worker, one call after another (median): {shown}")
+
+
 async def load(options: argparse.Namespace, store: str) -> tuple[Tally, float]:
     """Run everything; what was seen, and how long the server was away."""
     process, port = start(store, 0)
     setup = Connection(port)
-    body = {"experiment": NAME, "arms": ["a", "b", "c", "d", "e"], "bounds": [0, 1], "delta": 1e-9}
-    status, answer = await setup.send("POST", "/v1/create", body)
-    assert status == 200, answer
+    body = {"arms": ["a", "b", "c", "d", "e"], "bounds": [0, 1], "delta": 1e-9}
+    for name in (ALONE, NAME):
+        status, answer = await setup.send("POST", "/v1/create", {"experiment": name, **body})
+        assert status == 200, answer
     status, _ = await setup.send("POST", "/v1/ask", {"experiment": NAME, "n": 1, "worker": "first"})
     await setup.send("POST", "/v1/reclaim", {"experiment": NAME})
     await setup.send("GET", f"/v1/forecast?experiment={NAME}")
+    await alone(setup)
     setup.drop()
     tally, end = Tally(), time.monotonic() + options.seconds
     tasks = [client(i, port, options.batch, end, tally) for i in range(options.clients)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import statistics
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -242,6 +243,18 @@ def test_it_serves_a_postgresql_store(postgres_url: str) -> None:
         connection.close()
         assert service.get("/v1/experiments").json["experiments"][0]["samples"] == 2
         problem(service.get("/v1/status?experiment=nobody"), 404, "missing", "there is no experiment")
+
+
+def test_a_call_on_a_kept_connection_waits_for_no_acknowledgement(service: Service) -> None:
+    """An answer is two packets; the second must not wait for the first to be acknowledged, 40 ms later."""
+    connection, taken = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60), []
+    for _ in range(50):
+        begun = time.perf_counter()
+        connection.request("GET", "/static/words.js")
+        assert connection.getresponse().read()
+        taken.append(time.perf_counter() - begun)
+    connection.close()
+    assert statistics.median(taken) < 0.02
 
 
 def test_many_clients_at_once_lose_nothing(service: Service, url: str) -> None:
