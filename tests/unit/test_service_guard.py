@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
+import re
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
@@ -14,6 +18,7 @@ import pytest
 from support.service import READ_TOKEN, TOKEN, Answer, Service, serving
 from truebest import Experiment, InvalidInputError
 from truebest.server import connections, guard
+from truebest.server.connections import HEAD
 from truebest.server.limits import MOST_ADDRESSES, Rate
 from truebest.server.tokens import DAYS, Role, Tokens, new_token
 
@@ -273,6 +278,7 @@ def test_a_request_that_does_not_come_is_not_waited_for(
     service: Service, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing, half a head, half a body, at first or later: the connection is closed without an answer."""
+    monkeypatch.setattr(connections, "HEAD", 0.1)
     monkeypatch.setattr(connections, "SLOWEST", 0.2)
     assert sent(service, text) == b""
     with socket.create_connection(("127.0.0.1", service.port), 30) as raw:
@@ -284,6 +290,7 @@ def test_a_request_that_does_not_come_is_not_waited_for(
 
 def test_a_stream_outlives_the_time_for_a_request(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is slow is the answer then, not the request."""
+    monkeypatch.setattr(connections, "HEAD", 0.1)
     monkeypatch.setattr(connections, "SLOWEST", 0.2)
     connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
     connection.request("GET", "/v1/live?experiment=e", headers={"Authorization": f"Bearer {READ_TOKEN}"})
@@ -294,6 +301,78 @@ def test_a_stream_outlives_the_time_for_a_request(service: Service, monkeypatch:
     while stream.readline() != b"event: more\n":
         pass
     connection.close()
+
+
+def half_sent(port: int, source: str, count: int) -> list[socket.socket]:
+    """Connections from an address of this machine that will never say what they want."""
+    made = []
+    for _ in range(count):
+        raw = socket.create_connection(("127.0.0.1", port), 30, (source, 0))
+        with contextlib.suppress(OSError):  # it may be closed already
+            raw.sendall(b"GET / HTTP/1.1\r\nHost: local")
+        made.append(raw)
+    return made
+
+
+@pytest.mark.parametrize("sources", [["127.0.0.9"], [f"127.0.0.{i}" for i in range(10, 20)]])
+def test_requests_that_are_half_sent_keep_nobody_out(tmp_path: Path, sources: list[str]) -> None:
+    """More than there are files, from one address or from many: others are answered, one line is logged."""
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256));"
+        "from truebest.__main__ import main; sys.argv[1:] = ['serve', '--port', '0', *sys.argv[1:]]; main()"
+    )
+    words = ["--store", f"sqlite:///{tmp_path}/a.db", "--token", TOKEN]
+    with subprocess.Popen([sys.executable, "-c", code, *words], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        found = re.search(r":(\d+);", process.stderr.readline())
+        assert found is not None
+        service = Service(int(found.group(1)))
+        stuck: list[socket.socket] = []
+        try:
+            for _ in range(3):
+                for source in sources:
+                    stuck += half_sent(service.port, source, 150 // len(sources))
+                begun = time.monotonic()
+                assert service.get("/v1/experiments", TOKEN).status == 200
+                assert time.monotonic() - begun < HEAD / 2, "it did not wait for their end"
+        finally:
+            for raw in stuck:
+                raw.close()
+            process.terminate()
+            said = process.stderr.read()
+    lines = [line for line in said.splitlines() if "truebest: " not in line]
+    assert len(lines) == 1, said
+    assert "connections that waited for a request were closed: at most 128 may be open" in lines[0]
+
+
+def test_a_stream_is_not_closed_for_a_newcomer() -> None:
+    """Nor is a call that is being answered: only who waits for a request has to go, the longest first."""
+    crowd = connections.Crowd(3, 2)
+
+    class Place:
+        def __init__(self, waits: bool) -> None:
+            self.waits, self.transport, self.closed = waits, self, False
+
+        def abort(self) -> None:
+            self.closed = True
+
+    stream, first, second, newcomer, last = (Place(waits) for waits in (False, True, True, True, True))
+    for one, address in ((stream, "a"), (first, "a"), (second, "b"), (newcomer, "c")):
+        crowd.enter(one, address)  # type: ignore[arg-type]
+    assert (stream.closed, first.closed, second.closed) == (False, True, False)
+    crowd.completed(second)  # type: ignore[arg-type]
+    crowd.enter(last, "b")  # type: ignore[arg-type]
+    assert (newcomer.closed, second.closed) == (True, False), "it has completed a request since"
+
+
+def test_a_length_beside_an_encoding_is_refused(service: Service) -> None:
+    """A proxy and the server could see different ends of the request, and so different requests."""
+    head = f"POST /v1/tell HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
+    both = "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    answer = sent(service, head + both)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1") == 1
+    assert b"must have Content-Length or Transfer-Encoding" in answer
 
 
 def test_no_file_of_the_server_is_read(service: Service, tmp_path: Path) -> None:

@@ -88,6 +88,9 @@ class Guard:
         if twice:
             words = f"the header {twice[0]} must be sent once at most, got it twice; leave one out."
             raise ProblemError(400, "invalid", words)
+        if b"content-length" in names and b"transfer-encoding" in names:  # a proxy may see another end
+            words = "a request must have Content-Length or Transfer-Encoding, got both; leave one out."
+            raise ProblemError(400, "invalid", words, {"Connection": "close"})
         host = headers.get("host", "")
         if not self._is_ours(host):
             raise ProblemError(

@@ -1,11 +1,14 @@
-"""How much one address may ask for."""
+"""How much one address may ask for, and how often the server may say so."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import OrderedDict
 
 MOST_ADDRESSES = 10_000
+PAUSE = 60.0  # seconds between two lines of the same kind
+_log = logging.getLogger("truebest")
 
 
 class Rate:
@@ -29,3 +32,18 @@ class Rate:
         if len(self._left) > MOST_ADDRESSES:
             self._left.popitem(last=False)
         return 0.0 if late else (1.0 - left) / self.rate
+
+
+class Seldom:
+    """Says something at most once per minute, however often it happens."""
+
+    def __init__(self) -> None:
+        self._count, self._due = 0, 0.0
+
+    def say(self, words: str) -> None:
+        """Count it, and say it if it was not said lately."""
+        self._count += 1
+        now = time.monotonic()
+        if now >= self._due:
+            self._due = now + PAUSE
+            _log.warning("%s (%d so far)", words, self._count)

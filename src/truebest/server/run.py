@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import errno
 import signal
 import socket
 import threading
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from typing import Any, cast
 
 import uvicorn
 
 from ..errors import InvalidInputError
 from ..experiment.store import open_store
 from .app import RATE, make_app
-from .connections import Connection
+from .connections import AT_ONCE, Connection, Crowd, most_connections
 from .desks import Desks
+from .limits import Seldom
 from .tokens import Tokens
 
-MOST_CONNECTIONS = 2_000
+BACKLOG = 512  # connections that may wait to be accepted
+USED_UP = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 PATIENCE = 5  # seconds for what is being done when the end comes
 
 
@@ -27,6 +33,7 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, desks: Desks) -> None:
         super().__init__(config)
         self._desks = desks
+        self._used_up = Seldom()
         self.ended_by: int | None = None
 
     @contextlib.contextmanager
@@ -47,6 +54,21 @@ class Server(uvicorn.Server):
         self.force_exit = self.should_exit
         self.should_exit, self.ended_by = True, sig
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept a few connections at once, though many more may wait."""
+        asyncio.get_running_loop().set_exception_handler(self._failed)
+        await super().startup(sockets)
+        for one in sockets or ():
+            one.listen(BACKLOG)
+
+    def _failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """One line per minute, and no traceback, where no file is left for a connection."""
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in USED_UP:
+            self._used_up.say(f"no connection can be accepted for a second ({error.strerror})")
+        else:
+            loop.default_exception_handler(context)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """First let those go who watch: their connections would never end."""
         self._desks.end()
@@ -60,7 +82,7 @@ def listen(host: str, port: int) -> socket.socket:
     """
     try:
         kind, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address, family=kind, backlog=512)
+        return socket.create_server(address, family=kind, backlog=BACKLOG)
     except (OSError, OverflowError, UnicodeError) as error:
         raise InvalidInputError(
             f"cannot listen on {host!r:.100}, port {port} ({error}); give another --port, or --host."
@@ -71,6 +93,7 @@ def make_server(
     store: str, tokens: Tokens, listening: socket.socket, hosts: Collection[str] = (), rate: float = RATE
 ) -> Server:
     """A server for experiments of a store; `run(sockets=[listening])` serves until a signal ends it."""
+    most = most_connections()
     app, desks = make_app(open_store(store), tokens, hosts, listening.getsockname()[1], rate)
     config = uvicorn.Config(
         app,
@@ -79,10 +102,11 @@ def make_server(
         server_header=False,
         proxy_headers=False,
         ws="none",
-        http=Connection,  # of h11, which limits the length of headers
+        # of h11, which limits the length of headers
+        http=cast(type[asyncio.Protocol], partial(Connection, Crowd(most, most // 2))),
+        backlog=AT_ONCE,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=PATIENCE,
-        limit_concurrency=MOST_CONNECTIONS,
     )
     return Server(config, desks)
 
