@@ -9,9 +9,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.journal import SNAPSHOT_EVERY
+from truebest.experiment.store import open_store
 
 from .measure import duration, show
 
@@ -27,7 +29,13 @@ COMMANDS = {
     "truebest tell": "tell runs PULL 0.5",
     "truebest status": "status runs",
 }
+LIST_OF: dict[str, dict[str, Any]] = {
+    "independent": {"bounds": (0, 1)},
+    "on items": {"bounds": (0, 1), "items": 100},
+    "by wins": {"compare": "wins"},
+}
 REPEATS = 6
+LISTED = 2_000  # experiments of the list, each with as many lines as a new one has
 
 
 def main() -> None:
@@ -40,10 +48,14 @@ def main() -> None:
         os.environ["TRUEBEST_STORE"] = url = f"sqlite:///{folder / 'bench.db'}"
         pulls = _fill(url)
         times = {name: min(map(_seconds, _calls(line, pulls))) for name, line in COMMANDS.items()}
+        os.environ["TRUEBEST_STORE"] = f"sqlite:///{folder / 'many.db'}"
+        _copy(os.environ["TRUEBEST_STORE"])
+        listed = {f"truebest list of {LISTED:,}": min(map(_seconds, _calls("list", pulls[:3])))}
     finally:
         del os.environ["TRUEBEST_STORE"]
         shutil.rmtree(folder)
     _show("command", times, floor, "A command on a SQLite file with a snapshot (aim: below 0.5 s)")
+    _show("command", listed, floor, "Every experiment of a store (aim: below 2 s)")
 
 
 def _fill(url: str) -> list[int]:
@@ -54,6 +66,26 @@ def _fill(url: str) -> list[int]:
         for _ in range(10):
             experiment.tell([(pull, 0.5) for pull in experiment.ask(SNAPSHOT_EVERY)])
         return [pull.id for pull in experiment.ask(REPEATS)]
+
+
+def _copy(url: str) -> None:
+    """A store of many experiments: one of each kind, again and again under other names."""
+    with tempfile.TemporaryDirectory() as folder:
+        place, logs = open_store(f"sqlite:///{folder}/few.db"), []
+        for name, how in LIST_OF.items():
+            experiment = Experiment.create(place, name, ["a", "b", "c"], seed=1, **how)
+            for i in range(8):
+                experiment.tell([(pull, (0.3 * i + 0.1 * pull.id) % 1.0) for pull in experiment.ask(3)])
+            with place.reading(name) as log:
+                logs.append(log.entries())
+        place.close()
+    many = open_store(url)
+    for i in range(LISTED):
+        first, *rest = logs[i % len(logs)]
+        many.create(f"experiment-{i}", first)
+        with many.writing(f"experiment-{i}") as log:
+            log.append(rest)
+    many.close()
 
 
 def _calls(line: str, pulls: list[int]) -> list[str]:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from .._records import plain
-from .._text import harmless, moment
-from ._output import ListingFormat, number, print_csv, print_json, print_table
+from .._text import aligned, column_widths, harmless, moment
+from ._output import (
+    ROWS_ON_A_TERMINAL,
+    ListingFormat,
+    number,
+    print_csv,
+    print_hidden,
+    print_json,
+    print_json_list,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from ..experiment.status import Status
 
+AT_ONCE = 1.0  # seconds for which the rows of a long table are collected
 ARM = ["arm", "is", "samples", "failed", "mean", "deviation", "behind_at_least", "behind_at_most", "pending"]
 
 
@@ -26,6 +39,41 @@ def show(
     elif rows:
         header = [column.replace("_", " ") for column in columns]
         print_table(header, [[cell(column, row[column]) for column in columns] for row in rows], title)
+
+
+def stream(
+    rows: Iterator[Mapping[str, Any]], columns: Sequence[str], format: ListingFormat, total: int
+) -> None:
+    """`show` for a long list whose rows take a while: they are printed as they come.
+
+    In a table, those of a second are printed at once, and a column may become wider from one second to the
+    next. A terminal gets the first rows only.
+    """
+    if format is ListingFormat.csv:
+        print_csv(rows, columns)
+    elif format is ListingFormat.json:
+        print_json_list(dict(row) for row in rows)
+    elif sys.stdout.isatty():
+        show(list(islice(rows, ROWS_ON_A_TERMINAL)), columns, format)
+        print_hidden(total - ROWS_ON_A_TERMINAL)
+    else:
+        header, skip = [column.replace("_", " ") for column in columns], 0
+        for block in _by_the_second(rows):
+            cells = [[cell(column, row[column]) for column in columns] for row in block]
+            print("\n".join(aligned(header, cells)[skip:]), flush=True)
+            widths = column_widths(header, cells)
+            header, skip = [name.ljust(width) for name, width in zip(header, widths, strict=True)], 1
+
+
+def _by_the_second(rows: Iterator[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """Rows in lists, each with those that come within a second."""
+    for first in rows:
+        block, end = [first], time.monotonic() + AT_ONCE
+        for row in rows:
+            block.append(row)
+            if time.monotonic() >= end:
+                break
+        yield block
 
 
 def arm_rows(now: Status) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat
 
 from .._files import write_whole
@@ -64,6 +65,16 @@ def print_json(value: object) -> None:
     print(json.dumps(plain(value), indent=2, allow_nan=False))
 
 
+def print_json_list(records: Iterable[object]) -> None:
+    """The same of a list, a record at a time."""
+    before = "["
+    for record in records:
+        text = json.dumps(plain(record), indent=2, allow_nan=False)
+        print(before, indent(text, "  "), sep="\n", end="", flush=True)
+        before = ","
+    print("[]" if before == "[" else "\n]")
+
+
 def print_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
     """Comma-separated values, a line per record."""
     print_csv_lines(csv_lines(rows, columns))
@@ -105,9 +116,13 @@ def _print_rich(console: Console, header: Sequence[str], rows: Sequence[Sequence
     for row in rows[:ROWS_ON_A_TERMINAL]:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
-    if len(rows) > ROWS_ON_A_TERMINAL:
-        hidden = len(rows) - ROWS_ON_A_TERMINAL
-        print(f"... and {hidden} more; a pipe or --format json shows them all")
+    print_hidden(len(rows) - ROWS_ON_A_TERMINAL)
+
+
+def print_hidden(rows: int) -> None:
+    """Say how many rows are not shown, if there are any."""
+    if rows > 0:
+        print(f"... and {rows} more; a pipe or --format json shows them all")
 
 
 def print_ends(now: Status) -> None:

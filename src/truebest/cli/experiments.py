@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from .._text import harmless
 from ..errors import InvalidInputError, TruebestError
 from . import say
 from ._experiment import Listing, Name, StoreUrl, opened, store_url, without_compiling
-from ._listing import ARM, arm_rows, show
+from ._listing import ARM, arm_rows, show, stream
 from ._numbers import to_whole
 from ._output import (
     Format,
@@ -27,9 +28,14 @@ from ._output import (
 
 if TYPE_CHECKING:
     from ..experiment.status import Status
+    from ..experiment.store import Store
     from ..experiment.verification import Verification
 
 FORMAT = typer.Option("--format", help="Output format.")
+LISTED = [
+    *("name", "arms", "delta", "samples", "failed", "decision"),
+    *("promise", "leader", "stopped", "suspended"),
+]
 
 
 class ExportFormat(StrEnum):
@@ -185,7 +191,6 @@ def list_experiments(store: StoreUrl = None, format: Listing = ListingFormat.tab
     """
     url = store_url(store)
     without_compiling()
-    from ..experiment.experiment import Experiment
     from ..experiment.store import open_store
 
     place = open_store(url)
@@ -193,52 +198,39 @@ def list_experiments(store: StoreUrl = None, format: Listing = ListingFormat.tab
         raise InvalidInputError(
             f"there is no file {place.place}; check the name, or begin with `truebest create`."
         )
-    rows = []
     try:
         names = place.names()
-        for name in names:
-            try:
-                rows.append(_summary(Experiment.open(place, name).status()))
-            except TruebestError as error:  # made by another version; the others are still worth a look
-                say(f"experiment {name!r} cannot be read: {error}")
-            except Exception as error:  # what is stored was not made by any version
-                say(f"experiment {name!r} cannot be read ({type(error).__name__}: {error}); delete it.")
+        stream(_summaries(place, names), LISTED, format, len(names))
     finally:
         place.close()
     if not names:
         say("the store has no experiments yet.")
-    show(
-        rows,
-        [
-            "name",
-            "arms",
-            "delta",
-            "samples",
-            "failed",
-            "decision",
-            "promise",
-            "leader",
-            "stopped",
-            "suspended",
-        ],
-        format,
-    )
 
 
-def _summary(now: Status) -> dict[str, Any]:
-    leader = now.leader if now.decision is None else None
-    return {
-        "name": now.name,
-        "arms": len(now.arms),
-        "delta": now.delta,
-        "samples": now.samples,
-        "failed": sum(now.failures.values()),
-        "decision": now.decision,
-        "promise": now.promise,
-        "leader": leader,
-        "stopped": now.stopped is not None,
-        "suspended": bool(now.suspended),
-    }
+def _summaries(place: Store, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    from ..experiment.overview import overview
+
+    for name in names:
+        try:
+            now = overview(place, name)
+        except TruebestError as error:  # made by another version; the others are still worth a look
+            say(f"experiment {name!r} cannot be read: {error}")
+            continue
+        except Exception as error:  # what is stored was not made by any version
+            say(f"experiment {name!r} cannot be read ({type(error).__name__}: {error}); delete it.")
+            continue
+        yield {
+            "name": now.name,
+            "arms": len(now.arms),
+            "delta": now.delta,
+            "samples": now.samples,
+            "failed": now.failed,
+            "decision": now.decision,
+            "promise": now.promise,
+            "leader": now.leader if now.decision is None else None,
+            "stopped": now.stopped is not None,
+            "suspended": now.suspended,
+        }
 
 
 def export(

@@ -199,6 +199,11 @@ class Bodies:
         rows = zip(self.evidence[PULLS].tolist(), self.evidence[SQUARES].tolist(), strict=True)
         return tuple(unit * math.sqrt(m2 / (n - 1.0)) if n > 1.0 else None for n, m2 in rows)
 
+    def standing(self) -> tuple[int, int]:
+        """The arm that leads, -1 for none, and how many results the rule has seen."""
+        samples = int(self.evidence[PULLS].sum())
+        return tracking.leading_arm(self.evidence) if samples else -1, samples
+
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees, as it is kept with a decision; means in the user's own units.
 
@@ -207,7 +212,7 @@ class Bodies:
         unit, whole = self.model.unit, self.whole()
         pulls, mu = whole[PULLS], whole[MEANS]
         z, beta = rules.verdict(self.params, self.evidence)
-        leader = arm if arm is not None else tracking.leading_arm(self.evidence) if pulls.any() else -1
+        leader = arm if arm is not None else self.standing()[0]
         lower, upper = self._intervals(leader, whole, self.params[PAIR_LEVEL])
         if self.left == 1:  # by the decision, whatever the pairs say
             lower = np.maximum(lower, 0.0)

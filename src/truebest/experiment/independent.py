@@ -201,6 +201,10 @@ class Independent(State):
         """Whether the rule has ruled an arm out: it is neither sampled nor waited for any more."""
         return bool(self.bodies.evidence[OUT, arm])
 
+    def standing(self) -> tuple[int, int]:
+        """The arm that leads, -1 for none, and how many results the rule has seen."""
+        return self.bodies.standing()
+
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees; the arm is the leader if none is given."""
         return self.bodies.findings(arm)

@@ -184,7 +184,7 @@ class Journal:
         if self._state.head and not self._behind(log):
             return True
         new = log.entries(self._state.seq - 1)
-        if not _continues(self._state, new):
+        if not continues(self._state, new):
             return False
         self._take_in(new[1:])
         return True
@@ -243,7 +243,7 @@ class Journal:
                 if state.head and not self._behind(log):
                     break
                 new = log.entries(max(0, state.seq - 1), most=CHUNK)
-            if state.seq and not _continues(state, new):  # another file, or a backup
+            if state.seq and not continues(state, new):  # another file, or a backup
                 self._refuse_other()
                 state = self._state = new_state(self.settings, recall=self._recall)
                 self._proof, last = None, -1
@@ -327,7 +327,7 @@ def stored_lines(store: Store, name: str, after: int = 0, until: int | None = No
         yield from chunk
 
 
-def _continues(state: State, new: list[Entry]) -> bool:
+def continues(state: State, new: list[Entry]) -> bool:
     """Whether lines begin with the last one of the state."""
     return bool(new) and (new[0].seq, new[0].time, new[0].chain) == (state.seq, state.mark, state.head)
 

@@ -242,27 +242,29 @@ class Rounds(State):
         """Whether the rounds that are complete would decide, if only those between them were, too."""
         later = sorted({number for number, _ in self.values})
         rows = [row for row in map(self._row, later) if row is not None]
-        if not rows:
-            return False
-        trial = self.copy()
+        trial = self.copy() if rows else self
         return any(trial._play(row) not in _OPEN for row in rows)
 
     # -- what is found ---------------------------------------------------------------------------------
 
+    def standing(self) -> tuple[int, int]:
+        """The arm that leads, -1 for none, and how many results the rule has seen."""
+        return self._leading() if self.first > 1 else -1, int(self.arms[paired.ROUNDS].sum())
+
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees; the arm is the leader if none is given."""
         K, rounds = len(self.settings.arms), self.first - 1
-        leader = -1 if rounds == 0 else self._leading() if arm is None else max(arm, -1)
+        leader = self.standing()[0] if arm is None or rounds == 0 else max(arm, -1)
         lower, upper = self._ends(leader, self.params[paired.PAIR_LEVEL])
         race = self._race()
         if len(race) == 1 and leader == race[0]:  # by the decision, whatever the pairs say
             lower = [max(low, 0.0) for low in lower]
         statistic, threshold = self._progress(leader, race)
-        means = [mean if n else None for mean, n in zip(self.body[MEANS], self.body[PULLS], strict=True)]
+        counted = zip(self.body[MEANS].tolist(), self.body[PULLS].tolist(), strict=True)
         return Findings(
             arm=leader,
             pulls=tuple(int(n) for n in self.arms[paired.ROUNDS]),
-            means=tuple(None if mean is None else float(mean) for mean in means),
+            means=tuple(mean if n else None for mean, n in counted),
             statistic=statistic,
             threshold=threshold,
             lower=tuple(lower),

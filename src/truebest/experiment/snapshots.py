@@ -23,11 +23,13 @@ def packed(state: State) -> str:
     return f"{_digest(text)} {text}"
 
 
-def unpacked(settings: Settings, snapshot: str, recall: Recall | None = None) -> State:
+def unpacked(
+    settings: Settings, snapshot: str, recall: Recall | None = None, *, steers: bool = True
+) -> State:
     """The state back; ValueError or KeyError if it is damaged, or of another version."""
     if not is_whole(snapshot):
         raise ValueError("a damaged snapshot")
-    return from_dict(settings, json.loads(snapshot.partition(" ")[2]), recall)
+    return from_dict(settings, json.loads(snapshot.partition(" ")[2]), recall, steers=steers)
 
 
 def is_whole(snapshot: str) -> bool:
@@ -50,11 +52,13 @@ def as_dict(state: State) -> dict[str, Any]:
     }
 
 
-def from_dict(settings: Settings, data: dict[str, Any], recall: Recall | None = None) -> State:
+def from_dict(
+    settings: Settings, data: dict[str, Any], recall: Recall | None = None, *, steers: bool = True
+) -> State:
     """The inverse of `as_dict`; KeyError or ValueError if it is no snapshot of ours."""
     if data["snapshot"] != SNAPSHOT:
         raise ValueError("a snapshot of another version")
-    state = new_state(settings, recall=recall)
+    state = new_state(settings, steers=steers, recall=recall)
     state.restore(data)
     state.open = {pull: Open(*rest) for pull, *rest in data["open"]}
     state.violated = dict(data["violated"])

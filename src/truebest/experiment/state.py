@@ -238,6 +238,10 @@ class State(ABC):
         """Whether the rule has ruled an arm out: it is neither sampled nor waited for any more."""
 
     @abstractmethod
+    def standing(self) -> tuple[int, int]:
+        """The arm that leads, -1 for none, and how many results the rule has seen."""
+
+    @abstractmethod
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees; the arm is the leader if none is given."""
 

@@ -6,6 +6,7 @@ The report and the page of `truebest serve` say the same.
 from __future__ import annotations
 
 from .._text import shortened
+from ..experiment.overview import Overview
 from ..experiment.promise import confidence
 from ..experiment.status import Status, plural
 
@@ -13,7 +14,7 @@ LONGEST_NAME = 80  # characters in a headline
 MOST_NAMED = 3  # options that are best together
 
 
-def headline(status: Status) -> str:
+def headline(status: Status | Overview) -> str:
     """The answer in a few words."""
     leader = "" if status.leader is None else shortened(status.leader, LONGEST_NAME)
     if status.no_winner:
@@ -29,7 +30,7 @@ def headline(status: Status) -> str:
     return "No result counts yet" if status.waiting else "There is no result yet"
 
 
-def _best(status: Status, leader: str) -> str:
+def _best(status: Status | Overview, leader: str) -> str:
     if status.tied:
         names = [shortened(arm, LONGEST_NAME // 2) for arm in status.tied[:MOST_NAMED]]
         more = len(status.tied) - len(names)

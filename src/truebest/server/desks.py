@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from ..errors import InvalidInputError, StoreError, TruebestError
 from ..experiment.names import check_name
+from ..experiment.overview import overview
 from ..experiment.pulls import Pulls
 from ..experiment.store import Store
 from ..running.stored import Experiment
@@ -27,7 +28,7 @@ Answer = TypeVar("Answer")
 Pairs = list[tuple[int, float]]
 
 THREADS, WATCHERS = 8, 4
-MOST_DESKS = 500
+MOST_DESKS, MOST_SUMMARIES = 500, 2_000
 
 
 class Desk:
@@ -38,22 +39,12 @@ class Desk:
     """
 
     def __init__(
-        self, store: Store, experiment: Experiment, pool: ThreadPoolExecutor, watchers: ThreadPoolExecutor
+        self, experiment: Experiment, pool: ThreadPoolExecutor, watchers: ThreadPoolExecutor
     ) -> None:
         self.experiment = experiment
         self.live = Live(experiment, watchers)
-        self._store = store
-        self._summary: tuple[tuple[int, str], dict[str, Any]] | None = None  # of a log that ends so
         self.ask: Gathered[tuple[str, int], Pulls] = Gathered(self._ask, pool)
         self.tell: Gathered[Pairs, list[str]] = Gathered(self._tell, pool)
-
-    def summary(self) -> dict[str, Any]:
-        """A line for the list, made anew if the log has grown."""
-        with self._store.reading(self.experiment.name) as log:
-            end = log.last, log.head
-        if self._summary is None or self._summary[0] != end:
-            self._summary = end, summary(self.experiment.status())
-        return self._summary[1]
 
     def _ask(self, wanted: Sequence[tuple[str, int]]) -> list[Pulls]:
         return self.experiment.ask_for(wanted)
@@ -71,10 +62,22 @@ class Desks:
         self._pool = ThreadPoolExecutor(THREADS, "truebest")
         self._watchers = ThreadPoolExecutor(WATCHERS, "truebest-live")
         self._desks: OrderedDict[str, Desk] = OrderedDict()
+        self._summaries: dict[str, tuple[tuple[int, str], dict[str, Any]]] = {}  # of logs that end so
 
     async def call(self, function: Callable[[], Answer]) -> Answer:
         """Do something that takes a while, in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, function)
+
+    def summary(self, name: str) -> dict[str, Any]:
+        """A line for the list, made anew if the log has grown."""
+        with self.store.reading(name) as log:
+            end = log.last, log.head
+        known = self._summaries.get(name)
+        if known is None or known[0] != end:
+            if len(self._summaries) >= MOST_SUMMARIES:
+                self._summaries.clear()
+            known = self._summaries[name] = end, summary(overview(self.store, name))
+        return known[1]
 
     async def at(self, name: str) -> Desk:
         """The desk of an experiment.
@@ -94,7 +97,7 @@ class Desks:
     def keep(self, experiment: Experiment) -> None:
         """Make a desk for an experiment, unless there is one; put one away that nobody has used for long."""
         if experiment.name not in self._desks:
-            self._desks[experiment.name] = Desk(self.store, experiment, self._pool, self._watchers)
+            self._desks[experiment.name] = Desk(experiment, self._pool, self._watchers)
         if len(self._desks) > MOST_DESKS:
             idle = next((name for name, desk in self._desks.items() if not desk.live.viewers), None)
             if idle is not None and idle != experiment.name:
@@ -102,13 +105,9 @@ class Desks:
 
     async def use(self, name: str, function: Callable[[Experiment], Answer]) -> Answer:
         """Do something with an experiment, in a thread; what fails is opened anew the next time."""
-        return await self.use_desk(name, lambda desk: function(desk.experiment))
-
-    async def use_desk(self, name: str, function: Callable[[Desk], Answer]) -> Answer:
-        """The same with the desk of an experiment."""
         desk = await self.at(name)
         try:
-            return await self.call(lambda: function(desk))
+            return await self.call(lambda: function(desk.experiment))
         except TruebestError as error:
             await self.failed(name, error)
             raise

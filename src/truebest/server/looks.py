@@ -16,7 +16,7 @@ from ..running.sentences import headline
 from ..running.stored import Experiment
 from . import bodies
 from .answers import as_json, file_name
-from .desks import Desk, Desks
+from .desks import Desks
 from .live import MOST_VIEWERS
 from .problems import ProblemError
 
@@ -114,7 +114,7 @@ class Looks:
 
     async def _summary(self, name: str) -> dict[str, Any]:
         try:
-            return await self._desks.use_desk(name, Desk.summary)
+            return await self._desks.call(lambda: self._desks.summary(name))
         except Exception as error:  # the others are still worth a look
             known = str(error) if isinstance(error, TruebestError) else f"unexpected {type(error).__name__}"
             return {"name": name, "state": "broken", "headline": f"cannot be read: {known}"}

@@ -14,6 +14,7 @@ from typing import Any
 from .._records import plain
 from ..experiment.events import Event
 from ..experiment.forecast import Forecast
+from ..experiment.overview import Overview
 from ..experiment.status import Status
 from ..running import sentences
 from ..running.arms import chosen
@@ -92,7 +93,7 @@ class Roster:
         return (len(self._results) - 1) / (self._results[-1] - self._results[0])
 
 
-def state_of(status: Status) -> str:
+def state_of(status: Status | Overview) -> str:
     """How the page looks: "decided", "stopped", "suspended", "empty" or "undecided"."""
     if status.decided:
         return "decided"
@@ -103,7 +104,7 @@ def state_of(status: Status) -> str:
     return "empty" if status.leader is None and not status.waiting else "undecided"
 
 
-def summary(status: Status) -> dict[str, Any]:
+def summary(status: Overview) -> dict[str, Any]:
     """One line of the list."""
     return {
         "name": status.name,

@@ -1,0 +1,110 @@
+"""Where an experiment stands, in a line of a list: what follows from its log without any interval.
+
+The ends of an interval take hundreds of times as long as everything else that is read of an experiment, and
+a list of thousands shows none. So it does not ask for a `Status`, and keeps nothing of what a strategy
+remembers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+from .designs import new_state
+from .events import Entry
+from .journal import CHUNK, continues, stored_chunks, stored_lines
+from .promise import promise
+from .reconnect import patiently
+from .settings import Settings, read_settings
+from .snapshots import unpacked
+from .state import Recall, State
+from .store._base import Log, Store
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The fields of `Status` that a list shows; `failed` is of all arms, `suspended` without the reason."""
+
+    name: str
+    arms: tuple[str, ...]
+    delta: float
+    samples: int
+    failed: int
+    decision: str | None
+    leader: str | None
+    no_winner: bool
+    promise: float | None
+    waiting: int
+    stopped: str | None
+    suspended: bool
+    tied: tuple[str, ...]
+    tolerance: float
+    compare: str
+
+    @property
+    def decided(self) -> bool:
+        """Whether it is found which arm is best, or that none is."""
+        return self.decision is not None or self.no_winner
+
+
+def overview(store: Store, name: str) -> Overview:
+    """Read an experiment of a store, from its last snapshot on.
+
+    Raises  InvalidInputError if there is none, StoreError
+    """
+    state, last = patiently(store, partial(_near_the_end, store, name))
+    for chunk in stored_chunks(store, name, state.seq, last):
+        state.replay(chunk)
+    return overview_of(name, state)
+
+
+def overview_of(name: str, state: State) -> Overview:
+    """The same of a state."""
+    settings, found = state.settings, state.decision
+    arm, samples = state.standing() if found is None else (found.arm, found.samples)
+    leader = settings.arms[arm] if arm >= 0 else None
+    return Overview(
+        name=name,
+        arms=settings.arms,
+        delta=settings.delta,
+        samples=samples,
+        failed=sum(state.counts["failed"]),
+        decision=None if found is None else leader,
+        leader=leader,
+        no_winner=found is not None and leader is None,
+        promise=promise(state),
+        waiting=state.waiting,
+        stopped=state.stopped,
+        suspended=state.suspended,
+        tied=() if found is None else tuple(settings.arms[a] for a in found.tied),
+        tolerance=settings.tolerance,
+        compare=settings.compare,
+    )
+
+
+def _near_the_end(store: Store, name: str) -> tuple[State, int]:
+    """The state after the first lines behind the snapshot, usually all of them, and the log's last line."""
+
+    def recall(until: int) -> Iterator[Entry]:
+        return stored_lines(store, name, 0, until)
+
+    with store.reading(name) as log:
+        settings, last = read_settings(log.first().data or {}), log.last
+        state = _saved(settings, log, recall)
+        new = log.entries(max(0, state.seq - 1), most=CHUNK)
+        if state.seq and not continues(state, new):  # the snapshot is of another log
+            state = new_state(settings, steers=False, recall=recall)
+            new = log.entries(0, most=CHUNK)
+    state.replay(new[1:] if state.seq else new)
+    return state, last
+
+
+def _saved(settings: Settings, log: Log, recall: Recall) -> State:
+    """The state of the snapshot, or before the first line if there is none that is of use."""
+    saved = log.snapshot() if log.saved else None
+    if saved is not None:
+        with suppress(Exception):  # a cache: without it the log is replayed
+            return unpacked(settings, saved[1], recall, steers=False)
+    return new_state(settings, steers=False, recall=recall)
