@@ -79,12 +79,25 @@ def test_every_call_is_done_once(when: str) -> None:
     assert courses[0] == courses[1]
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_lease_is_renewed_though_the_connection_breaks(when: str) -> None:
+    """A worker whose pull takes hours renews it from time to time; one lost connection must not end it."""
+    store = Shaky()
+    experiment = Experiment.create(store, "x", ["a", "b"], bounds=(0, 1), lease=50.0)
+    pulls = experiment.ask(2)
+    setattr(store, when, 2)
+    assert experiment.renew(pulls) == 2
+    assert getattr(store, when) == 0
+    with store.reading("x") as log:
+        assert log.leases().keys() == {pull.id for pull in pulls}
+
+
 def test_reading_goes_on_too() -> None:
     """Status, history and the rest."""
     store = Shaky()
     experiment = begin(store)
     experiment.ask(2)
-    for look in (experiment.status, experiment.history, experiment.forecast):
+    for look in (experiment.status, experiment.history, experiment.forecast, experiment.course().advance):
         store.when_reading = 3
         look()
         assert store.when_reading == 0

@@ -137,7 +137,39 @@ def test_settings_with_parameters(service: Service) -> None:
     assert create(service, "rule", bounds=None, model=student, stopping=kept).status == 200
     for wrong in ({"model": {"class": "os.system", "parameters": {}}}, {"strategy": {"custom": "mine"}}):
         problem(create(service, "wrong", **{"bounds": None, **wrong}), 400, "invalid", "must be a name")
+    for key, kind in (("model", "class"), ("strategy", "class"), ("stopping", "name")):
+        for name in ("Student", "EBS", "mixture", 1, None, [], {}):
+            for parameters in ([], [1], "x", None, 1, {"gamma": {}}, {"no": 1}):
+                for record in ({kind: name, "parameters": parameters}, {kind: name}, {"custom": name}, {}):
+                    answer = create(service, "wrong", **{key: record, "bounds": None, "sigma": None})
+                    problem(answer, 400, "invalid")
     problem(create(service, "wrong", no_such_setting=1), 400, "invalid", "no_such_setting")
+
+
+def test_a_store_that_is_gone_is_no_empty_store(tmp_path: Path) -> None:
+    """503 to every call, with a sentence; nothing is made in its place, and all is there when it is back."""
+    file = tmp_path / "runs.db"
+    with serving(f"sqlite:///{file}") as service:
+        assert service.get("/v1/experiments").json["total"] == 0, "it is still to be made"
+        assert create(service, "one").status == 200
+        assert service.post("/v1/ask", {"experiment": "one", "worker": "w"}).status == 200
+        moved = [(part, part.with_name(f"{part.name}.moved")) for part in tmp_path.iterdir()]
+        for part, away in moved:
+            part.rename(away)
+        for answer in (
+            service.get("/v1/experiments"),
+            service.get("/v1/status?experiment=one"),
+            service.get("/v1/status?experiment=another"),
+            service.post("/v1/ask", {"experiment": "one", "worker": "w"}),
+            service.post("/v1/stop", {"experiment": "one"}),
+            create(service, "two"),
+        ):
+            problem(answer, 503, "store", str(file), "is gone", "put it back")
+        assert not file.exists()
+        for part, away in moved:
+            away.rename(part)
+        assert service.get("/v1/status?experiment=one").status == 200
+        assert service.get("/v1/experiments").json["total"] == 1
 
 
 def test_errors_are_problems_with_the_same_sentences(service: Service) -> None:

@@ -12,6 +12,7 @@ from ..errors import StoreError
 from .designs import new_state
 from .events import TOLD, Entry, Event, event_of
 from .journal import stored_lines
+from .reconnect import patiently
 from .settings import Settings
 from .status import Status, status_of
 from .store._base import Store
@@ -70,8 +71,12 @@ class Course:
         Raises  StoreError if the log cannot be read, or is another one than before
         """
         state = self._state
-        with self._store.reading(self._name) as log:
-            lines, self.last = log.entries(max(0, state.seq - 1), most=CHUNK), log.last
+
+        def read() -> tuple[list[Entry], int]:
+            with self._store.reading(self._name) as log:
+                return log.entries(max(0, state.seq - 1), most=CHUNK), log.last
+
+        lines, self.last = patiently(self._store, read)
         if state.seq:
             known = state.seq, state.mark, state.head
             if not lines or (lines[0].seq, lines[0].time, lines[0].chain) != known:

@@ -166,9 +166,14 @@ class Journal:
 
     def renew(self, pulls: Iterable[int], lease: float) -> None:
         """Let the leases of pulls begin anew."""
-        with self.store.writing(self.name) as log:
-            until = log.now() + lease
-            log.renew(dict.fromkeys(pulls, until))
+        held = list(pulls)
+
+        def write() -> None:
+            with self.store.writing(self.name) as log:
+                until = log.now() + lease
+                log.renew(dict.fromkeys(held, until))
+
+        patiently(self.store, write)
 
     def _behind(self, log: Log) -> bool:
         """Whether the log has lines that the state has not."""

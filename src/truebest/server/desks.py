@@ -62,11 +62,30 @@ class Desks:
         self._pool = ThreadPoolExecutor(THREADS, "truebest")
         self._watchers = ThreadPoolExecutor(WATCHERS, "truebest-live")
         self._desks: OrderedDict[str, Desk] = OrderedDict()
+        self._was_there = store.exists()
         self._summaries: dict[str, tuple[tuple[int, str], dict[str, Any]]] = {}  # of logs that end so
 
     async def call(self, function: Callable[[], Answer]) -> Answer:
         """Do something that takes a while, in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, function)
+
+    def check_there(self) -> None:
+        """Refuse to take a store that is gone for one that is still to be made.
+
+        Raises  StoreError if the store was there before and is not any more
+        """
+        there = self.store.exists()
+        if self._was_there and not there:
+            raise StoreError(
+                f"the store {self.store.place} is gone: it was moved or deleted while it was served; put it "
+                f"back, then repeat the call."
+            )
+        self._was_there = there
+
+    async def names(self) -> list[str]:
+        """All experiments; none if the store is still to be made."""
+        self.check_there()
+        return await self.call(self.store.names) if self._was_there else []
 
     def summary(self, name: str) -> dict[str, Any]:
         """A line for the list, made anew if the log has grown."""
@@ -89,6 +108,7 @@ class Desks:
             try:
                 experiment = await self.call(lambda: Experiment.open(self.store, name))
             except InvalidInputError as error:
+                self.check_there()
                 raise ProblemError(404, "missing", str(error)) from error
             self.keep(experiment)
         self._desks.move_to_end(name)
@@ -96,6 +116,7 @@ class Desks:
 
     def keep(self, experiment: Experiment) -> None:
         """Make a desk for an experiment, unless there is one; put one away that nobody has used for long."""
+        self._was_there = True
         if experiment.name not in self._desks:
             self._desks[experiment.name] = Desk(experiment, self._pool, self._watchers)
         if len(self._desks) > MOST_DESKS:
@@ -119,7 +140,7 @@ class Desks:
         """
         if isinstance(error, StoreError):
             self._desks.pop(name, None)
-        elif isinstance(error, InvalidInputError) and name not in await self.call(self.store.names):
+        elif isinstance(error, InvalidInputError) and name not in await self.names():
             self._desks.pop(name, None)
             raise ProblemError(404, "missing", str(error)) from error
 

@@ -49,8 +49,7 @@ class Looks:
 
         At most 500 are looked at; `total` says how many there are.
         """
-        store = self._desks.store
-        names = await self._desks.call(lambda: store.names() if store.exists() else [])
+        names = await self._desks.names()
         wanted = [name for name in names if search.casefold() in name.casefold()]
         found = [await self._summary(name) for name in wanted[: min(limit, MOST_LISTED)]]
         return as_json({"experiments": found, "total": len(wanted)})

@@ -49,6 +49,7 @@ class Verbs:
         {"class": "Student", "parameters": {}}.
         """
         given = settings_given(body)
+        self._desks.check_there()
         made = await self._desks.call(lambda: Experiment.create(self._desks.store, body.experiment, **given))
         self._desks.keep(made)
         return as_json({"experiment": made.name, "settings": made.settings.to_record()})
@@ -144,7 +145,7 @@ def settings_given(body: bodies.Create) -> dict[str, Any]:
         if isinstance(given.get(key), dict):
             try:
                 found = recall(given[key])
-            except (LookupError, TypeError, StoreError):
+            except (AttributeError, LookupError, TypeError, StoreError):
                 found = None
             if found is None:
                 plainly = "a number, a list" if key == "items" else "a name"
