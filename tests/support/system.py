@@ -1,7 +1,7 @@
 """Programs that tests need and Python does not bring: found, or the test is skipped with a reason.
 
-TRUEBEST_REQUIRE=chromium,postgresql (as `.ci/run` sets it) makes a missing package a failure: where it was
-installed for the tests, a skip would hide that they no longer run.
+TRUEBEST_REQUIRE=chromium,nginx,pgbouncer,postgresql (as `.ci/run` sets it) makes a missing package a
+failure: where it was installed for the tests, a skip would hide that they no longer run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ PROGRAMS = {
     "chromium": ("chromium",),
     "curl": ("curl",),
     "jq": ("jq",),
+    "nginx": ("nginx",),
     "nodejs": ("node",),
+    "openssl": ("openssl",),
+    "pgbouncer": ("pgbouncer",),
     "postgresql": ("initdb", "postgres"),
 }  # Debian package -> programs
 OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome")}
@@ -42,7 +45,7 @@ def require(package: str) -> dict[str, str]:
 def _find(program: str, package: str) -> str | None:
     """On the PATH, or where Debian puts it; of several versions the newest."""
     for name in (program, *OTHER_NAMES.get(program, ())):
-        if path := shutil.which(name):
+        if path := shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin"):
             return str(path)
     pattern = FOLDERS.get(package)
     folders = Path("/").glob(pattern.lstrip("/")) if pattern else ()

@@ -129,7 +129,7 @@ def test_neither_list_computes_an_interval(tmp_path: Path, monkeypatch: pytest.M
         experiment = Experiment.create(url, kind, ARMS, seed=3, **settings)
         rng = np.random.default_rng(1)
         experiment.tell([(pull, values(rng, pull.arm, pull.round, kind)) for pull in experiment.ask(1)])
-    for owner, name in ((Bodies, "_intervals"), (Bodies, "findings"), (Rounds, "_end")):
+    for owner, name in ((Bodies, "_intervals"), (Bodies, "findings"), (Rounds, "findings")):
         monkeypatch.setattr(owner, name, refuse)
     listed = run("list", "--store", url, "--format", "json")
     assert (listed.code, listed.err) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import statistics
 import threading
@@ -138,11 +139,12 @@ def test_settings_with_parameters(service: Service) -> None:
     for wrong in ({"model": {"class": "os.system", "parameters": {}}}, {"strategy": {"custom": "mine"}}):
         problem(create(service, "wrong", **{"bounds": None, **wrong}), 400, "invalid", "must be a name")
     for key, kind in (("model", "class"), ("strategy", "class"), ("stopping", "name")):
-        for name in ("Student", "EBS", "mixture", 1, None, [], {}):
-            for parameters in ([], [1], "x", None, 1, {"gamma": {}}, {"no": 1}):
-                for record in ({kind: name, "parameters": parameters}, {kind: name}, {"custom": name}, {}):
-                    answer = create(service, "wrong", **{key: record, "bounds": None, "sigma": None})
-                    problem(answer, 400, "invalid")
+        names: list[Any] = ["Student", "EBS", "mixture", 1, None, [], {}]
+        given: list[Any] = [[], [1], "x", None, 1, {"gamma": {}}, {"no": 1}]
+        for name, parameters in itertools.product(names, given):
+            for record in ({kind: name, "parameters": parameters}, {kind: name}, {"custom": name}, {}):
+                answer = create(service, "wrong", **{key: record, "bounds": None, "sigma": None})
+                problem(answer, 400, "invalid")
     problem(create(service, "wrong", no_such_setting=1), 400, "invalid", "no_such_setting")
 
 

@@ -21,6 +21,7 @@ from truebest.server import connections, guard
 from truebest.server.connections import HEAD
 from truebest.server.limits import MOST_ADDRESSES, Rate
 from truebest.server.tokens import DAYS, Role, Tokens, new_token
+from truebest.server.way import Way
 
 READS = [
     *("/openapi.json", "/docs", "/v1/experiments", "/v1/status?experiment=e", "/v1/settings?experiment=e"),
@@ -46,7 +47,7 @@ ELSEWHERE = [
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     url = f"sqlite:///{tmp_path_factory.mktemp('guard')}/runs.db"
     Experiment.create(url, "e", ["a", "b"], bounds=(0, 1))
-    with serving(url, hosts=["runs.example.org"], rate=10_000.0) as found:
+    with serving(url, way=Way("", ["runs.example.org"]), rate=10_000.0) as found:
         yield found
 
 

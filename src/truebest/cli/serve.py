@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,7 +31,22 @@ ReadToken = Annotated[
 ]
 AllowHost = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="A name under which the server is reached, besides its address."),
+    typer.Option(
+        metavar="NAME",
+        help="A name under which the server is reached, besides its address, such as the proxy's; with a "
+        "port if it is not the usual one.",
+    ),
+]
+RootPath = Annotated[
+    str, typer.Option(metavar="PATH", help="The path under which a proxy shows the page, such as /runs.")
+]
+TrustProxy = Annotated[
+    bool,
+    typer.Option(
+        "--trust-proxy",
+        help="Believe X-Forwarded-Host and X-Forwarded-For; only where a proxy sets both and nothing else "
+        "can reach the server.",
+    ),
 ]
 Rate = Annotated[str, typer.Option(metavar="INT", help="Requests a second that one address may send.")]
 
@@ -43,6 +58,8 @@ def serve(
     token: Token = None,
     read_token: ReadToken = None,
     allow_host: AllowHost = None,
+    root_path: RootPath = "",
+    trust_proxy: TrustProxy = False,
     rate: Rate = "1000",
 ) -> int:
     """Show the experiments of a store on a page, live, and let programs work on them over HTTP.
@@ -77,7 +94,8 @@ def serve(
         if token is None:
             say(f"the token, which is shown only now: {own}")
 
-    ended = run(url, tokens, ready, host=host, port=number, hosts=allow_host or (), rate=most)
+    behind: dict[str, Any] = {"allowed": allow_host or (), "prefix": root_path, "trusted": trust_proxy}
+    ended = run(url, tokens, ready, host=host, port=number, rate=most, **behind)
     if ended == signal.SIGINT:
         return INTERRUPTED
     say("the server has ended; everything that it acknowledged is stored.")

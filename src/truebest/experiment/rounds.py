@@ -253,10 +253,9 @@ class Rounds(State):
 
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees; the arm is the leader if none is given."""
-        K, rounds = len(self.settings.arms), self.first - 1
+        K, rounds, race = len(self.settings.arms), self.first - 1, self._race()
         leader = self.standing()[0] if arm is None or rounds == 0 else max(arm, -1)
         lower, upper = self._ends(leader, self.params[paired.PAIR_LEVEL])
-        race = self._race()
         if len(race) == 1 and leader == race[0]:  # by the decision, whatever the pairs say
             lower = [max(low, 0.0) for low in lower]
         statistic, threshold = self._progress(leader, race)

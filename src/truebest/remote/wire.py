@@ -10,6 +10,7 @@ from __future__ import annotations
 import http.client
 import json
 import selectors
+import ssl
 import threading
 import time
 from collections.abc import Mapping
@@ -76,6 +77,9 @@ class Wire:
                 status, answer = self._exchange(connection, method, path, body)
                 with self._lock:
                     self._idle.append((connection, time.monotonic()))
+            except ssl.SSLCertVerificationError as error:
+                connection.close()
+                raise self._untrusted(error) from error
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
                 if time.monotonic() >= end or (arrived and not harmless):
@@ -114,6 +118,14 @@ class Wire:
                 return response.status, json.loads(text) if text else None
             except ValueError:
                 return max(response.status, 502), {}
+
+    def _untrusted(self, error: ssl.SSLCertVerificationError) -> StoreError:
+        why = error.verify_message
+        own = "it is self-signed" if "self-signed" in why or "self signed" in why else why
+        return StoreError(
+            f"the certificate of {self.url} is not trusted: {own}; nothing was sent. Put the certificate, or "
+            f"that of its signer, into a file, and the path of the file into the variable SSL_CERT_FILE."
+        )
 
     def _lost(self, error: Exception, arrived: bool) -> StoreError:
         why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

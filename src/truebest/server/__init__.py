@@ -4,6 +4,7 @@
     app       which addresses there are: `verbs` change an experiment, `looks` read it, `pages` are for people
     quick     the shortest way for the two calls that come most often
     connections  are closed if a request does not come
+    way       how it is reached: names, a prefix, a proxy that is believed
     guard     who may: Host, Origin, tokens (`tokens`), sizes and rates (`limits`), and the headers of answers
     desks     the experiments that are in use, one object each; calls that wait for each other are made as one
     live      follows an experiment once for all who watch it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, HTTPException, Request
@@ -23,6 +23,7 @@ from .problems import ProblemError, answer, answer_invalid, no_such_page
 from .quick import Quick
 from .tokens import DAYS, Tokens
 from .verbs import Verbs
+from .way import Way
 
 RATE = 1000.0  # requests a second per address
 ABOUT = (
@@ -34,11 +35,11 @@ ABOUT = (
 
 
 def make_app(
-    store: Store, tokens: Tokens, hosts: Collection[str] = (), port: int = 0, rate: float = RATE
+    store: Store, tokens: Tokens, way: Way, port: int = 0, rate: float = RATE
 ) -> tuple[ASGIApp, Desks]:
     """The application, and the desks of its experiments.
 
-    hosts  names under which the server is reached, besides addresses and localhost
+    way    how the server is reached
     port   where it listens: names its cookie, since a browser sends a cookie to all ports of a host
     rate   requests a second per address
     """
@@ -53,6 +54,7 @@ def make_app(
         title="truebest",
         version=__version__,
         description=ABOUT,
+        servers=[{"url": way.prefix or "/"}],
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
@@ -68,15 +70,15 @@ def make_app(
     cookie = f"truebest-{port}"
     static = static_files()
     add_pages(app, static)
-    _add_session(app, tokens, cookie)
+    _add_session(app, tokens, cookie, way.prefix or "/")
     verbs = Verbs(desks)
     app.include_router(verbs.router())
     app.include_router(Looks(desks).router())
     quick = Quick(app, {"/v1/ask": (bodies.Ask, verbs.ask), "/v1/tell": (bodies.Tell, verbs.tell)})
-    return Guard(quick, tokens, static.keys(), hosts, cookie, rate), desks
+    return Guard(quick, tokens, static.keys(), way, cookie, rate), desks
 
 
-def _add_session(app: FastAPI, tokens: Tokens, cookie: str) -> None:
+def _add_session(app: FastAPI, tokens: Tokens, cookie: str, path: str) -> None:
     """A cookie in exchange for a token, for the page."""
 
     @app.post(SESSION, tags=["the page"])
@@ -89,6 +91,7 @@ def _add_session(app: FastAPI, tokens: Tokens, cookie: str) -> None:
                 cookie,
                 tokens.cookie(token.strip()),
                 max_age=int(DAYS),
+                path=path,
                 httponly=True,
                 samesite="strict",
                 secure=request.headers.get("origin", "").startswith("https:"),
@@ -99,7 +102,7 @@ def _add_session(app: FastAPI, tokens: Tokens, cookie: str) -> None:
     async def end() -> Response:
         """Forget the cookie."""
         response = Response(status_code=204)
-        response.delete_cookie(cookie, httponly=True, samesite="strict")
+        response.delete_cookie(cookie, path, httponly=True, samesite="strict")
         return response
 
 

@@ -18,10 +18,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from .limits import Rate
 from .problems import ProblemError
 from .tokens import Role, Tokens
+from .way import Way
 
 LARGEST = 4 * 2**20  # bytes of a body
 READING = ("GET", "HEAD")
-SAID_ONCE = (b"host", b"origin", b"sec-fetch-site", b"authorization", b"cookie", b"content-length")
+SAID_ONCE = (
+    *(b"host", b"origin", b"sec-fetch-site", b"authorization", b"cookie", b"content-length"),
+    b"x-forwarded-host",
+)
 SESSION = "/v1/session"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -46,7 +50,7 @@ class Guard:
     app      what it wraps
     tokens   who may do what
     public   paths that need no token
-    hosts    names under which the server is reached, besides addresses and localhost
+    way      how the server is reached
     cookie   the name of the page's cookie
     rate     requests a second per address
     """
@@ -56,12 +60,12 @@ class Guard:
         app: ASGIApp,
         tokens: Tokens,
         public: Collection[str],
-        hosts: Collection[str],
+        way: Way,
         cookie: str,
         rate: float,
     ) -> None:
         self._app, self._tokens, self._public = app, tokens, public
-        self._hosts, self._cookie = {host.lower() for host in hosts}, cookie
+        self._way, self._cookie = way, cookie
         self._rate, self._wrong = Rate(rate, 2.0 * rate), Rate(1.0, 10.0)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -71,6 +75,7 @@ class Guard:
             return
         if scope["type"] != "http":
             return  # a web socket: closed by the server
+        scope = self._way.within(scope)
         send = _with_headers(send, scope["path"])
         try:
             headers = Headers(scope=scope)
@@ -91,25 +96,24 @@ class Guard:
         if b"content-length" in names and b"transfer-encoding" in names:  # a proxy may see another end
             words = "a request must have Content-Length or Transfer-Encoding, got both; leave one out."
             raise ProblemError(400, "invalid", words, {"Connection": "close"})
-        host = headers.get("host", "")
+        host = self._way.host(headers)
         if not self._is_ours(host):
             raise ProblemError(
                 421,
                 "wrong-host",
                 f"this server is not {host!r:.200}; use its address, or start it with --allow-host NAME.",
             )
+        if scope["path"] in self._public and scope["method"] in READING:
+            return  # the same for everybody, and without data
         origin = headers.get("origin")
-        if origin is not None and origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
+        if origin is not None and not self._way.is_own(origin, host):
             raise ProblemError(
                 403,
                 "wrong-origin",
                 f"requests of other pages are refused, got one of {origin!r:.200}; call the service from a "
-                f"program, or from its own page.",
+                f"program, or from its own page; behind a proxy, start it with --allow-host NAME.",
             )
-        if scope["path"] not in self._public and headers.get("sec-fetch-site", "none") not in (
-            "none",
-            "same-origin",
-        ):
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             raise ProblemError(
                 403, "wrong-origin", "requests of other pages are refused, got one; open the page itself."
             )
@@ -120,7 +124,7 @@ class Guard:
         if match is None:
             return False
         name = match.group(1).lower()
-        if name == "localhost" or name in self._hosts:
+        if name == "localhost" or name in self._way.names:
             return True
         try:
             ipaddress.ip_address(name.strip("[]"))
@@ -130,7 +134,7 @@ class Guard:
 
     def _check(self, headers: Headers, scope: Scope) -> None:
         """Refuse whoever asks too much, has no token, or may not do that."""
-        address = scope["client"][0] if scope.get("client") else ""
+        address = self._way.address(headers, scope)
         early = self._rate.wait(address)
         if early:
             raise _too_many(early, "requests")

@@ -76,11 +76,11 @@ def described(openapi: dict[str, Any]) -> str:
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        "<title>truebest: the service</title><link rel='stylesheet' href='/static/style.css'>"
-        "<link rel='icon' href='/static/icon.svg'></head><body class='docs'><main>"
-        "<p><a href='/'>Experiments</a></p><h1>The service</h1>"
+        "<title>truebest: the service</title><link rel='stylesheet' href='static/style.css'>"
+        "<link rel='icon' href='static/icon.svg'></head><body class='docs'><main>"
+        "<p><a href='./'>Experiments</a></p><h1>The service</h1>"
         f"<p>{escape(openapi['info']['description'])}</p>{''.join(parts)}"
-        "<p><a href='/openapi.json'>The same for programs: OpenAPI</a></p></main></body></html>"
+        "<p><a href='openapi.json'>The same for programs: OpenAPI</a></p></main></body></html>"
     )
 
 

@@ -21,6 +21,7 @@ from .connections import AT_ONCE, Connection, Crowd, most_connections
 from .desks import Desks
 from .limits import Seldom
 from .tokens import Tokens
+from .way import Way
 
 BACKLOG = 512  # connections that may wait to be accepted
 USED_UP = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -90,11 +91,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def make_server(
-    store: str, tokens: Tokens, listening: socket.socket, hosts: Collection[str] = (), rate: float = RATE
+    store: str, tokens: Tokens, listening: socket.socket, way: Way | None = None, rate: float = RATE
 ) -> Server:
     """A server for experiments of a store; `run(sockets=[listening])` serves until a signal ends it."""
+    way = way or Way()
     most = most_connections()
-    app, desks = make_app(open_store(store), tokens, hosts, listening.getsockname()[1], rate)
+    of_one = most if way.trusted else most // 2  # all connections are the proxy's
+    app, desks = make_app(open_store(store), tokens, way, listening.getsockname()[1], rate)
     config = uvicorn.Config(
         app,
         log_level="error",  # what strangers send is no line of the log
@@ -103,7 +106,7 @@ def make_server(
         proxy_headers=False,
         ws="none",
         # of h11, which limits the length of headers
-        http=cast(type[asyncio.Protocol], partial(Connection, Crowd(most, most // 2))),
+        http=cast(type[asyncio.Protocol], partial(Connection, Crowd(most, of_one))),
         backlog=AT_ONCE,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=PATIENCE,
@@ -118,15 +121,18 @@ def serve(
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
-    hosts: Collection[str] = (),
+    allowed: Collection[str] = (),
+    prefix: str = "",
+    trusted: bool = False,
     rate: float = RATE,
 ) -> int | None:
     """Serve until a signal ends it; returns the signal.
 
-    ready  called with the server's URL as soon as it listens
+    ready  called with the server's URL as soon as it listens; for the others see `Way`
     """
+    way = Way(host, allowed, prefix, trusted)
     with listen(host, port) as listening:
-        server = make_server(store, tokens, listening, {host, *hosts}, rate)
+        server = make_server(store, tokens, listening, way, rate)
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{listening.getsockname()[1]}")
         server.run(sockets=[listening])

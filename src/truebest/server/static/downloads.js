@@ -15,6 +15,6 @@ export function downloads(name, course, view) {
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   });
   return el("p", { class: "downloads" },
-    file("Log (CSV)", "/v1/export", { format: "csv" }), file("Log (JSON)", "/v1/export", { format: "json" }), png,
-    file("Report (HTML)", "/v1/report", {}));
+    file("Log (CSV)", "v1/export", { format: "csv" }), file("Log (JSON)", "v1/export", { format: "json" }), png,
+    file("Report (HTML)", "v1/report", {}));
 }

@@ -24,7 +24,7 @@ export function showList(main, refused) {
     clearTimeout(timer);
     const mine = ++asked;
     try {
-      const found = await get("/v1/experiments", { search: search.value });
+      const found = await get("v1/experiments", { search: search.value });
       if (over || mine !== asked) return;
       const text = JSON.stringify(found) + search.value;
       if (text !== before) draw(found);

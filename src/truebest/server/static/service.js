@@ -1,4 +1,4 @@
-// Requests to the service, and the stream of an experiment.
+// Requests to the service, and the stream of an experiment. Addresses are relative to the page: it may have a prefix.
 
 export class Refused extends Error {
   constructor(status, problem) {
@@ -19,11 +19,11 @@ export async function get(path, query = {}) {
 }
 
 export async function begin(token) {
-  await answer("/v1/session", { method: "POST", headers: { Authorization: `Bearer ${token}` } });
+  await answer("v1/session", { method: "POST", headers: { Authorization: `Bearer ${token}` } });
 }
 
 export async function end() {
-  await answer("/v1/session", { method: "DELETE" });
+  await answer("v1/session", { method: "DELETE" });
 }
 
 export function address(path, query) {
@@ -42,7 +42,7 @@ export class Stream {
   open() {
     if (this.over || this.source) return;
     clearTimeout(this.timer);
-    this.source = new EventSource(address("/v1/live", { experiment: this.name }));
+    this.source = new EventSource(address("v1/live", { experiment: this.name }));
     const on = (kind, act) => this.source.addEventListener(kind, (event) => act(JSON.parse(event.data)));
     on("whole", (data) => { this.state("live"); this.whole(data); });
     on("more", (data) => { this.state("live"); this.more(data); });
@@ -55,7 +55,7 @@ export class Stream {
     this.close();
     this.state("waiting");
     try {
-      await get("/v1/settings", { experiment: this.name });
+      await get("v1/settings", { experiment: this.name });
     } catch (error) {
       if (error instanceof Refused && [401, 404].includes(error.status)) return this.refused(error);
     }
