@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
 from support.postgres import PostgresServer
+from support.processes import finish, start
+from support.system import require
+from truebest import Experiment
 from truebest.errors import InvalidInputError, StoreError
 from truebest.experiment.events import CREATED, TOLD, Entry
 from truebest.experiment.store import Store, _sql, open_store, postgres
@@ -65,7 +73,96 @@ def test_commits_are_durable(store: postgres.PostgresStore) -> None:
         sql(store.url, "ALTER ROLE test RESET synchronous_commit")
     assert len(store._idle) == 2
     for session in store._idle:
-        assert session.rows("SELECT current_setting('synchronous_commit')") == [("on",)]
+        for write in (True, False):
+            session.begin(write=write)
+            assert session.rows("SELECT current_setting('synchronous_commit')") == [("on",)]
+            session.abandon()
+
+
+WORKER = """
+from truebest import Experiment
+experiment, told = Experiment.open(sys.argv[1], "e"), 0
+for _ in range(20):
+    for pull in experiment.ask(2):
+        told += experiment.tell(pull, 0.5) == "told"
+print(told)
+"""
+
+
+def work_together(url: str) -> None:
+    """Three workers on one experiment, without a word on stderr; what they told is in the log, once."""
+    Experiment.create(url, "e", ["a", "b", "c"], bounds=(0, 1), delta=1e-9)
+    told = sum(int(finish(one)) for one in [start(WORKER, url) for _ in range(3)])
+    with Experiment.open(url, "e") as experiment:
+        assert experiment.status().samples == told == 120
+        assert experiment.verify().sound
+
+
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_the_server_s_default_isolation_does_not_matter(postgres_url: str, level: str) -> None:
+    """Writers wait for each other, and then see what the other one has appended."""
+    sql(postgres_url, f"ALTER ROLE test SET default_transaction_isolation = '{level}'")
+    try:
+        work_together(postgres_url)
+    finally:
+        sql(postgres_url, "ALTER ROLE test RESET default_transaction_isolation")
+
+
+@pytest.fixture
+def pooled_url(postgres_server: PostgresServer, postgres_url: str) -> Iterator[str]:
+    """The same database through PgBouncer, which gives each transaction any of two connections."""
+    program = require("pgbouncer")["pgbouncer"]
+    folder = Path(tempfile.mkdtemp(prefix="pool-", dir="/tmp"))  # short: a socket has 107 bytes
+    (folder / "users").write_text('"test" ""\n')
+    (folder / "pool.ini").write_text(
+        f"[databases]\n* = host={postgres_server.folder} user=test pool_size=2\n"
+        f"[pgbouncer]\nlisten_addr=\nunix_socket_dir={folder}\nauth_type=any\nauth_file={folder}/users\n"
+        f"pool_mode=transaction\nserver_round_robin=1\nlogfile={folder}/log\nmax_client_conn=100\n"
+    )
+    who: dict[str, Any] = {}
+    if os.geteuid() == 0:  # as which it does not run
+        owner = postgres_server.folder.stat()
+        who = {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []}
+        os.chown(folder, owner.st_uid, owner.st_gid)
+    with subprocess.Popen([program, "-q", folder / "pool.ini"], cwd=folder, **who) as process:
+        url = f"postgresql://test@:6432/postgres?host={folder}"
+        try:
+            for _ in range(200):
+                if list(folder.glob(".s.PGSQL.*")):
+                    break
+                time.sleep(0.05)
+            yield url
+        finally:
+            process.terminate()
+    shutil.rmtree(folder)
+
+
+def test_a_pool_may_change_the_connection(pooled_url: str) -> None:
+    """PgBouncer in transaction pooling: nothing is prepared, and no setting is left to a connection."""
+    work_together(pooled_url)
+
+
+def test_a_full_server_is_waited_for(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """At the opening, as later; a server that is not there is not."""
+    sql(postgres_url, "DROP ROLE IF EXISTS few", "CREATE ROLE few LOGIN CONNECTION LIMIT 1")
+    url = postgres_url.replace("test@", "few@")
+    held = psycopg.connect(url)
+    later = threading.Timer(0.5, held.close)
+    later.start()
+    try:
+        with pytest.raises(StoreError, match="refused a statement"):  # it may make no tables: it got in
+            open_store(url)
+        assert "trying again" in caplog.text
+    finally:
+        later.join()
+        held.close()
+        sql(postgres_url, "DROP ROLE few")
+    begun = time.monotonic()
+    with pytest.raises(StoreError, match="cannot connect"):
+        open_store("postgresql://test@/postgres?host=/nowhere")
+    assert time.monotonic() - begun < 5
 
 
 def test_tables_lie_in_their_own_schema(store: postgres.PostgresStore) -> None:

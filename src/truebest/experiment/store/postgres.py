@@ -2,9 +2,9 @@
 
 The tables lie in a schema of their own, `truebest`, or in the one in which an earlier version put them.
 Writers of one experiment wait for each other at its row, those of other experiments do not. A commit returns
-when the server's disk has it, and the server's clock is the only one. Connect to the server itself
-or to a session pool: a pool that changes the connection between transactions would lose the settings made
-here.
+when the server's disk has it, and the server's clock is the only one. What a transaction needs is set in it,
+and behind a pool such as PgBouncer no statement is prepared: so a pool may change the connection between two
+transactions.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from psycopg.types.numeric import Int8Dumper
 
 from ..._former_name import FORMER_NAME
 from ...errors import LostConnectionError, StoreError
+from ..reconnect import patiently
 from ._postgres_url import read_url
 from ._rows import CHAIN, COLUMNS, SEQ, Row
 from ._sql import VERSION, Found, Session, SqlStore, steps_from
@@ -49,6 +50,8 @@ INSERT = (
     " SELECT %s, * FROM unnest(%s::text[], %s::bigint[], %s::bigint[], %s::float8[], %s::text[],"
     " %s::bigint[], %s::float8[], %s::text[])"
 )
+# How a server, or a pool before it, says that it has no room for a connection at the moment.
+CROWDED = ("too many clients", "too many connections", "connection slots", "no more connections")
 SCHEMA = "truebest"
 MIGRATION_LOCK = int.from_bytes(FORMER_NAME.encode(), "big")  # the one for which earlier versions wait, too
 # Not to_regclass: it may still know that there was none before another client made it.
@@ -59,6 +62,14 @@ class PostgresSession(Session):
     """One connection to the server."""
 
     errors = (psycopg.Error,)
+
+    def __init__(self, raw: Any, place: str, patience: float) -> None:
+        super().__init__(raw, place)
+        self._patience = patience
+        self.settings = {  # of every transaction: commits are durable, and waits end
+            "synchronous_commit": "on",
+            "idle_in_transaction_session_timeout": f"{patience * 500:.0f}ms",  # a lost machine must not block
+        }
 
     def explain(self, error: Exception) -> str:
         text = " ".join(str(error).split()) or type(error).__name__
@@ -80,9 +91,12 @@ class PostgresSession(Session):
         return self._try(lambda: self.raw.execute(sql, values, binary=True).fetchall())  # type: ignore[no-any-return]
 
     def begin(self, *, write: bool, patience: float | None = None) -> None:
-        self.run("BEGIN" if write else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        if patience is not None:
-            self.run(f"SET LOCAL lock_timeout = '{patience * 1000:.0f}ms'")
+        level = "READ COMMITTED" if write else "REPEATABLE READ READ ONLY"  # whatever the server's default is
+        wait = self._patience if patience is None else patience
+        settings = {**self.settings, "lock_timeout": f"{wait * 1000:.0f}ms"}
+        local = [f"SET LOCAL {name} = '{value}'" for name, value in settings.items()]
+        sql = "; ".join([f"BEGIN ISOLATION LEVEL {level}", *local])
+        self._try(lambda: self.raw.execute(sql, prepare=False))  # several statements, on one way there
 
     def find(self, name: str, *, write: bool) -> Found | None:
         rows = self.rows(LOCK if write else FIND, (name,))
@@ -105,37 +119,39 @@ class PostgresStore(SqlStore):
         given = read_url(url)
         self._options = {**DEFAULTS, **given, "client_encoding": "utf8"}
         super().__init__(url, f"postgresql://{given.get('host', '')}/{given.get('dbname', '')}")
-        self._idle.append(self._connect())
+        try:
+            self._idle.append(self._connect())
+        except LostConnectionError as error:
+            if not any(words in str(error) for words in CROWDED):  # a wrong address need not be tried again
+                raise
+            self._idle.append(patiently(self, self._connect))
 
     def _connect(self) -> Session:
         try:
-            raw = psycopg.connect(autocommit=True, prepare_threshold=0, **self._options)
+            raw = psycopg.connect(autocommit=True, prepare_threshold=None, **self._options)
         except psycopg.Error as error:
             raise LostConnectionError(
                 f"cannot connect to {self.place}; check that the server runs and lets you in"
                 f" ({' '.join(str(error).split())})"
             ) from error
         raw.adapters.register_dumper(int, Int8Dumper)  # one prepared statement, however large the numbers
-        session = PostgresSession(raw, self.place)
+        session = PostgresSession(raw, self.place, self.patience)
         try:
-            prepare(session, self.patience)
+            prepare(session)
         except BaseException:
             session.close()
             raise
         return session
 
 
-def prepare(session: PostgresSession, patience: float) -> None:
-    """Make sure that commits are durable and waits end, and bring the tables up to date."""
-    schema = schema_of(session)
-    settings = {
-        "synchronous_commit": "on",
-        "search_path": schema,
-        "lock_timeout": f"{patience * 1000:.0f}ms",
-        "idle_in_transaction_session_timeout": f"{patience * 500:.0f}ms",  # a lost machine must not block
-    }
-    calls = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in settings.items())
-    found = session.rows(f"SELECT {calls}")[0][0]
+def prepare(session: PostgresSession) -> None:
+    """Make sure that commits are durable, and bring the tables up to date."""
+    if session.raw.info.backend_pid == session.rows("SELECT pg_backend_pid()")[0][0]:
+        session.raw.prepare_threshold = 0  # else there is a pool in between
+    schema = session.settings["search_path"] = schema_of(session)
+    session.begin(write=False)
+    found = session.rows("SHOW synchronous_commit")[0][0]
+    session.commit()
     if found != "on":
         raise StoreError(
             f"{session.place} cannot be made durable: it keeps synchronous_commit={found}, not on"
@@ -159,7 +175,7 @@ def version_of(session: PostgresSession, schema: str) -> int:
 
 def migrate(session: PostgresSession, schema: str) -> None:
     """Run the missing steps in one transaction, one client after the other."""
-    session.run("BEGIN")
+    session.begin(write=True)
     session.rows("SELECT 1 FROM pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
     version = version_of(session, schema)
     if version == 0:
