@@ -45,7 +45,7 @@ def test_a_change_in_any_kernel_source_changes_the_cache_folder(tmp_path: Path) 
         target = copy / path.relative_to(SOURCE)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(path.read_bytes())
-    code = "from truebest.kernels import _jit; print(_jit._FOLDER)"
+    code = "from truebest.kernels import _jit; print(_jit.folder())"
 
     def folder() -> str:
         run = subprocess.run(
@@ -82,7 +82,7 @@ def test_only_folders_of_our_own_are_removed(tmp_path: Path, variable: str) -> N
         os.utime(path, (0, 0))
     before = {path.name for path in home.iterdir()}
     environment = {**os.environ, "NUMBA_CACHE_DIR": "", "XDG_CACHE_HOME": "", variable: str(tmp_path)}
-    code = "from truebest.kernels import _jit; print(_jit._FOLDER)"
+    code = "from truebest.kernels import _jit; print(_jit.folder())"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     ours = Path(run.stdout.strip())
     assert ours.parent == home, run.stderr
@@ -95,7 +95,7 @@ def test_the_cache_is_in_the_usual_place(tmp_path: Path) -> None:
     import platformdirs
 
     environment = {**os.environ, "HOME": str(tmp_path), "NUMBA_CACHE_DIR": "here", "XDG_CACHE_HOME": "there"}
-    code = "from truebest.kernels import _jit; print(_jit._FOLDER)"
+    code = "from truebest.kernels import _jit; print(_jit.folder())"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     usual = platformdirs.user_cache_path("truebest", appauthor=False).relative_to(Path.home())
     assert Path(run.stdout.strip()).parent == tmp_path / usual, run.stderr
@@ -128,8 +128,25 @@ print(json.dumps([x.tolist() for x in (w.weights, w.time, e.weights, e.bandit, *
         np.testing.assert_allclose(one, other, rtol=1e-13)
 
 
+def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
+    """A file of machine code is used only as it was written."""
+    from truebest.kernels import _cache
+
+    _cache.save(str(tmp_path), "name", b"machine code")
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    assert _cache.load(str(tmp_path), "name") == b"machine code"
+    assert _cache.load(str(tmp_path), "other") is None
+    for i in range(len(whole)):
+        for damaged in (whole[:i], whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :]):
+            file.write_bytes(damaged)
+            assert _cache.load(str(tmp_path), "name") is None
+
+
 def test_a_damaged_cache_is_not_the_end(tmp_path: Path) -> None:
-    """With unreadable machine code in the cache the kernels are compiled again."""
+    """Machine code that is damaged or cut is compiled and kept again, where it would end the process."""
+    from truebest.kernels import _cache
+
     code = "from truebest.kernels import families; print(families.pair_cost(2.0, 2.0, 1.0))"
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     environment.pop("NUMBA_CACHE_DIR", None)
@@ -141,14 +158,15 @@ def test_a_damaged_cache_is_not_the_end(tmp_path: Path) -> None:
         return done.stdout.strip()
 
     assert run() == "0.5"
-    files = [path for path in tmp_path.rglob("*.nb?") if path.is_file()]
-    assert files
-    for path in files:
-        path.write_bytes(path.read_bytes()[:20])
-    assert run() == "0.5"
-    for path in files:
-        path.write_bytes(b"")
-    assert run() == "0.5"
+    (file,) = tmp_path.rglob("*.code")
+    whole = file.read_bytes()
+    middle = len(whole) // 2
+    zeros = whole[: middle - 500] + bytes(1000) + whole[middle + 500 :]
+    for damaged in (zeros, whole[:middle], whole[:20], b"", whole + b"more", whole):
+        file.write_bytes(damaged)
+        assert run() == "0.5"
+        assert _cache.load(str(file.parent), file.stem), "written anew"
+        assert {path.name for path in file.parent.iterdir()} == {file.name, _cache.MARKER}
 
 
 def test_a_simulation_is_the_same_uncompiled() -> None:

@@ -56,7 +56,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     from truebest.kernels import _jit
 
     home = tmp_path / "truebest"
-    shutil.copytree(_jit._FOLDER, home / Path(_jit._FOLDER).name)
+    shutil.copytree(_jit.folder(), home / Path(_jit.folder()).name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     return home
@@ -106,7 +106,7 @@ def test_a_folder_without_machine_code_is_no_obstacle(own_cache: Path) -> None:
     before = set(own_cache.iterdir())
     assert cached(allocates) == (0, [0])
     for folder in set(own_cache.iterdir()) - before:
-        for file in folder.rglob("*.nb?"):
+        for file in folder.rglob("*.code"):
             file.unlink()
     assert cached(allocates) == (0, [0])
     assert cached(allocates) == (1, [0])
@@ -124,8 +124,8 @@ def test_a_refused_strategy_is_refused_again(own_cache: Path) -> None:
 def test_a_broken_cache_is_no_error(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Broken files, and a place that cannot be written, cost time, nothing else."""
     assert cached(MODULE) == (0, [0])
-    files = list(own_cache.rglob("_admit.select_*.nb?"))
-    assert len(files) == 2
+    files = list(own_cache.rglob("select_*.code"))
+    assert len(files) == 1
     for file in files:
         file.write_bytes(b"nonsense")
     assert cached(MODULE) == (0, [0])

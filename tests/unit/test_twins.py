@@ -60,8 +60,9 @@ def test_a_run_of_twins_is_the_same_run(kind: str) -> None:
         job.select = choose or job.select  # type: ignore[assignment]
         room, (samples, recommended) = job.room(), job.table(3)
         arguments = *job.arguments(0, room, samples, recommended, job.params), room.pulls, room.signals
+        loop, choose = job.made_for(engine_loop)  # type: ignore[arg-type]
         with np.errstate(all="ignore"):
-            engine_loop(*arguments)  # type: ignore[operator]
+            loop(choose, *arguments)
         sums = room.state[SUMS] + room.state[LOST]  # of the last run's rewards
         totals.append((samples, recommended, sums))
     for one, other in zip(*totals, strict=True):

@@ -3,20 +3,25 @@
 A folder is named after a hash of everything that its machine code was made from, so that no change can
 make it stale, and holds a marker. Only a folder with such a name and with the marker is ever removed: a
 user may keep something else by the name of truebest in the same place.
+
+A file begins with a checksum of the rest: damaged machine code would end the process without a word.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import shutil
+import tempfile
 import time
 from importlib import import_module
 from pathlib import Path
 
 DIGITS = 16
 MARKER = "CACHEDIR.TAG"
+SUFFIX, UNFINISHED = ".code", ".part"
 TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# Machine code of truebest; it may be removed.\n"
 
 
@@ -39,6 +44,27 @@ def make(name: str) -> str:
             (folder / MARKER).write_text(TAG)
             forget_old(folder.parent)
     return find(name)
+
+
+def save(folder: str, name: str, data: bytes) -> None:
+    """Write a file, which is there whole or not at all; OSError where that fails."""
+    handle, path = tempfile.mkstemp(prefix=f"{name}.", suffix=UNFINISHED, dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(hashlib.sha256(data).digest() + data)
+        os.replace(path, Path(folder, name + SUFFIX))
+    except BaseException:
+        os.unlink(path)
+        raise
+
+
+def load(folder: str, name: str) -> bytes | None:
+    """What a file has; None if it is not there, or not as it was written."""
+    with contextlib.suppress(OSError):
+        content = Path(folder, name + SUFFIX).read_bytes() if folder else b""
+        checksum, data = content[:32], content[32:]
+        return data if checksum == hashlib.sha256(data).digest() else None
+    return None
 
 
 def is_ours(folder: Path) -> bool:

@@ -1,8 +1,7 @@
-"""Compile a kernel with Numba, and keep the machine code where no change can make it stale.
+"""Kernels: functions that Numba compiles when they are first called, or called by one that is compiled.
 
-Numba's own cache looks only at the file of the function it compiles. When a *callee* in another file
-changes, it keeps using the old machine code. So the cache folder here carries a hash of all kernel
-sources in its name: any change leads to a new folder.
+Machine code is kept on disk, see `_cache`. The folder has a hash of all kernel sources in its name, so that
+none can be stale: any change leads to a new one.
 
 TRUEBEST_JIT=0 runs the same source uncompiled (slow, but without the start-up cost of Numba).
 """
@@ -11,54 +10,128 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 import threading
 from collections.abc import Callable
+from functools import cache, cached_property, update_wrapper
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
+
+import numpy as np
 
 from . import _cache
+from ._known import NOTHING, Known
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
-COMPILED = ("kernels/*.py", "strategies/*.py", "simulation/engine.py")  # where kernels are, and what they use
+# Where kernels are, and what they use
+COMPILED = ("kernels/*.py", "strategies/*.py", "simulation/engine.py", "simulation/rounds.py")
 ENABLED = os.environ.get("TRUEBEST_JIT", "1") != "0"
-
-
-class Kernel(NamedTuple):
-    """A kernel as it was written, and as it was compiled."""
-
-    function: Callable[..., object]
-    signature: str
-    made: Callable[..., object]
-
-
+OPTIONS = {
+    "nogil": True,
+    "error_model": "numpy",  # 1/0 is inf, as everywhere in NumPy; also what vectorises
+    # Arrays are borrowed, not counted: counting took a tenth of a step. What allocates does not compile.
+    "_nrt": False,
+}
+LARGE = 4096  # numbers in the arrays of a call, from which on its sums may be reordered
 KERNELS: list[Kernel] = []  # all that were imported
-_LOCK = threading.Lock()  # Numba reads the folder from a setting of the whole process
+_LOCK = threading.Lock()  # Numba reads the folder of its own cache from a setting of the whole process
+
+
+class Kernel:
+    """A function as it was written, `py_func`, and its machine code, which is made when it is first needed.
+
+    Called from Python, it gives the same bits compiled and uncompiled: no sum is reordered, unless there are
+    LARGE arrays. Other compiled functions may call it.
+    """
+
+    __name__: str
+    __qualname__: str
+
+    def __init__(self, function: FunctionType, signature: str, reorder: bool, apart: bool) -> None:
+        update_wrapper(self, function)
+        self.py_func, self.signature, self.reorder, self.apart = function, signature, reorder, apart
+        self._run: Callable[..., Any] = self._first
+
+    def __call__(self, *args: Any) -> Any:
+        return self._run(*args)
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # of its module
+
+    def compiled(self, known: Known = NOTHING, reorder: bool = True) -> Any:
+        """Its machine code, for what is known of its arguments; see `_compiler.Group`."""
+        try:
+            machine: Any = import_module("truebest.kernels._compiler").group(known, reorder).of(self)
+            machine.compile()
+            return machine
+        except Exception:  # Numba is another than we know, or the function is at fault: then this raises
+            return self._plainly
+
+    @cached_property
+    def reorders(self) -> bool:
+        """Whether it or any that it calls has a sum that may be reordered."""
+        return self.reorder or any(one.reorders for one in self._called.values())
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What makes it a function that others may call when they are compiled."""
+        try:
+            machine: Any = import_module("truebest.kernels._compiler").group(NOTHING, True).of(self)
+            machine.get_overload(None)  # fails now or never
+        except Exception:  # as in `compiled`
+            machine = self._plainly
+        return machine._numba_type_
+
+    @cached_property
+    def _called(self) -> dict[str, Kernel]:
+        found = {name: self.py_func.__globals__.get(name) for name in self.py_func.__code__.co_names}
+        return {name: one for name, one in found.items() if isinstance(one, Kernel)}
+
+    @cached_property
+    def _plainly(self) -> Any:
+        """Compiled by nothing but what Numba documents: it takes longer, and gives the same."""
+        called = {name: one._plainly for name, one in self._called.items()}
+        function = FunctionType(self.py_func.__code__, {**self.py_func.__globals__, **called}, self.__name__)
+        flags = {"fastmath": {"reassoc"} if self.reorder else False, "forceinline": not self.reorder}
+        return _njit(function, self.signature, folder(), **flags)
+
+    def _first(self, *args: Any) -> Any:
+        self._run = self._by_size if self.reorders else self.compiled(reorder=False)
+        return self._run(*args)
+
+    def _by_size(self, *args: Any) -> Any:
+        size = sum(one.size for one in args if isinstance(one, np.ndarray))
+        return (self._fast if size >= LARGE else self._exact)(*args)
+
+    @cached_property
+    def _exact(self) -> Any:
+        return self.compiled(reorder=False)
+
+    @cached_property
+    def _fast(self) -> Any:
+        return self.compiled()
 
 
 def kernel(signature: str, *, reorder: bool = False, apart: bool = False) -> Callable[[Function], Function]:
-    """Compile for one explicit signature, with cached machine code and no global interpreter lock.
+    """A kernel for one explicit signature, with cached machine code and no global interpreter lock.
 
     signature  see `parse`
-    reorder    let the compiler change the order of a sum, which is what vectorising it needs; the
-               result then agrees to rounding between processors, and is always the same on one
+    reorder    let the compiler change the order of a sum in loops over runs and in large arrays, which is
+               what vectorising it needs; the result then agrees to rounding between processors, and is
+               always the same on one
     apart      leave it to the compiler whether to inline the kernel: for large ones that are called rarely,
-               which would take registers from the loop around them
+               which would take registers from the loop around them. All others are inlined: a call passes
+               every array as seven words, which at K = 5 costs more than the work. A reordered sum stays
+               apart, for its flag must not spread.
     """
 
     def decorate(function: Function) -> Function:
-        made = compile_it(function) if ENABLED else function
-        KERNELS.append(Kernel(function, signature, made))
-        return made
-
-    def compile_it(function: Function) -> Function:
-        # Into their callers: a call passes every array as seven words, which at K = 5 costs more than
-        # the work. A reordered sum stays apart, for its flag must not spread.
-        flags = {"fastmath": {"reassoc"} if reorder else False, "forceinline": not (reorder or apart)}
-        return compiled(function, signature, _FOLDER, **flags)
+        if not ENABLED:
+            return function
+        KERNELS.append(Kernel(cast(FunctionType, function), signature, reorder, apart))
+        return cast(Function, KERNELS[-1])
 
     return decorate
 
@@ -70,33 +143,40 @@ def twins(compiler: Callable[[FunctionType, str], object]) -> dict[object, objec
     """
     found: dict[object, object] = {}
     for one in KERNELS:  # in the order of definition, so that what is called comes first
-        plain = cast(FunctionType, one.function)
-        names = {name: plain.__globals__.get(name) for name in plain.__code__.co_names}
-        called = {name: found[value] for name, value in names.items() if callable(value) and value in found}
+        plain = one.py_func
+        called = {name: found[callee] for name, callee in one._called.items()}
         space = {**plain.__globals__, **called}
-        found[one.made] = compiler(FunctionType(plain.__code__, space, plain.__name__), one.signature)
+        found[one] = compiler(FunctionType(plain.__code__, space, plain.__name__), one.signature)
     return found
 
 
-def compiled(function: Function, signature: str, folder: str, **flags: object) -> Function:
-    """A function for one signature, with its machine code in a folder of `_cache`; "" for no cache."""
+def users(function: FunctionType, signature: str, folder: str, ready: bool = False) -> Any:
+    """A kernel around a user's function, with its machine code in a folder of `_cache`; "" for no cache.
+
+    ready  only if it is there: else None
+    """
+    try:
+        made, found = import_module("truebest.kernels._compiler").kept(function, signature, folder)
+        if not found and not ready:
+            made.compile(parse(signature))
+            made.disable_compile()
+        return None if ready and not found else made
+    except Exception:  # as in `Kernel.compiled`
+        return None if ready else _njit(function, signature, folder)
+
+
+def _njit(function: FunctionType, signature: str, folder: str, **flags: object) -> Any:
+    """A function for one signature, compiled at once, with the cache of Numba in a folder."""
     numba: Any = import_module("numba")
-    options = {
-        "nogil": True,
-        "error_model": "numpy",  # 1/0 is inf, as everywhere in NumPy; also what vectorises
-        # Arrays are borrowed, not counted: counting took a tenth of a step. What allocates does not compile.
-        "_nrt": False,
-        **flags,
-    }
-    types = parse(signature)
+    types, options = parse(signature), {**OPTIONS, **flags}
     with _LOCK:
         previous, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
         try:
-            return cast(Function, numba.njit(types, cache=bool(folder), **options)(function))
+            return numba.njit(types, cache=bool(folder), **options)(function)
         except Exception:
             # A full disk, a damaged file or a module that is gone must not be the end: compile without the
             # cache. If the function itself was at fault, this raises again.
-            return cast(Function, numba.njit(types, **options)(function))
+            return numba.njit(types, **options)(function)
         finally:
             numba.config.CACHE_DIR = previous
 
@@ -110,6 +190,7 @@ def parse(signature: str) -> Any:
     return eval(signature, {"const": lambda array: array.copy(readonly=True)}, vars(types))
 
 
+@cache
 def sources() -> str:
     """A hash of all kernel sources."""
     digest = hashlib.sha256()
@@ -120,15 +201,7 @@ def sources() -> str:
     return digest.hexdigest()
 
 
-def _folder() -> str:
+@cache
+def folder() -> str:
     """The folder of machine code for exactly these sources; "" where none can be written."""
-    name = SOURCES[: _cache.DIGITS]
-    new = not _cache.find(name)
-    folder = _cache.make(name)
-    if folder and new and sys.stderr is not None and sys.stderr.isatty():
-        print("truebest: compiling for this machine, once (about 10 s) ...", file=sys.stderr)
-    return folder
-
-
-SOURCES = sources() if ENABLED else ""
-_FOLDER = _folder() if ENABLED else ""
+    return _cache.make(sources()[: _cache.DIGITS])

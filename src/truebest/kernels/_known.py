@@ -1,9 +1,9 @@
 """A kernel made for what is known beforehand: the model, the rule, the kind of rewards.
 
-On a processor a branch on `params[RULE]` costs nothing. A GPU pays for every branch that is not taken, too,
-in registers and in minutes of compilation. There a kernel is made anew for each model and rule: in its
-source, the places of `params` whose values are known become numbers, and the compiler drops what they rule
-out. So there is one source, and no second version of anything to keep in step.
+Every branch that is not taken costs seconds of compilation, and a GPU pays for it in registers, too. So the
+loops over runs are made anew for each model and rule: in the source of a kernel, the places of `params` whose
+values are known become numbers, and the compiler drops what they rule out. So there is one source, and no
+second version of anything to keep in step.
 """
 
 from __future__ import annotations
@@ -14,29 +14,36 @@ import inspect
 import textwrap
 from collections.abc import Collection, Mapping
 from types import CodeType, FunctionType
+from typing import NamedTuple
 
 PARAMS = "params"  # what kernels call the array
 
 
-def made_for(
-    function: FunctionType,
-    places: Mapping[str, float],
-    names: Mapping[str, int],
-    positive: Collection[str] = (),
-) -> FunctionType:
-    """The same function, in which some of what it is told has become numbers.
+class Known(NamedTuple):
+    """What is known of the arguments of kernels.
 
-    places    values of `params`, by the name of the place: {"RULE": 0.0}
-    names     values of arguments, by their names, if the function takes them: {"family": 0}
+    places    values of `params`, by the name of the place: ("RULE", 0.0)
+    names     values of arguments, by their names, of the functions that take them: ("family", 0)
     positive  places that are known to be above 0, and no more
     """
+
+    places: tuple[tuple[str, float], ...] = ()
+    names: tuple[tuple[str, int], ...] = ()
+    positive: tuple[str, ...] = ()
+
+
+NOTHING = Known()
+
+
+def made_for(function: FunctionType, known: Known) -> FunctionType:
+    """The same function, in which some of what it is told has become numbers."""
     taken = inspect.signature(function).parameters
-    known = {name: value for name, value in names.items() if name in taken}
+    names = {name: value for name, value in known.names if name in taken}
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     body = tree.body[0]
     assert isinstance(body, ast.FunctionDef)
     body.decorator_list = []
-    tree = ast.fix_missing_locations(_Known(places, known, positive).visit(tree))
+    tree = ast.fix_missing_locations(_Known(dict(known.places), names, known.positive).visit(tree))
     ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
     file, flags = function.__code__.co_filename, __future__.annotations.compiler_flag
     module = compile(tree, file, "exec", flags=flags, dont_inherit=True)

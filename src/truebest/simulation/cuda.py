@@ -34,6 +34,7 @@ from . import engine
 from .gathering import Gathered
 from .job import Job, Part, bad_action
 from .progress import Reporter
+from .special import known_of
 from .threads import interruptible
 
 THREADS = 128  # lanes of a block
@@ -42,8 +43,6 @@ LOCAL = 2**19 - 2**14  # bytes of a lane's own arrays: half a MiB, less what the
 LAUNCH_BYTES = 2**29  # for the results of one launch
 LAUNCH_SECONDS = 1.0  # how long a launch should take, see `runs_for`
 LOOK, WAIT = 0.1, 0.005  # seconds between two looks at how far a launch is, and at whether it has ended
-# Places of params that are known when a program is made.
-KNOWN = ("RULE", "MODEL", "SHARE", "ELIMINATES", "WATCHED", "TUNING", "DECIDES")
 
 PROGRAMS: dict[tuple[object, ...], Program] = {}
 
@@ -227,17 +226,12 @@ def _program(lanes: Any, job: Job) -> Program:
     rows, K = job.blank.shape
     remembered, family = job.strategy.memory_rows(K), job.problem.source[0]
     multiprocessors = _refuse_too_many(lanes, K, 8 * (rows + remembered + 2))
-    known = {name: float(job.params[getattr(layout, name)]) for name in KNOWN}
-    positive = ["SHARE"] if known["SHARE"] > 0.0 else []
-    if positive:
-        del known["SHARE"]  # which varies with the number of arms and risks; whether it is 0 matters
-    searches = known["RULE"] in (rules.TILT, rules.STUDENT)
-    if not searches:
-        del known["TUNING"]  # any number; only for rules that search it is the spacing of their looks
-    key = (job.select, rows, remembered, K, family, *known.items())
+    known = known_of(job.params, family, "DECIDES")
+    key = (job.select, rows, remembered, K, known)
     if key not in PROGRAMS:
         device = partial(lanes.cuda.jit, device=True)
-        found = twins(lambda plain, _: device(made_for(plain, known, {"family": family}, positive)))
+        found = twins(lambda plain, _: device(made_for(plain, known)))
+        searches = job.params[layout.RULE] in (rules.TILT, rules.STUDENT)
         select = found.get(job.select) or _twin_of_users(job.select, found, device)
         used = (steps.begin, steps.step, layout.arm_of, leading_arm, rules.searches_exceed)
         loop = lanes.make_lanes(*(found[one] for one in used), select, searches, rows, remembered, K)

@@ -6,7 +6,7 @@ runs can be done anywhere, in any order, and by whoever holds the job: threads, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from ..strategies._admit import kernel_of, raised_by
 from ..theory.stopping import StoppingRule
 from . import engine
 from .problem import Problem
+from .special import made_for_job
 
 Indices = npt.NDArray[np.int64]
 
@@ -139,25 +140,35 @@ class Job:
 
     def simulate(self, first: int, room: Room, samples: Indices, arms: Indices) -> tuple[int, int, int]:
         """As many runs from `first` on as there are rows in `samples`; see `engine.simulate_runs`."""
+        loop, select = self.made_for(engine.simulate_runs)
         arguments = *self.arguments(first, room, samples, arms, self.params), room.pulls, room.signals
         with self._calling():
-            return engine.simulate_runs(*arguments)
+            return loop(select, *arguments)  # type: ignore[no-any-return]
 
     def record(self, run: int, room: Room, record: Array) -> None:
         """One run step by step; see `engine.record_run`."""
+        loop, select = self.made_for(engine.record_run)
         arguments = *self.arguments(run, room, *self.table(1), self.shown), record
         with self._calling():
-            engine.record_run(*arguments)
+            loop(select, *arguments)
+
+    def made_for(self, loop: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """A loop of the engine and the strategy's kernel, compiled for this job."""
+        return made_for_job(loop, self.select, self.params, self.problem.source[0])
+
+    def prepare(self) -> None:
+        """Compile what runs need, so that no run has to wait for it."""
+        self.made_for(engine.simulate_runs)
 
     def arguments(
         self, run: int, room: Room, samples: Indices, arms: Indices, params: Array
     ) -> tuple[Any, ...]:
-        """What both loops of the engine begin with."""
+        """What both loops of the engine take after the strategy's kernel."""
         p, key = self.problem, np.uint64(self.seed)
         nature = (run, key, *p.source)
         assumed = (self.levels, p.max_samples, params, self.blank)
         space = (room.state, room.memory, room.streams, samples, arms, room.ended)
-        return (self.select, self.strategy.stops_itself, *nature, *assumed, *space)
+        return (self.strategy.stops_itself, *nature, *assumed, *space)
 
     @contextmanager
     def _calling(self) -> Iterator[None]:

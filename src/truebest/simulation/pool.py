@@ -20,6 +20,8 @@ CHUNK_SECONDS = 0.05  # how long a thread works before it reports; the next chun
 
 def run_on_threads(work: Sequence[Gathered[Any]], workers: int, reporter: Reporter) -> bool:
     """Do all runs; False if interrupted. Where runs fail, the error is that of the first of them."""
+    for one in work:
+        one.job.prepare()
     pool = _Pool(work, workers, reporter)
     endless = next((one.job.endless for one in work if one.job.endless), None)
     tasks = [partial(pool.work, thread) for thread in range(workers)]

@@ -127,6 +127,7 @@ def trace(
         "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
     )
     job = Job(chosen, problem, problem.deltas, key)
+    job.prepare()
     K, rows, unit = problem.num_arms, 2 + chosen.memory_rows(problem.num_arms), problem.model.unit
     alone = _alone(job, lambda room: job.part(number, 1, room))  # how long is it?
     record = room_for_steps(int(alone.samples[0, 0]) - K + 1, engine.HEAD + rows * K)

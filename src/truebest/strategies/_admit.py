@@ -12,14 +12,13 @@ import contextlib
 import inspect
 import warnings
 from importlib import import_module
-from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from ..errors import InvalidInputError
 from ..kernels import _cache
-from ..kernels._jit import ENABLED, compiled, parse
+from ..kernels._jit import ENABLED, parse, users
 from ..kernels._types import Array
 from ..kernels.layout import DELTA, MEANS, OWN, PULLS, SELECT, VARIANCES, Select  # noqa: F401
 from ._base import Strategy
@@ -184,15 +183,15 @@ def admit(function: Any, form: Form, label: str) -> Select:
     options = {"nogil": True, "error_model": "numpy", "boundscheck": True}
     made = fresh(function) if hasattr(function, "py_func") else numba.njit(**options)(function)
     name = digest(made, *form.beside)
-    folder = _cache.find(name) if name else ""
-    # Without machine code there it would be compiled with the flags of our kernel: nothing may allocate
-    if not any(Path(folder).rglob("*.nbi") if folder else ()):
-        current = all(map(fresh_helpers, (made, *form.beside)))
-        _inspect(made, form, label)
-        if name and current:
-            remember_helpers(made)
-            folder = _cache.make(name)
-    return cast(Select, compiled(form.kernel(made, f"select_{name}"), SELECT, folder))
+    folder, kernel = _cache.find(name) if name else "", form.kernel(made, f"select_{name}")
+    if folder and (found := users(kernel, SELECT, folder, ready=True)):
+        return cast(Select, found)
+    current = all(map(fresh_helpers, (made, *form.beside)))
+    _inspect(made, form, label)
+    if name and current:
+        remember_helpers(made)
+        folder = _cache.make(name)
+    return cast(Select, users(kernel, SELECT, folder if current else ""))
 
 
 def _inspect(made: Any, form: Form, label: str) -> None:

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..kernels import _cache
-from ..kernels._jit import SOURCES
+from ..kernels._jit import Kernel, sources
 from ._references import MISSING, helpers, is_versioned, references
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
@@ -34,7 +34,7 @@ def digest(*functions: Any) -> str | None:
     walk = _Walk()
     versions = [import_module(name).__version__ for name in ("numba", "llvmlite", "numpy")]
     try:
-        walk.add(SOURCES, sys.version, *versions, __file__, _processor())
+        walk.add(sources(), sys.version, *versions, __file__, _processor())
         for function in functions:
             walk.value(function)
     except Unknown:
@@ -81,6 +81,8 @@ class _Walk:
             self._items(value)
         elif isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
             self.add(value.dtype.descr, value.shape, getattr(value, "strides", ()), value.tobytes())
+        elif isinstance(value, Kernel):
+            self.add(value.__module__, value.__qualname__)  # the rest is in the hash of all sources
         elif isinstance(value, CodeType):
             self._code(value)
         elif isinstance(value, import_module("numba").core.dispatcher.Dispatcher):

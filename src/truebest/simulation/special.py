@@ -1,0 +1,33 @@
+"""The loops of the engine made for one model, rule and kind of rewards: a third of the code, and faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..kernels import layout, rules
+from ..kernels._jit import Kernel
+from ..kernels._known import Known
+from ..kernels._types import Array
+
+PLACES = ("RULE", "MODEL", "SHARE", "ELIMINATES", "WATCHED", "TUNING")  # of params, known beforehand
+
+
+def known_of(params: Array, family: int, *more: str) -> Known:
+    """What is known of a job: these places of its params and more, and the kind of its rewards."""
+    places = {name: float(params[getattr(layout, name)]) for name in (*PLACES, *more)}
+    positive = ("SHARE",) if places["SHARE"] > 0.0 else ()
+    if positive:
+        del places["SHARE"]  # which varies with the number of arms and risks; whether it is 0 matters
+    if places["RULE"] not in (rules.TILT, rules.STUDENT):
+        del places["TUNING"]  # any number; only for rules that search it is the spacing of their looks
+    return Known(tuple(places.items()), (("family", family),), positive)
+
+
+def made_for_job(
+    loop: Callable[..., Any], select: Callable[..., Any], params: Array, family: int
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """A loop of the engine and the kernel of a strategy, compiled for what is known of a job."""
+    known = known_of(params, family)
+    made = [one.compiled(known) if isinstance(one, Kernel) else one for one in (loop, select)]
+    return made[0], made[1]
