@@ -24,7 +24,6 @@ from support.commands import Ran, refused, run
 from truebest._catalogue import DEFAULT_STRATEGY
 from truebest.cli._numbers import LONGEST
 from truebest.experiment import checks
-from truebest.experiment.experiment import Experiment
 from truebest.strategies import strategy_names
 
 SEVERAL = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -721,44 +720,26 @@ for strategy in sys.argv[1:]:
             rows("tell", strategy, str(pull["id"]), repr(value))
     status = rows("status", strategy)
     found[strategy] = [asked, status["pulls"], status["decision"], status["statistic"]]
-from truebest.kernels import _jit
-print(json.dumps([_jit.ENABLED, "numba" in sys.modules, "scipy" in sys.modules, found]))
+print(json.dumps(found))
 """
 
 
-def test_uncompiled_commands_ask_as_the_compiled_library_does() -> None:
-    """Every strategy, to the decision: the same pulls and seeds, and the same statistic to rounding."""
+def test_commands_give_the_same_bits_compiled_and_uncompiled() -> None:
+    """Every strategy, to the decision: the same pulls, seeds and statistic."""
     names = strategy_names()
     assert DEFAULT_STRATEGY in names
-    environment = {key: value for key, value in os.environ.items() if key != "TRUEBEST_JIT"}
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER, *names], capture_output=True, text=True, check=True, env=environment
-    )
-    compiled, numba, scipy, found = json.loads(done.stdout)
-    assert (compiled, numba, scipy) == (False, False, False)
-    for name in names:
-        experiment = Experiment.create("memory:", name, list("abc"), sigma=1.0, seed=7, strategy=name)
-        asked = []
-        while pulls := experiment.ask(2):
-            for pull in pulls:
-                asked.append([pull.id, pull.arm, pull.seed])
-                value = (pull.seed % 1000) / 500 + {"a": 0.2, "b": 0.0, "c": 1.7}[pull.arm]
-                experiment.tell(pull, value)
-        status = experiment.status()
-        assert status.decision == "c"
-        assert found[name][:3] == [asked, status.pulls, status.decision]
-        assert found[name][3] == pytest.approx(status.statistic, rel=1e-12)
-
-
-def test_a_command_leaves_the_environment_as_it_was() -> None:
-    """TRUEBEST_JIT is set while the kernels are loaded, and not for what the command may start."""
-    code = (
-        "import os; from truebest.cli import main; main(['list']); "
-        "from truebest.kernels import _jit; print(_jit.ENABLED, 'TRUEBEST_JIT' in os.environ)"
-    )
-    environment = {key: value for key, value in os.environ.items() if key != "TRUEBEST_JIT"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
-    assert done.stdout == "False False\n"
+    found = []
+    for jit in ("0", "1"):
+        done = subprocess.run(
+            [sys.executable, "-c", DRIVER, *names],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "TRUEBEST_JIT": jit, "TRUEBEST_STORE": f"sqlite:///jit{jit}.db"},
+        )
+        found.append(json.loads(done.stdout))
+    assert found[0] == found[1]
+    assert {decision for _, _, decision, _ in found[0].values()} == {"c"}
 
 
 def test_processes_share_a_store() -> None:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import truebest
@@ -102,16 +101,16 @@ def test_the_cache_is_in_the_usual_place(tmp_path: Path) -> None:
 
 
 def test_compiled_and_uncompiled_agree() -> None:
-    """TRUEBEST_JIT=0 runs the same source and gives the same numbers, to the rounding of reordered sums."""
+    """The same source gives the same bits, uncompiled and compiled at the first call."""
     code = """
 import json, numpy as np, truebest
 rng = np.random.default_rng(5)
-means = rng.normal(size=(50, 7))
+means = rng.normal(size=(20, 50))
 pulls = rng.integers(1, 99, size=means.shape)
 w = truebest.optimal_weights(means)
 e = truebest.exploration_biased_weights(means - .3, means + .3)
 z = [truebest.stopping_rule(n).evaluate(pulls, means, .1).statistic for n in ("practical", "mixture")]
-c = [truebest.confidence_width(pulls, .1, 7, k) for k in ("paper", "experiments", "mixture")]
+c = [truebest.confidence_width(pulls, .1, 50, k) for k in ("paper", "experiments", "mixture")]
 print(json.dumps([x.tolist() for x in (w.weights, w.time, e.weights, e.bandit, *z, *c)]))
 """
     outputs = []
@@ -124,8 +123,7 @@ print(json.dumps([x.tolist() for x in (w.weights, w.time, e.weights, e.bandit, *
             env={**os.environ, "TRUEBEST_JIT": jit},
         )
         outputs.append(json.loads(run.stdout))
-    for one, other in zip(*outputs, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-13)
+    assert outputs[0] == outputs[1]
 
 
 def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
@@ -148,7 +146,7 @@ def test_a_damaged_cache_is_not_the_end(tmp_path: Path) -> None:
     from truebest.kernels import _cache
 
     code = "from truebest.kernels import families; print(families.pair_cost(2.0, 2.0, 1.0))"
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "TRUEBEST_JIT": "1"}
     environment.pop("NUMBA_CACHE_DIR", None)
 
     def run() -> str:

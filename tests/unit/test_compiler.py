@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from support.processes import run_python
-from truebest.kernels import _jit, families, rules, weights
+from truebest.kernels import families, rules, weights
 from truebest.kernels.layout import ROWS
 
 # Another Numba than the one whose internals are known: a part of them is gone, takes or gives something else.
@@ -59,10 +59,10 @@ def test_another_numba_gives_the_same(change: str, tmp_path: object) -> None:
 def test_types_are_enforced() -> None:
     """What a kernel does not declare it does not take."""
     with pytest.raises(TypeError, match="No matching definition"):
-        families.pair_cost("a", 1.0, 1.0)  # type: ignore[arg-type]
+        families.pair_cost.compiled()("a", 1.0, 1.0)  # type: ignore[attr-defined]
     means = np.zeros((ROWS, 3), dtype=np.float32)
     with pytest.raises(TypeError, match="No matching definition"):
-        rules.statistic(np.zeros(20), means)  # type: ignore[arg-type]
+        rules.statistic.compiled()(np.zeros(20), means)  # type: ignore[attr-defined]
 
 
 def test_a_kernel_is_pickled_by_its_name() -> None:
@@ -72,8 +72,9 @@ def test_a_kernel_is_pickled_by_its_name() -> None:
 
 def test_small_calls_give_the_bits_of_plain_python() -> None:
     """No sum is reordered, so that nothing depends on whether a kernel was compiled."""
-    rng, plain = np.random.default_rng(0), _jit.twins(lambda function, _: function)
+    rng = np.random.default_rng(0)
     for size in (5, 13, 50, 700):
         gaps = 1.0 + rng.exponential(size=size)
         for one in (weights.power_sums, weights._block_power_sums):
-            assert one(gaps, 1.1) == plain[one](gaps, 1.1)  # type: ignore[operator]
+            made = one.compiled(reorder=False)  # type: ignore[attr-defined]
+            assert made(gaps, 1.1) == one(gaps, 1.1) == one.py_func(gaps, 1.1)  # type: ignore[attr-defined]

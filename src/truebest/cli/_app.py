@@ -60,6 +60,7 @@ COMMANDS = {
     "compare": Command("compare", "compare", STUDY),
     "reproduce": Command("reproduce", "reproduce", STUDY),
     "demo": Command("demo", "demo", STUDY),
+    "warm-up": Command("warm_up", "warm_up", STUDY),
 }
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -127,26 +125,10 @@ Seed = Annotated[
 ]
 
 
-def without_compiling() -> None:
-    """Let the kernels run uncompiled: what a command decides is not worth the start of a compiler.
-
-    The same source gives the same answers. TRUEBEST_JIT, where it is set, has the last word; where it is
-    not, it is set only while the kernels are imported, so that commands run by this one do not inherit it.
-    """
-    if "TRUEBEST_JIT" in os.environ:
-        return
-    os.environ["TRUEBEST_JIT"] = "0"
-    try:
-        import_module("truebest.kernels._jit")
-    finally:
-        del os.environ["TRUEBEST_JIT"]
-
-
 @contextmanager
 def opened(store: str | None, name: str, worker: str | None = None) -> Iterator[Experiment]:
     """An experiment of a store, closed at the end."""
     url = store_url(store)
-    without_compiling()
     from ..experiment.experiment import Experiment
 
     with Experiment.open(url, name, worker=worker) as experiment:
@@ -202,7 +184,6 @@ def settings_of(
     if bounds is not None:
         found["bounds"] = tuple(to_number(word, "bounds") for word in cut(bounds))
     if student:
-        without_compiling()
         from ..theory.models import Student as Unknown
 
         found["model"] = Unknown()
@@ -223,7 +204,6 @@ def _items(word: str) -> Any:
         return math.inf
     if word.isascii() and word.isdigit():
         return to_whole(word, "items")
-    without_compiling()
     from ..experiment.items import Items as Given
 
     return Given(word)

@@ -36,7 +36,6 @@ from ._experiment import (
     seed_of,
     settings_of,
     store_url,
-    without_compiling,
 )
 from ._listing import show
 from ._numbers import cut, read_text, read_words, to_number, to_seconds, to_whole
@@ -95,7 +94,6 @@ def create(
     if lease is not None:
         settings["lease"] = None if lease == "never" else to_seconds(lease, "lease", "write never")
     key = seed_of(seed)
-    without_compiling()
     from ..experiment.experiment import Experiment
     from ..experiment.store import open_store
 

@@ -12,7 +12,7 @@ from .._records import plain
 from .._text import harmless
 from ..errors import InvalidInputError, TruebestError
 from . import say
-from ._experiment import Listing, Name, StoreUrl, opened, store_url, without_compiling
+from ._experiment import Listing, Name, StoreUrl, opened, store_url
 from ._listing import ARM, arm_rows, show, stream
 from ._numbers import to_whole
 from ._output import (
@@ -190,7 +190,6 @@ def list_experiments(store: StoreUrl = None, format: Listing = ListingFormat.tab
     Example: truebest list --store sqlite:///runs.db
     """
     url = store_url(store)
-    without_compiling()
     from ..experiment.store import open_store
 
     place = open_store(url)
@@ -270,7 +269,6 @@ def verify(name: Name, store: StoreUrl = None, format: Annotated[Format, FORMAT]
     Example: truebest verify prompts --store sqlite:///runs.db
     """
     url = store_url(store)
-    without_compiling()
     from ..experiment.store import open_store
     from ..experiment.verification import verify as replayed
 

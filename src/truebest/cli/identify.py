@@ -38,7 +38,6 @@ from ._experiment import (
     seed_of,
     settings_of,
     store_url,
-    without_compiling,
 )
 from ._listing import ARM, arm_rows
 from ._numbers import to_seconds, to_whole
@@ -225,7 +224,6 @@ def _check_start(unread: list[str]) -> None:
 
 def _place(store: str | None, name: str, arms: dict[str, CommandArm], given: list[str]) -> dict[str, Any]:
     """Where the run is stored, and what its arms are; nothing, if it is not stored."""
-    without_compiling()
     from ..experiment.about import abbreviated
 
     texts = dict(word.partition("=")[::2] for word in given)
@@ -252,7 +250,6 @@ def _say_what_was_there(result: Result) -> None:
 
 def _is_stored(store: str, name: str) -> bool:
     url = store_url(store)
-    without_compiling()
     from ..experiment.store import open_store
 
     place = open_store(url)
@@ -263,7 +260,6 @@ def _is_stored(store: str, name: str) -> bool:
 
 
 def _run(arms: dict[str, CommandArm], **options: Any) -> Result:
-    without_compiling()
     from ..running.identify import identify as run
 
     return run(arms, **options)

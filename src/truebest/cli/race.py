@@ -15,7 +15,7 @@ from .._records import plain
 from .._text import harmless
 from ..errors import InvalidInputError, TruebestError
 from . import say
-from ._experiment import Delta, Seed, seed_of, without_compiling
+from ._experiment import Delta, Seed, seed_of
 from ._numbers import to_number, to_seconds, to_whole
 from ._output import ListingFormat, check_writable, print_csv, print_json, print_table
 from ._race_commands import Competitor, competitors, shell_for
@@ -205,7 +205,6 @@ def _track(
         raise TruebestError(
             "commands can be timed on Linux and macOS only; elsewhere use truebest.race in Python."
         )
-    without_compiling()
     from ._commands import Commands, ended_by_signals
     from ._timed import Timed
 

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import InvalidInputError
 from . import DONE, UNDECIDED, say
-from ._experiment import Name, StoreUrl, store_url, without_compiling
+from ._experiment import Name, StoreUrl, store_url
 from ._numbers import to_seconds
 from ._output import check_writable
 
@@ -21,7 +21,6 @@ PICTURES = (".svg", ".png", ".pdf")
 
 def _opened(store: str | None, name: str) -> Experiment:
     url = store_url(store)
-    without_compiling()
     from ..running.stored import Experiment
 
     return Experiment.open(url, name)

@@ -11,7 +11,7 @@ import typer
 from .._text import harmless
 from ..errors import InvalidInputError
 from . import say
-from ._experiment import Listing, Name, StoreUrl, opened, pull_of, store_url, without_compiling
+from ._experiment import Listing, Name, StoreUrl, opened, pull_of, store_url
 from ._listing import show
 from ._output import ListingFormat
 
@@ -145,7 +145,6 @@ def import_(
 
 def _import_log(name: str, file: str, store: str | None) -> list[dict[str, Any]]:
     url = store_url(store)
-    without_compiling()
     from ..experiment.imports import import_log
     from ..experiment.store import open_store
 

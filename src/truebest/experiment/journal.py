@@ -21,7 +21,7 @@ from itertools import count
 from typing import Any, TypeVar
 
 from ..errors import StoreError
-from ..kernels._jit import ENABLED
+from ..kernels._jit import Kernel
 from .designs import new_state
 from .events import ASKED, DECIDED, Entry
 from .findings import same_decision
@@ -39,7 +39,7 @@ LOST_COMMITS = 3  # after so many the work is done inside the writing block
 QUICK = 0.005  # seconds of work that others may wait for
 NEAR = 1_000  # lines that are caught up on while others wait
 SNAPSHOT_EVERY = 100  # lines of the log, and more for a large state
-LEAST_SPACING = SNAPSHOT_EVERY if ENABLED else 10  # see `_spacing`
+LEAST_SPACING = 10  # see `_spacing`
 SMALL = 10_000  # bytes of a snapshot that is written along with the lines, which saves a commit
 MANY = 200_000  # lines of a long replay after which a snapshot is saved on the way
 PATIENCE = 1.0  # seconds to wait for other writers before a snapshot is left out
@@ -344,7 +344,7 @@ def _size(state: State) -> int:
 
 def _spacing(state: State) -> int:
     """Lines between two snapshots: about as costly to replay as ten snapshots are to write."""
-    if ENABLED:
+    if Kernel.given_way:
         return SNAPSHOT_EVERY + _size(state) // 200
     # Uncompiled, a line takes long to replay, and longer with many arms.
     return min(SNAPSHOT_EVERY, max(LEAST_SPACING, 5_000 // len(state.settings.arms))) + _size(state) // 2_000

@@ -1,12 +1,16 @@
-"""Scalar mathematics, compiled: the one source of every decision.
+"""Scalar mathematics: the one source of every decision.
 
 A kernel is a plain Python function on numbers and one-dimensional arrays. It allocates nothing (the
 caller provides the space), reads no file, keeps no state, draws no hidden random number and raises
 nothing. That is what lets the same source run in a simulation loop, live, and uncompiled.
 
-    _jit          the decorator that compiles and caches
+    _jit          the decorator that makes a kernel of a function
+    _compiler     its machine code; all that reaches into Numba
     _cache        where machine code is kept
-    _known        a kernel made for one model and rule, for a GPU
+    _known        a kernel made for one model and rule
+    _beside       when kernels that run uncompiled give way to compiled ones
+    _numba        whether there is Numba, and what is said while it compiles
+    _warm         what to compile beforehand
     layout        the rows of a run's state, the places in its parameters, the code of an action
     families      models of values: means, and what it costs to mistake one arm for another
     rules         stopping rules: the statistic of a pair, thresholds

@@ -21,6 +21,7 @@ from typing import Any
 from . import _cache
 from ._jit import OPTIONS, Kernel, folder, parse
 from ._known import NOTHING, Known, made_for
+from ._numba import waiting
 
 # Numba's own types say less than what is used here
 numba: Any = import_module("numba")
@@ -108,9 +109,14 @@ class Machine(registry.CPUDispatcher):  # type: ignore[misc]
         """Its machine code, for Python and for first-class functions."""
         with lock:
             if not self.overloads:
-                super().compile(self.declared)
+                with contextlib.nullcontext() if self.is_kept() else waiting():
+                    super().compile(self.declared)
                 self.disable_compile()  # from now on whatever converts to the signature is accepted
             return self.overloads[tuple(self.declared.args)].entry_point
+
+    def is_kept(self) -> bool:
+        """Whether it is there without a compiler."""
+        return bool(self.overloads) or _cache.load(self._cache.place, self._cache.name) is not None
 
     def get_compile_result(self, sig: Any) -> Any:
         self.compile()

@@ -1,16 +1,20 @@
-"""Kernels: functions that Numba compiles when they are first called, or called by one that is compiled.
+"""Kernels: functions that Python runs, and that Numba compiles when that saves time.
+
+What Python calls runs uncompiled at first, with the same results (`_beside` says until when). What has many
+numbers or runs to go through is compiled when it is first called, and so is all that it calls.
 
 Machine code is kept on disk, see `_cache`. The folder has a hash of all kernel sources in its name, so that
 none can be stale: any change leads to a new one.
 
-TRUEBEST_JIT=0 runs the same source uncompiled (slow, but without the start-up cost of Numba).
+TRUEBEST_JIT=0 compiles nothing: the functions are as they were written, so that a debugger can step through
+them. TRUEBEST_JIT=1 compiles everything that is called when it is first called.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
+import time
 from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
 from importlib import import_module
@@ -21,20 +25,21 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from . import _cache
+from ._beside import WATCH
 from ._known import NOTHING, Known
+from ._numba import AT_ONCE, ENABLED, available, waiting
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 # Where kernels are, and what they use
 COMPILED = ("kernels/*.py", "strategies/*.py", "simulation/engine.py", "simulation/rounds.py")
-ENABLED = os.environ.get("TRUEBEST_JIT", "1") != "0"
 OPTIONS = {
     "nogil": True,
     "error_model": "numpy",  # 1/0 is inf, as everywhere in NumPy; also what vectorises
     # Arrays are borrowed, not counted: counting took a tenth of a step. What allocates does not compile.
     "_nrt": False,
 }
-LARGE = 4096  # numbers in the arrays of a call, from which on its sums may be reordered
+LARGE = 4096  # numbers in the arrays of a call, from which on it is compiled, and its sums may be reordered
 KERNELS: list[Kernel] = []  # all that were imported
 _LOCK = threading.Lock()  # Numba reads the folder of its own cache from a setting of the whole process
 
@@ -48,6 +53,7 @@ class Kernel:
 
     __name__: str
     __qualname__: str
+    given_way = False  # whether any that Python called is compiled by now
 
     def __init__(self, function: FunctionType, signature: str, reorder: bool, apart: bool) -> None:
         update_wrapper(self, function)
@@ -61,13 +67,33 @@ class Kernel:
         return self.__qualname__  # of its module
 
     def compiled(self, known: Known = NOTHING, reorder: bool = True) -> Any:
-        """Its machine code, for what is known of its arguments; see `_compiler.Group`."""
+        """Its machine code, for what is known of its arguments (`_compiler.Group`); without Numba, itself."""
+        if not available():
+            return self.plain
         try:
             machine: Any = import_module("truebest.kernels._compiler").group(known, reorder).of(self)
             machine.compile()
             return machine
         except Exception:  # Numba is another than we know, or the function is at fault: then this raises
-            return self._plainly
+            with waiting():
+                return self._plainly
+
+    @cached_property
+    def plain(self) -> FunctionType:
+        """The same function, calling others that are uncompiled."""
+        called = {name: one.plain for name, one in self._called.items()}
+        return FunctionType(self.py_func.__code__, {**self.py_func.__globals__, **called}, self.__name__)
+
+    def give_way(self) -> bool:
+        """Be compiled from now on, if that takes no compiler; whether it is, or can never be."""
+        if self._run == self._first and available():
+            try:
+                machine: Any = import_module("truebest.kernels._compiler").group(NOTHING, False).of(self)
+                if machine.is_kept():
+                    self._compile()
+            except Exception:  # as in `compiled`: it stays as it is
+                return True
+        return self._run != self._first or not available()
 
     @cached_property
     def reorders(self) -> bool:
@@ -98,12 +124,35 @@ class Kernel:
         return _njit(function, self.signature, folder(), **flags)
 
     def _first(self, *args: Any) -> Any:
-        self._run = self._by_size if self.reorders else self.compiled(reorder=False)
-        return self._run(*args)
+        if (AT_ONCE or _size(args) >= LARGE) and available():
+            self._compile()
+            return self._run(*args)
+        return self._uncompiled(*args)
+
+    def _uncompiled(self, *args: Any) -> Any:
+        start = time.thread_time()
+        try:
+            with np.errstate(all="ignore"):
+                return self.plain(*args)
+        finally:
+            WATCH.took(self, time.thread_time() - start)
+
+    def _compile(self) -> None:
+        Kernel.given_way = True
+        if "FunctionType" in self.signature:
+            self._run = self._with_kernels
+        else:
+            self._run = self._by_size if self.reorders else self._exact
+
+    def _with_kernels(self, *args: Any) -> Any:
+        """Compiled, unless a kernel among the arguments is not."""
+        kernels = [one for one in args if isinstance(one, Kernel)]
+        if not all(AT_ONCE or one.give_way() for one in kernels):
+            return self._uncompiled(*args)
+        return self._exact(*(one._exact if isinstance(one, Kernel) else one for one in args))
 
     def _by_size(self, *args: Any) -> Any:
-        size = sum(one.size for one in args if isinstance(one, np.ndarray))
-        return (self._fast if size >= LARGE else self._exact)(*args)
+        return (self._fast if _size(args) >= LARGE else self._exact)(*args)
 
     @cached_property
     def _exact(self) -> Any:
@@ -112,6 +161,11 @@ class Kernel:
     @cached_property
     def _fast(self) -> Any:
         return self.compiled()
+
+
+def _size(args: tuple[Any, ...]) -> int:
+    """How many numbers there are in the arrays of a call."""
+    return sum(one.size for one in args if isinstance(one, np.ndarray))
 
 
 def kernel(signature: str, *, reorder: bool = False, apart: bool = False) -> Callable[[Function], Function]:
@@ -158,7 +212,8 @@ def users(function: FunctionType, signature: str, folder: str, ready: bool = Fal
     try:
         made, found = import_module("truebest.kernels._compiler").kept(function, signature, folder)
         if not found and not ready:
-            made.compile(parse(signature))
+            with waiting():
+                made.compile(parse(signature))
             made.disable_compile()
         return None if ready and not found else made
     except Exception:  # as in `Kernel.compiled`

@@ -27,8 +27,9 @@ import numpy as np
 
 from ..errors import InvalidInputError, TruebestError
 from ..kernels import layout, rules, steps
-from ..kernels._jit import ENABLED, twins
+from ..kernels._jit import twins
 from ..kernels._known import made_for
+from ..kernels._numba import ENABLED, available
 from ..kernels.tracking import leading_arm
 from . import engine
 from .gathering import Gathered
@@ -205,6 +206,10 @@ def _load() -> Any:
     if not ENABLED:
         raise InvalidInputError(
             "device 'cuda' needs compiled kernels, got TRUEBEST_JIT=0 in the environment; unset it."
+        )
+    if not available():
+        raise InvalidInputError(
+            "device 'cuda' needs Numba, which cannot be loaded here; simulate with device='cpu'."
         )
     if not _simulated() and find_spec("numba_cuda") is None:
         raise InvalidInputError(

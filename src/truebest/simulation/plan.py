@@ -24,6 +24,7 @@ from .progress import Progress, Reporter
 from .rounds import paired_runs
 from .runner import simulate
 from .scores import Columns, Range, Rounds, Scores, make_range, make_scores, observed_correlation
+from .special import compiled
 from .threads import num_threads
 
 PAIRED = "paired"  # the name of the design, which is both strategy and rule
@@ -172,6 +173,10 @@ class PairedJob:
         space = np.empty(r.closed or 0, np.int64), np.empty(2, np.uint64)
         return *r.design.blank(self.num_arms), *space, signals
 
+    def prepare(self) -> None:
+        """Compile what runs need, so that no run has to wait for it."""
+        compiled(paired_runs)
+
     def part(self, first: int, runs: int, room: tuple[Any, ...]) -> Part:
         """So many runs from `first` on; fewer if the signals cancel it."""
         r, (*space, signals) = self.rounds, room
@@ -180,5 +185,5 @@ class PairedJob:
         pulls = np.zeros((1, self.num_arms))
         answers: tuple[Any, ...] = (calls.reshape(runs), found.reshape(runs), pulls[0], signals)
         with np.errstate(all="ignore"):  # uncompiled, arithmetic modulo 2**64 would warn
-            _, done = paired_runs(first, *nature, *space, *answers)
+            _, done = compiled(paired_runs)(first, *nature, *space, *answers)
         return Part(first, calls[:done], np.maximum(found[:done], -1), pulls)  # any other is no answer

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..kernels import layout, rules
 from ..kernels._jit import Kernel
-from ..kernels._known import Known
+from ..kernels._known import NOTHING, Known
 from ..kernels._types import Array
 
 PLACES = ("RULE", "MODEL", "SHARE", "ELIMINATES", "WATCHED", "TUNING")  # of params, known beforehand
@@ -29,5 +29,10 @@ def made_for_job(
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """A loop of the engine and the kernel of a strategy, compiled for what is known of a job."""
     known = known_of(params, family)
-    made = [one.compiled(known) if isinstance(one, Kernel) else one for one in (loop, select)]
-    return made[0], made[1]
+    return compiled(loop, known), compiled(select, known)
+
+
+def compiled(function: Callable[..., Any], known: Known = NOTHING) -> Callable[..., Any]:
+    """Machine code of a kernel for what is known; a user's function, which has it, as it is."""
+    made: Callable[..., Any] = function.compiled(known) if isinstance(function, Kernel) else function
+    return made

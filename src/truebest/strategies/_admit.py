@@ -18,7 +18,8 @@ from weakref import WeakKeyDictionary
 
 from ..errors import InvalidInputError
 from ..kernels import _cache
-from ..kernels._jit import ENABLED, parse, users
+from ..kernels._jit import parse, users
+from ..kernels._numba import available
 from ..kernels._types import Array
 from ..kernels.layout import DELTA, MEANS, OWN, PULLS, SELECT, VARIANCES, Select  # noqa: F401
 from ._base import Strategy
@@ -127,7 +128,7 @@ def kernel_of(strategy: Strategy) -> Select:
     if (getattr(select, "__module__", None) or "").startswith("truebest."):
         return cast(Select, select)
     if select not in _ADMITTED:
-        if ENABLED and not hasattr(select, "py_func"):
+        if available() and not hasattr(select, "py_func"):
             raise InvalidInputError(
                 f"the kernel of the strategy {strategy.name!r} must be compiled, got {select!r:.60}; put "
                 f"@numba.njit above its definition."
@@ -143,7 +144,7 @@ def kernel_of(strategy: Strategy) -> Select:
 
 def interpreted(strategy: Strategy) -> Select | None:
     """The kernel as Python runs it, to compare with; what it calls stays compiled. None if nothing is."""
-    if not ENABLED:
+    if not available():
         return None
     plain = cast(Any, kernel_of(strategy)).py_func
     inner = plain.__globals__.get("inner")
@@ -175,7 +176,7 @@ def admit(function: Any, form: Form, label: str) -> Select:
 
     function  a plain one, which is compiled here with bounds checks, or one that Numba compiled
     """
-    if not ENABLED:
+    if not available():
         plain = getattr(function, "py_func", function)
         _refuse(find_draw(plain), form, label)
         return _guarded(form.kernel(plain, "select"), f"the {form.kind} {label!r}")

@@ -293,7 +293,7 @@ def _compiled(case: Case) -> str:
     """Its own function is interpreted, what it calls is compiled as ever; each step begins from the same."""
     plain = interpreted(case.strategy)
     if plain is None:
-        raise NotCheckedError("nothing is compiled under TRUEBEST_JIT=0")
+        raise NotCheckedError("nothing is compiled here")
     compared = 0
     for run in range(2):
         job = case.job(case.means, case.max_samples)

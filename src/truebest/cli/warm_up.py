@@ -1,0 +1,55 @@
+"""`truebest warm-up`: compile beforehand."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from ..errors import TruebestError
+from . import say
+
+Live = Annotated[
+    bool, typer.Option("--live", help="Only what live experiments and `solve` use, and no simulation.")
+]
+
+
+def warm_up(live: Live = False) -> None:
+    """Compile everything now, so that nothing has to later: for images, CI and new machines.
+
+    That is what live experiments and the mathematics use, and the simulation of every built-in strategy on
+    Gaussian rewards by the default rule; other models and rules are compiled when they are first simulated.
+    It takes two to four minutes, once for each version and kind of processor.
+
+    Example: truebest warm-up
+    """
+    from ..kernels._jit import folder
+    from ..kernels._numba import available
+    from ..kernels._warm import called_by_python
+
+    start = time.monotonic()
+    if not available():
+        raise TruebestError("there is nothing to compile: Numba cannot be loaded, or TRUEBEST_JIT is 0.")
+    if not folder():
+        raise TruebestError(
+            "machine code cannot be kept, for the cache cannot be written; set XDG_CACHE_HOME to a folder "
+            "that can."
+        )
+    kernels = called_by_python()
+    for kernel in kernels:
+        kernel.compiled(reorder=False)
+    if not live:
+        _simulations()
+    say(f"ready after {time.monotonic() - start:.0f} s; the machine code is in {folder()}")
+
+
+def _simulations() -> None:
+    from ..simulation.runner import simulate
+    from ..simulation.trace import trace
+    from ..strategies import strategy_names
+
+    names, means = strategy_names(), (1.0, 0.5, 0.0)
+    simulate(names, means, 0.1, runs=1, max_samples=100, progress=False)
+    for name in names:
+        trace(name, means, 0.1, max_samples=100)
