@@ -1,5 +1,6 @@
 """Every property test is deterministic, and no test inherits the signals of whatever starts the tests."""
 
+import os
 import signal
 
 from hypothesis import settings
@@ -10,6 +11,9 @@ __all__ = ["postgres_server", "postgres_url"]
 
 settings.register_profile("truebest", deadline=None, derandomize=True, max_examples=200)
 settings.load_profile("truebest")
+
+# Tests simulate many models and rules briefly; some make the loops that are made for one of them.
+os.environ.setdefault("TRUEBEST_JIT", "all")
 
 # Under `nohup make test &` both are ignored, and a process inherits that: no Ctrl-C would reach a command
 # that a test starts. A handler is not inherited; that of SIGHUP lets the tests outlive the terminal.

@@ -7,7 +7,8 @@ Machine code is kept on disk, see `_cache`. The folder has a hash of all kernel 
 none can be stale: any change leads to a new one.
 
 TRUEBEST_JIT=0 compiles nothing: the functions are as they were written, so that a debugger can step through
-them. TRUEBEST_JIT=1 compiles everything that is called when it is first called.
+them. TRUEBEST_JIT=1 compiles everything that is called when it is first called. TRUEBEST_JIT=all makes one
+loop over runs for all models and rules: slower steps, and one compilation where many are simulated briefly.
 """
 
 from __future__ import annotations

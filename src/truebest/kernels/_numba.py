@@ -12,6 +12,7 @@ from importlib import import_module
 
 ENABLED = os.environ.get("TRUEBEST_JIT") != "0"
 AT_ONCE = os.environ.get("TRUEBEST_JIT") == "1"
+FOR_ALL = os.environ.get("TRUEBEST_JIT") == "all"
 PATIENCE = 2.0  # seconds
 
 

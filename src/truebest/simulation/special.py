@@ -8,6 +8,7 @@ from typing import Any
 from ..kernels import layout, rules
 from ..kernels._jit import Kernel
 from ..kernels._known import NOTHING, Known
+from ..kernels._numba import FOR_ALL
 from ..kernels._types import Array
 
 PLACES = ("RULE", "MODEL", "SHARE", "ELIMINATES", "WATCHED", "TUNING")  # of params, known beforehand
@@ -28,7 +29,7 @@ def made_for_job(
     loop: Callable[..., Any], select: Callable[..., Any], params: Array, family: int
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """A loop of the engine and the kernel of a strategy, compiled for what is known of a job."""
-    known = known_of(params, family)
+    known = NOTHING if FOR_ALL else known_of(params, family)
     return compiled(loop, known), compiled(select, known)
 
 
