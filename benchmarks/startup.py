@@ -1,4 +1,4 @@
-"""How long the first answer takes: wall time of new processes, the least of several."""
+"""How long the first answer takes in new processes: with a warm cache, and with an empty one."""
 
 from __future__ import annotations
 
@@ -34,6 +34,20 @@ LIST_OF: dict[str, dict[str, Any]] = {
     "on items": {"bounds": (0, 1), "items": 100},
     "by wins": {"compare": "wins"},
 }
+SIMULATE = "truebest.simulate({!r}, [0.9, 0.5, 0.4, 0.3, 0.2], 0.05, runs=20)"
+COLD = {
+    "import truebest; optimal_weights": "import truebest; truebest.optimal_weights([0.9, 0.5, 0.4])",
+    "Experiment.create, the first ask": "import truebest; truebest.Experiment.create("
+    "'memory:', 'x', list('abcde'), bounds=(0, 1)).ask(1)",
+    "simulate ebs-d": "import truebest; " + SIMULATE.format("ebs-d"),
+    "the same again": "import truebest; " + SIMULATE.format("ebs-d"),
+    "simulate tas-d": "import truebest; " + SIMULATE.format("tas-d"),
+    "trace ebs-d": "import truebest; truebest.trace('ebs-d', [0.9, 0.5, 0.4, 0.3, 0.2])",
+}
+USED = """
+import resource, time
+print(time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
 REPEATS = 6
 LISTED = 2_000  # experiments of the list, each with as many lines as a new one has
 
@@ -43,6 +57,7 @@ def main() -> None:
     times = {name: min(map(_seconds, [code] * REPEATS)) for name, code in CASES.items()}
     floor = times["python -c pass"]
     _show("start", times, floor, "Start-up (warm cache)")
+    _cold()
     folder = Path(tempfile.mkdtemp(prefix=".bench-", dir="."))
     try:
         os.environ["TRUEBEST_STORE"] = url = f"sqlite:///{folder / 'bench.db'}"
@@ -56,6 +71,19 @@ def main() -> None:
         shutil.rmtree(folder)
     _show("command", times, floor, "A command on a SQLite file with a snapshot (aim: below 0.5 s)")
     _show("command", listed, floor, "Every experiment of a store (aim: below 2 s)")
+
+
+def _cold() -> None:
+    """One after the other with one cache, which is empty at first: CPU time and memory of each."""
+    rows = []
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "XDG_CACHE_HOME": cache, "NUMBA_CACHE_DIR": ""}
+        for name, code in COLD.items():
+            command = [sys.executable, "-c", code + USED]
+            done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+            seconds, kilobytes = done.stdout.split()
+            rows.append([name, duration(float(seconds)), f"{int(kilobytes) / 1024:.0f} MB"])
+    show(["start", "CPU time", "most memory"], rows, "Start-up (empty cache at first)")
 
 
 def _fill(url: str) -> list[int]:
