@@ -5,7 +5,7 @@ compiled kernels behind it, when it is first used. The public names are in the s
 type checkers and editors look for them, too; to add one, add a line there.
 """
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.3.0.dev0"
 
 
 def _public() -> dict[str, str]:
