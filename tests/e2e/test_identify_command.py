@@ -421,7 +421,8 @@ def test_another_command_under_an_old_name_is_refused() -> None:
     identify("--store", STORE)
     other = identify("--store", STORE, good="./bad")
     assert other.code == 2
-    assert "arm 'good' of experiment 'identify' was './good' when it was created, got './bad'" in other.err
+    assert "arm 'good' of experiment 'identify' was './good [" in other.err
+    assert "]' when it was created, got './bad [" in other.err
 
 
 def test_a_larger_budget_goes_on() -> None:

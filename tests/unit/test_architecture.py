@@ -89,10 +89,11 @@ def test_only_folders_of_our_own_are_removed(tmp_path: Path, variable: str) -> N
     assert _cache.is_ours(ours)
 
 
-def test_the_cache_is_in_the_usual_place(tmp_path: Path) -> None:
+def test_the_cache_is_in_the_usual_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system keeps caches, if nothing else is said; a relative path says nothing."""
     import platformdirs
 
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     environment = {**os.environ, "HOME": str(tmp_path), "NUMBA_CACHE_DIR": "here", "XDG_CACHE_HOME": "there"}
     code = "from truebest.kernels import _jit; print(_jit.folder())"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)

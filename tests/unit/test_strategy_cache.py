@@ -125,7 +125,7 @@ def test_a_broken_cache_is_no_error(own_cache: Path, monkeypatch: pytest.MonkeyP
     """Broken files, and a place that cannot be written, cost time, nothing else."""
     assert cached(MODULE) == (0, [0])
     files = list(own_cache.rglob("select_*.code"))
-    assert len(files) == 1
+    assert files
     for file in files:
         file.write_bytes(b"nonsense")
     assert cached(MODULE) == (0, [0])

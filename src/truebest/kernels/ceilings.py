@@ -35,10 +35,10 @@ from .tilt import (
 def relative_entropy(p: float, q: float) -> float:
     """kl(p, q) of two probabilities of success."""
     value = 0.0
-    if p > 0.0:
-        value += p * math.log(p / q)
+    if p > 0.0:  # uncompiled, a division by 0 would be an error
+        value += p * math.log(p / q) if q > 0.0 else math.inf
     if p < 1.0:
-        value += (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
+        value += (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) if q < 1.0 else math.inf
     return value
 
 

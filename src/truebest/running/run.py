@@ -256,7 +256,8 @@ class Run:
         """None if the pull is to be repeated; the log counts it in any case."""
         reason = f"{type(error).__name__}: {error}"
         self.experiment.fail(pull, reason)
-        reason = f"{type(error).__name__}: {getattr(error, 'shown', error)}"  # with what is not to be stored
+        shown = str(getattr(error, "shown", error))  # with what is not to be stored
+        reason = f"{type(error).__name__}: {shown}" if shown else type(error).__name__
         if self.settles_failures:
             self._look()
             self._count_barren(pull, reason)

@@ -34,7 +34,9 @@ SPARE = 128  # files for these, and for what else the process opens
 
 def most_connections() -> int:
     """How many connections the files that this process may open are enough for."""
-    files = getrlimit(RLIMIT_NOFILE)[0] if getrlimit is not None else MOST + SPARE
+    if getrlimit is None:
+        return MOST
+    files = getrlimit(RLIMIT_NOFILE)[0]
     return MOST if files == RLIM_INFINITY else min(MOST, max(files - SPARE, files // 2))
 
 
