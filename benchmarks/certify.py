@@ -1,12 +1,12 @@
 """How often is the answer wrong, with its exact interval: `python -m benchmarks.certify FOLDER`.
 
-For strategies, models, rules and bandits, at four risks (`truebest.paper.certified`). The runs of every group
-are a file of the folder, which is continued: a call that is interrupted, or that asked for fewer runs, is
-resumed by the next, on the processor (`--device cpu`) or on a GPU. `--minutes` shares so much time among the
-groups, whatever their runs find; `--part 1/4` does every fourth group, for several machines, whose files can
-be copied together. `--processes 8` does so many groups at a time: on a GPU compiling takes most of the time,
-and some run while others compile. `certified.json` in the folder is the table, which begins with the one in
-the package; `--keep` puts it there, and into docs/certified.md.
+For strategies, models, rules and bandits, at four risks (`truebest.studies.certified`). The runs of every
+group are a file of the folder, which is continued: a call that is interrupted, or that asked for fewer runs,
+is resumed by the next, on the processor (`--device cpu`) or on a GPU. `--minutes` shares so much time among
+the groups, whatever their runs find; `--part 1/4` does every fourth group, for several machines, whose files
+can be copied together. `--processes 8` does so many groups at a time: on a GPU compiling takes most of the
+time, and some run while others compile. `certified.json` in the folder is the table, which begins with the
+one in the package; `--keep` puts it there, and into docs/certified.md.
 
     python -m benchmarks.certify certified --runs 100000 --device cuda --processes 8
     python -m benchmarks.certify certified --runs 100000000 --device cuda --only ebs-d/tilt/mu2 --risks 1e-5
@@ -32,8 +32,8 @@ from typing import Any
 
 import truebest
 from truebest._files import write_whole
-from truebest.paper import certified
-from truebest.paper.certified import DELTAS, FIRST, VERDICTS, Certified, Group, groups
+from truebest.studies import certified
+from truebest.studies.certified import DELTAS, FIRST, VERDICTS, Certified, Group, groups
 
 from .measure import show
 

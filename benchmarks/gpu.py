@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 import truebest
-from truebest.paper.published import BANDITS
 from truebest.simulation import cuda
+from truebest.studies.paper.published import BANDITS
 
 from .measure import show
 

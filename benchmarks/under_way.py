@@ -15,9 +15,9 @@ from itertools import product
 import numpy as np
 
 import truebest
-from truebest.comparison.suites import Bandit, load_suite
 from truebest.kernels.random import open_stream, pull
 from truebest.simulation.rewards import make_rewards
+from truebest.studies.comparison.suites import Bandit, load_suite
 
 from .measure import show
 

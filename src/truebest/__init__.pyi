@@ -4,11 +4,6 @@ Type checkers and editors read it as it stands; `__init__.py` reads it when a na
 that name from the module that is given here.
 """
 
-from .comparison.results import Comparison as Comparison
-from .comparison.results import Standing as Standing
-from .comparison.runner import compare as compare
-from .comparison.suites import Bandit as Bandit
-from .comparison.suites import load_suite as load_suite
 from .errors import ArmError as ArmError
 from .errors import InvalidInputError as InvalidInputError
 from .errors import StoreError as StoreError
@@ -47,6 +42,11 @@ from .strategies import TrackAndStop as TrackAndStop
 from .strategies import Uniform as Uniform
 from .strategies import stopping_rule as stopping_rule
 from .strategies import strategy as strategy
+from .studies.comparison.results import Comparison as Comparison
+from .studies.comparison.results import Standing as Standing
+from .studies.comparison.runner import compare as compare
+from .studies.comparison.suites import Bandit as Bandit
+from .studies.comparison.suites import load_suite as load_suite
 from .theory.complexity import ComplexityBounds as ComplexityBounds
 from .theory.complexity import OptimalWeights as OptimalWeights
 from .theory.complexity import characteristic_time as characteristic_time

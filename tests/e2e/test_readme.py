@@ -22,7 +22,7 @@ from docs.images import decision, page
 import truebest
 from support.commands import run
 from support.system import require
-from truebest.paper.table1 import precise_table
+from truebest.studies.paper.table1 import precise_table
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

@@ -25,8 +25,8 @@ from e2e.test_solve_command import truebest
 from support.commands import run as in_process
 from truebest.cli import main
 from truebest.cli import reproduce as reproduce_module
-from truebest.paper import checks, claims, figures, published, stability, table1
-from truebest.paper.ledger import Ledger
+from truebest.studies.ledger import Ledger
+from truebest.studies.paper import checks, claims, figures, published, stability, table1
 
 ROOT = Path(__file__).parents[2]
 LABELS = {  # of the axes, and what else must be told

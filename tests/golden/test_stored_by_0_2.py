@@ -17,8 +17,8 @@ from golden.write_stores import VALUES, go_on, run, standing
 from truebest import Bandit, Experiment, compare, load_simulation
 from truebest._former_name import FORMER_NAME
 from truebest.experiment.snapshots import agree
-from truebest.paper import table1
-from truebest.paper.ledger import Ledger
+from truebest.studies.ledger import Ledger
+from truebest.studies.paper import table1
 
 HERE = Path(__file__).parent / "version_0_2"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((HERE / "experiments.json").read_text())

@@ -23,8 +23,8 @@ from typing import Any
 
 import truebest as library
 from truebest.experiment.exports import exported
-from truebest.paper import table1
-from truebest.paper.ledger import Ledger
+from truebest.studies.ledger import Ledger
+from truebest.studies.paper import table1
 
 RATES = {"a": 0.35, "b": 0.55, "c": 0.75}
 KEYS = (

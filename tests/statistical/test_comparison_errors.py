@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 import truebest
-from truebest.comparison.statistics import Ratios
+from truebest.studies.comparison.statistics import Ratios
 
 STRATEGIES = ("tas-d", "racing", "uniform")
 BANDITS = ((0.0, 0.8), (0.0, 0.3, 0.9), (0.0, 0.0, 0.5, 1.0))

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from e2e.test_solve_command import truebest
-from truebest.paper.table1 import make_cell, precise_table
+from truebest.studies.paper.table1 import make_cell, precise_table
 
 pytestmark = pytest.mark.full
 

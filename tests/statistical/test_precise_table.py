@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from scipy.special import chdtrc
 
-from truebest.paper.published import RUNS, STRATEGIES, TABLE_1
-from truebest.paper.table1 import TableCell, joint_test, make_table, precise_table
+from truebest.studies.paper.published import RUNS, STRATEGIES, TABLE_1
+from truebest.studies.paper.table1 import TableCell, joint_test, make_table, precise_table
 
 FRESH_RUNS, LIMIT = 400, 4.0
 LONG_TAIL = {(4, "racing"), (5, "racing")}  # the sd is up to 3.5 means: a mean of 400 runs is far from normal

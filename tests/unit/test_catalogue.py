@@ -47,7 +47,7 @@ print(json.dumps([said, numerics, made, cell.runs]))
 ADDED_FIGURE = """
 import contextlib, io, json, os, sys
 os.environ["COLUMNS"] = "200"
-from truebest.plots.catalogue import FIGURES, Figure
+from truebest.studies.paper.catalogue import FIGURES, Figure
 FIGURES["figure6"] = Figure("Figure 6", "One point & no more.", "one_point", "rows", "figure_6", ("seed",))
 from truebest.cli import main
 
@@ -55,15 +55,15 @@ with contextlib.redirect_stdout(io.StringIO()) as out:
     assert main(["reproduce", "--help"]) == 0
 numerics = sorted({"numpy", "numba", "scipy", "matplotlib"} & set(sys.modules))
 
-from truebest.paper import figures
-from truebest.plots import new_figure, paper
+from truebest.plots import new_figure
+from truebest.studies.paper import figures, pictures
 figures.one_point = lambda seed: [seed]
 figures.rows = lambda data: [{"x": x} for x in data]
 def figure_6(data):
     figure = new_figure(4, 3)
     figure.subplots().plot(data, data, "o")
     return figure
-paper.figure_6 = figure_6
+pictures.figure_6 = figure_6
 assert main(["reproduce", "figure6", "--seed", "3", "--output", "one"]) == 0
 assert main(["reproduce", "all", "--runs", "2", "--output", "all"]) == 0
 print("\\n" + json.dumps([numerics, out.getvalue()]))

@@ -11,7 +11,8 @@ from benchmarks.certify import PAGE, advance, advanced, arguments, bundles, ente
 
 import truebest
 from truebest import _catalogue
-from truebest.paper.certified import (
+from truebest.strategies import find_strategy
+from truebest.studies.certified import (
     DELTAS,
     EQUAL,
     FIRST,
@@ -24,8 +25,7 @@ from truebest.paper.certified import (
     verdict_counts,
     write,
 )
-from truebest.paper.report import certified_rates
-from truebest.strategies import find_strategy
+from truebest.studies.paper.report import certified_rates
 from truebest.theory.models import Gaussian
 from truebest.theory.stopping import find_rule
 

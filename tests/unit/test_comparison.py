@@ -13,9 +13,9 @@ import pytest
 
 import truebest
 from truebest import Bandit, Comparison, InvalidInputError, TrackAndStop, compare
-from truebest.comparison import runner, stability, tables
-from truebest.comparison.page import page
-from truebest.comparison.statistics import Ratios
+from truebest.studies.comparison import runner, stability, tables
+from truebest.studies.comparison.page import page
+from truebest.studies.comparison.statistics import Ratios
 
 SUITE = [Bandit("two", (0.0, 1.0), groups=("few",)), Bandit("four", (0.0, 0.2, 0.4, 1.2), groups=("many",))]
 NAMES = ["tas-d", "racing", "uniform"]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from support.commands import run
-from truebest.paper.stability import kept_stability
-from truebest.paper.table1 import joint_test, precise_table
+from truebest.studies.paper.stability import kept_stability
+from truebest.studies.paper.table1 import joint_test, precise_table
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from truebest.paper import claims
+from truebest.studies.paper import claims
 
 PAGE = (Path(__file__).parents[2] / "docs" / "errata.md").read_text()
 
@@ -16,7 +16,7 @@ def anchor(title: str) -> str:
 
 
 def test_the_page_has_every_statement_with_its_verdict() -> None:
-    """The table lists the statements of `truebest.paper.claims`, in order, with the same verdicts."""
+    """The table lists the statements of `truebest.studies.paper.claims`, in order, with the same verdicts."""
     rows = re.findall(r"^\| (\w+ \d+) \| ([^|]+) \| [^|]+ \|$", PAGE, re.MULTILINE)
     assert rows == list(claims.verdicts().items())
 

@@ -193,8 +193,8 @@ def test_the_users_backend_stays(tmp_path: Path) -> None:
     import matplotlib
     import matplotlib.pyplot as plt
 
-    from truebest.paper.figures import candidates
-    from truebest.plots.paper import figure_1
+    from truebest.studies.paper.figures import candidates
+    from truebest.studies.paper.pictures import figure_1
 
     usual = matplotlib.get_backend()
     matplotlib.use("svg")  # not the one that we would choose

@@ -32,14 +32,13 @@ DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
     "simulation": ("strategies",),
     "experiment": ("strategies",),
     "testing": ("simulation", "experiment"),
-    "paper": ("simulation",),
-    "plots": ("paper",),
-    "comparison": ("plots",),
+    "plots": ("simulation",),
+    "studies": ("plots",),
     "running": ("experiment", "plots"),
     "remote": ("running",),
     "server": ("running",),
-    "cli": ("running", "server", "comparison"),
-    "__init__": ("simulation", "comparison", "running", "remote"),
+    "cli": ("running", "server", "studies"),
+    "__init__": ("simulation", "studies", "running", "remote"),
     "__main__": ("cli",),
 }
 OF_TUPLES = {"_asdict", "_fields", "_make", "_replace"}  # every NamedTuple has them; they are not private
@@ -122,15 +121,20 @@ def reaches(source: Path) -> list[str]:
 
 
 def test_imports_follow_the_partial_order() -> None:
-    """kernels -> theory -> strategies -> simulation | experiment -> paper, running, plots -> cli."""
+    """kernels -> theory -> strategies -> simulation | experiment -> plots -> studies, running -> cli."""
     assert {part_of(path, SOURCE) for path in SOURCE.rglob("*.py")} == set(DIRECTLY_BELOW)
     assert sum(1 for path in SOURCE.rglob("*.py") for _ in imports(path, SOURCE)) > 300
     assert forbidden_imports(SOURCE) == []
 
 
 def test_simulation_and_experiment_do_not_know_each_other() -> None:
-    """The order is partial: neither they nor paper and running are on top of one another."""
-    for one, other in (("simulation", "experiment"), ("paper", "experiment"), ("paper", "running")):
+    """The order is partial: neither they nor studies and running are on top of one another."""
+    for one, other in (
+        ("simulation", "experiment"),
+        ("studies", "experiment"),
+        ("studies", "running"),
+        ("running", "studies"),
+    ):
         assert other not in below(one)
     assert "simulation" not in below("experiment")
     assert all("kernels" in below(part) for part in ("theory", "strategies", "simulation", "experiment"))
@@ -148,7 +152,8 @@ def test_no_module_reaches_into_another() -> None:
         ("experiment/new.py", "from ..simulation import engine", "simulation"),
         ("experiment/new.py", "from .. import running", "running"),
         ("experiment/store/new.py", "from ...running.run import Run", "running"),
-        ("paper/new.py", "from ..experiment.status import Status", "experiment"),
+        ("studies/paper/new.py", "from ...experiment.settings import Settings", "experiment"),
+        ("running/new.py", "from ..studies.ledger import Ledger", "studies"),
         ("theory/new.py", "def f(): from truebest.strategies import EBS", "strategies"),
         ("kernels/new.py", "import truebest.theory.stopping", "theory"),
         ("running/new.py", "from ..testing import check_store", "testing"),

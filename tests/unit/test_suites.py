@@ -12,7 +12,7 @@ import pytest
 
 import truebest
 from truebest import Bandit, InvalidInputError, load_suite
-from truebest.paper.published import BANDITS
+from truebest.studies.paper.published import BANDITS
 
 
 def test_the_standard_suite_has_46_bandits() -> None:

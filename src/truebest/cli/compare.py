@@ -16,7 +16,7 @@ from .show import check_picture, save_picture
 from .simulate import WHICH, Deltas, Format, MaxSamples, Output, Seed, Threads, Tolerance, strategies_and_rule
 
 if TYPE_CHECKING:
-    from ..comparison.results import Comparison
+    from ..studies.comparison.results import Comparison
 
 Strategies = Annotated[
     str | None,
@@ -96,7 +96,7 @@ def compare(
         check_writable(file)
     if plot is not None:
         check_picture(plot)
-    from ..comparison.runner import compare as run
+    from ..studies.comparison.runner import compare as run
 
     chosen, rule = strategies_and_rule(strategy or "", stopping)
     try:
@@ -135,7 +135,7 @@ def compare(
 
 
 def _print_more(found: Comparison, per_bandit: bool) -> None:
-    from ..comparison import tables
+    from ..studies.comparison import tables
 
     for delta in found.deltas:
         at = f" at delta {delta:g}" if len(found.deltas) > 1 else ""

@@ -17,16 +17,16 @@ from .._files import write_whole
 from .._records import csv_text
 from ..errors import InvalidInputError
 from ..plots import save
-from ..plots.catalogue import FIGURES
+from ..studies.paper.catalogue import FIGURES
 from ._listing import show
 from ._numbers import to_whole
 from ._output import ListingFormat, number, print_json, print_table
 
 if TYPE_CHECKING:
-    from ..paper.claims import Claim
-    from ..paper.ledger import Ledger
-    from ..paper.stability import Stability
-    from ..paper.table1 import TableCell
+    from ..studies.ledger import Ledger
+    from ..studies.paper.claims import Claim
+    from ..studies.paper.stability import Stability
+    from ..studies.paper.table1 import TableCell
 
 
 TARGETS = ("table1", *FIGURES, "stability", "claims", "all")
@@ -118,13 +118,13 @@ def _countdown(what: str) -> Callable[[int, int, int], None]:
 
 def _ledger(folder: Path | None, name: str, title: str, place: str = "") -> Ledger:
     """Finished parts are kept in the folder, if there is one, and told on a terminal."""
-    from ..paper.ledger import Ledger
+    from ..studies.ledger import Ledger
 
     return Ledger(None if folder is None else folder / f"{name}.json", _countdown(place + title))
 
 
 def _make_table(runs: int, seed: int, folder: Path | None, place: str = "") -> list[TableCell]:
-    from ..paper import table1
+    from ..studies.paper import table1
 
     cells = table1.make_table(runs, seed, _ledger(folder, "table1", "Table 1", place))
     _keep(folder, "table1", table1.to_dict(cells))
@@ -132,7 +132,7 @@ def _make_table(runs: int, seed: int, folder: Path | None, place: str = "") -> l
 
 
 def _make_stability(runs: int, seed: int, folder: Path | None, place: str = "") -> list[Stability]:
-    from ..paper import stability
+    from ..studies.paper import stability
 
     found = stability.measure(runs, seed, _ledger(folder, "stability", "Stability", place))
     _keep(folder, "stability", stability.to_dict(found))
@@ -140,7 +140,7 @@ def _make_stability(runs: int, seed: int, folder: Path | None, place: str = "") 
 
 
 def _make_claims(instances: int, seed: int, folder: Path | None, place: str = "") -> list[Claim]:
-    from ..paper.claims import check_claims
+    from ..studies.paper.claims import check_claims
 
     found = check_claims(instances, seed, _ledger(folder, "claims", "Claims", place))
     _keep(folder, "claims", [vars(claim) for claim in found])
@@ -148,7 +148,7 @@ def _make_claims(instances: int, seed: int, folder: Path | None, place: str = ""
 
 
 def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
-    from ..paper import table1
+    from ..studies.paper import table1
 
     cells = _make_table(runs, seed, folder)
     joint = table1.joint_test(cells)
@@ -168,8 +168,8 @@ def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -
 
 def _report(runs: int | None, seed: int, folder: Path) -> None:
     """Everything, into one page beside its data; the four long parts say how far each is."""
-    from ..paper import report, table1
-    from ..paper.certified import kept_certified
+    from ..studies.certified import kept_certified
+    from ..studies.paper import report, table1
 
     cells = _make_table(runs or 1000, seed, folder, "1 of 4, ")
     pictures = {}
@@ -195,7 +195,7 @@ def _report(runs: int | None, seed: int, folder: Path) -> None:
 
 
 def _print_table_1(cells: list[TableCell]) -> None:
-    from ..paper.published import STRATEGIES, TABLE_1
+    from ..studies.paper.published import STRATEGIES, TABLE_1
 
     rows = []
     for i, setting in enumerate(TABLE_1):
@@ -213,7 +213,7 @@ def _print_table_1(cells: list[TableCell]) -> None:
 
 
 def _stability(runs: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
-    from ..paper import stability
+    from ..studies.paper import stability
 
     rows = stability.to_dict(_make_stability(runs, seed, folder))
     if format is not ListingFormat.table:

@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._files import write_whole
-from .._html import table as html_table
-from .._records import csv_text, plain
-from .._text import aligned
-from ..errors import InvalidInputError
-from ..plots import profile
-from ..simulation.results import Cell, Simulation
-from . import tables
+from ..._files import write_whole
+from ..._html import table as html_table
+from ..._records import csv_text, plain
+from ..._text import aligned
+from ...errors import InvalidInputError
+from ...simulation.results import Cell, Simulation
+from . import profile, tables
 from .stability import Movement
 from .statistics import Ratios
 from .suites import Bandit

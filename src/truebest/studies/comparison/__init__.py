@@ -6,5 +6,6 @@ statistics  ratios with paired errors
 stability   how much targets and pulls move
 results     what a comparison found
 tables      the same for people
+profile     the same as a picture
 page        the same as one HTML page
 """

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..simulation.runner import simulate
-from ..simulation.trace import Trace, trace
-from ..strategies import EBS, Strategy, TrackAndStop, Uniform
-from ..theory.complexity import lower_bound, optimal_weights
-from ..theory.exploration import ExplorationCandidate, exploration_candidates
-from .ledger import Ledger
+from ...simulation.runner import simulate
+from ...simulation.trace import Trace, trace
+from ...strategies import EBS, Strategy, TrackAndStop, Uniform
+from ...theory.complexity import lower_bound, optimal_weights
+from ...theory.exploration import ExplorationCandidate, exploration_candidates
+from ..ledger import Ledger
 from .published import BANDITS, FIGURE_3_ROUNDS, FIGURE_5, FIGURES_2_AND_3
 
 BOX = (np.array([0.50, 0.30, 0.40, 0.10, 0.20]), np.array([0.80, 0.95, 0.70, 0.35, 0.45]))

@@ -3,10 +3,10 @@
 published   what the paper prints, with its place
 table1      the expected number of draws, 6 rows and 6 strategies
 figures     the data of Figures 1 to 5
+pictures    their pictures
+catalogue   a table of the figures, from which the command, its files and the report are derived
 stability   how much the target weights move, over many runs
-certified   how often answers are wrong, over strategies, models and rules
 claims      every numbered statement: how it was checked, whether it holds
 checks      the checks of these, on random instances
-ledger      long work in parts, so that an interrupted call resumes
 report      all of it on one page
 """

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from html import escape
 
-from .. import __version__
-from .._html import Cell, table
-from .certified import DELTAS, VERDICTS, Certified, kept_certified, verdict_counts
+from ... import __version__
+from ..._html import Cell, table
+from ..certified import DELTAS, VERDICTS, Certified, kept_certified, verdict_counts
 from .claims import Claim
 from .published import STRATEGIES, TABLE_1
 from .stability import Stability

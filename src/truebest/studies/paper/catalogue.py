@@ -1,7 +1,7 @@
 """The paper's figures by name: one table, from which the command, its files and the report are derived.
 
 To add a figure, write a function that makes its data, one that turns them into records (both in
-`paper/figures.py`) and one that draws them (`plots/paper.py`), and add an entry that names the three. They
+`figures.py`) and one that draws them (`pictures.py`), and add an entry that names the three. They
 are imported when the figure is made, so that `--help` lists the figures without numerics.
 """
 
@@ -10,10 +10,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..paper.published import FIGURE_5
+from .published import FIGURE_5
 
 if TYPE_CHECKING:
-    from ..paper.ledger import Ledger
+    from ..ledger import Ledger
 
 Records = list[dict[str, Any]]
 
@@ -23,9 +23,9 @@ class Figure(NamedTuple):
 
     title    as the paper counts
     caption  what the report says of it
-    data     the function of `paper.figures` that makes its data
-    records  the function of `paper.figures` that turns them into plain objects
-    draw     the function of `plots.paper` that turns them into a picture
+    data     the function of `figures` that makes its data
+    records  the function of `figures` that turns them into plain objects
+    draw     the function of `pictures` that turns them into a picture
     needs    what `data` takes: "seed"; "runs"; "ledger", if its parts take long and are kept as they are made
     runs     how many the paper has, if it takes some
     """
@@ -40,10 +40,10 @@ class Figure(NamedTuple):
 
     def make(self, runs: int | None, seed: int, ledger: Ledger) -> tuple[Any, Records]:
         """A Matplotlib figure, and the numbers that it shows."""
-        figures, drawing = import_module("truebest.paper.figures"), import_module("truebest.plots.paper")
+        figures, pictures = (import_module(f"{__package__}.{part}") for part in ("figures", "pictures"))
         given = {"runs": runs or self.runs, "seed": seed, "ledger": ledger}
         data = getattr(figures, self.data)(**{name: given[name] for name in self.needs})
-        return getattr(drawing, self.draw)(data), getattr(figures, self.records)(data)
+        return getattr(pictures, self.draw)(data), getattr(figures, self.records)(data)
 
 
 FIGURES = {

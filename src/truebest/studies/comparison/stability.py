@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .._door import Array
-from ..simulation.trace import Trace, total_variation, trace
-from ..strategies import Strategy
-from ..theory.stopping import StoppingRule
+from ..._door import Array
+from ...simulation.trace import Trace, total_variation, trace
+from ...strategies import Strategy
+from ...theory.stopping import StoppingRule
 from .suites import Bandit, paper, standard
 
 LONGEST = 20_000  # samples of a run that is looked at

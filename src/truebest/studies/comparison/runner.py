@@ -15,21 +15,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__, _door
-from .._former_name import FORMER_NAME
-from ..errors import InvalidInputError
-from ..paper.ledger import Ledger, Part
-from ..simulation.job import refuse_stalling
-from ..simulation.problem import make_problem
-from ..simulation.progress import Progress, Reporter
-from ..simulation.results import Cell, Simulation
-from ..simulation.runner import distinct_strategies, simulate
-from ..simulation.saved import from_row, to_row
-from ..simulation.threads import num_threads
-from ..strategies import CustomStrategy, Strategy, TrackAndStop, stopped_by
-from ..strategies._admit import kernel_of
-from ..strategies._digest import digest
-from ..theory.stopping import StoppingRule, find_rule
+from ... import __version__, _door
+from ..._former_name import FORMER_NAME
+from ...errors import InvalidInputError
+from ...simulation.job import refuse_stalling
+from ...simulation.problem import make_problem
+from ...simulation.progress import Progress, Reporter
+from ...simulation.results import Cell, Simulation
+from ...simulation.runner import distinct_strategies, simulate
+from ...simulation.saved import from_row, to_row
+from ...simulation.threads import num_threads
+from ...strategies import CustomStrategy, Strategy, TrackAndStop, stopped_by
+from ...strategies._admit import kernel_of
+from ...strategies._digest import digest
+from ...theory.stopping import StoppingRule, find_rule
+from ..ledger import Ledger, Part
 from . import stability
 from .results import Comparison
 from .stability import Movement

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..simulation.trace import total_variation, trace
-from ..strategies import EBS, Strategy, TrackAndStop
-from .ledger import Ledger
+from ...simulation.trace import total_variation, trace
+from ...strategies import EBS, Strategy, TrackAndStop
+from ..ledger import Ledger
 from .published import FIGURE_3_ROUNDS, FIGURES_2_AND_3
 
 

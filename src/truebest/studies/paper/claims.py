@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..ledger import Ledger
 from . import checks
-from .ledger import Ledger
 
 Check = Callable[[np.random.Generator, int], tuple[int, int]]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..simulation.summary import exact_interval
+from ...simulation.summary import exact_interval
 
 if TYPE_CHECKING:
     from .results import Comparison, Standing

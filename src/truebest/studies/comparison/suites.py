@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
-from .._catalogue import MODELS
-from ..errors import InvalidInputError
+from ... import _door
+from ..._catalogue import MODELS
+from ...errors import InvalidInputError
+from ...simulation.rewards import KINDS, make_rewards
+from ...theory.models import Bounded, Gaussian, Model
 from ..paper.published import BANDITS
-from ..simulation.rewards import KINDS, make_rewards
-from ..theory.models import Bounded, Gaussian, Model
 
 Numbers = npt.NDArray[np.float64]
 PerArm = float | tuple[float, ...]

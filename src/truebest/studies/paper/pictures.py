@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..paper.figures import BOX, Draws, ProofStep
-from ..paper.published import ARM_COLOURS, BANDITS, FIGURE_3_ROUNDS, FIGURES_2_AND_3
-from ..simulation.trace import Trace
-from ..theory.complexity import optimal_weights
-from ..theory.exploration import ExplorationCandidate
-from . import new_figure
+from ...plots import new_figure
+from ...simulation.trace import Trace
+from ...theory.complexity import optimal_weights
+from ...theory.exploration import ExplorationCandidate
+from .figures import BOX, Draws, ProofStep
+from .published import ARM_COLOURS, BANDITS, FIGURE_3_ROUNDS, FIGURES_2_AND_3
 
 STYLES = ("-", "--", "-.", (0, (2.5, 1)), (0, (5, 1, 1, 1, 1, 1)))
 STRATEGY_LINES = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import new_figure
+from ...plots import new_figure
 
 COLOURS = ("#C721DD", "#D14A00", "#008C00", "#007FB1", "#D1AC00", "#444444")
 DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)))

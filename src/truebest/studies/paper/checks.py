@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..simulation.trace import Trace, trace
-from ..strategies import EBS, TrackAndStop
-from ..theory.complexity import complexity_bounds, optimal_weights
-from ..theory.exploration import exploration_biased_weights
-from ..theory.guarantees import non_asymptotic_bound, regularity_bounds
-from ..theory.statistics import confidence_width
-from ..theory.statistics import evidence_rate as g
+from ...simulation.trace import Trace, trace
+from ...strategies import EBS, TrackAndStop
+from ...theory.complexity import complexity_bounds, optimal_weights
+from ...theory.exploration import exploration_biased_weights
+from ...theory.guarantees import non_asymptotic_bound, regularity_bounds
+from ...theory.statistics import confidence_width
+from ...theory.statistics import evidence_rate as g
 from .published import MU_1
 
 Array = npt.NDArray[np.float64]

@@ -19,8 +19,8 @@ from ..simulation.summary import exact_interval
 from ..strategies import find_strategy
 from ..theory.models import Bernoulli, Bounded, Exponential, Model, Poisson, Student
 from ..theory.student import FormerStudentRule
-from .published import BANDITS
-from .published import STRATEGIES as IN_TABLE_1
+from .paper.published import BANDITS
+from .paper.published import STRATEGIES as IN_TABLE_1
 
 DELTAS = [0.1, 0.01, 0.001, 1e-5]
 SEED = 1

@@ -6,10 +6,10 @@ import importlib.util
 import io
 from html import escape
 
-from .. import __version__
-from .._html import Cell, table
-from .._page_style import STYLE
-from .._text import harmless
+from ... import __version__
+from ..._html import Cell, table
+from ..._page_style import STYLE
+from ..._text import harmless
 from . import tables
 from .results import Comparison
 from .tables import Table

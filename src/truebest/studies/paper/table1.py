@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ..simulation.runner import simulate
-from ..strategies import EBS, Strategy, find_strategy
-from ..theory.complexity import lower_bound, optimal_weights
-from .ledger import Ledger
+from ...simulation.runner import simulate
+from ...strategies import EBS, Strategy, find_strategy
+from ...theory.complexity import lower_bound, optimal_weights
+from ..ledger import Ledger
 from .published import BANDITS, REPEATED, RUNS, STRATEGIES, TABLE_1
 
 ENOUGH = 400  # runs; with fewer, the estimated spread of these skewed numbers moves with their mean
