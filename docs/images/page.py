@@ -2,8 +2,9 @@
 
     python -m docs.images.page
 
-It needs Chromium and the extra `serve`. The experiment is the same each time, but not its pace, which the
-page shows.
+It needs Chromium and the extras `serve` and `plots`. The experiment is the same each time, but not its pace,
+which the page shows. The words of the page, but for that, are kept in the file: a test compares them with
+those of the page as it is now.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
 from truebest import Experiment
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
@@ -24,7 +28,19 @@ from support.service import READ_TOKEN, serving
 FILE = Path(__file__).with_name("serve.png")
 RATES = {"short": 0.3, "long": 0.5, "few shots": 0.68, "step by step": 0.82}
 SAMPLES, PAUSE = 280, 0.05  # how many, and seconds between calls of eight
-WIDTH, HEIGHT = 1000, 1235
+WIDTH, HEIGHT = 1000, 1275
+WORDS = "Description"  # the text of a PNG that has the page's words
+PACE = "lately", "at this pace"  # what says how fast it went
+SEEN = """(() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+    while (texts.nextNode()) {
+        const range = document.createRange();
+        range.selectNodeContents(texts.currentNode);
+        const box = range.getBoundingClientRect();
+        if (box.height > 0 && box.bottom <= innerHeight) found.push(texts.currentNode.data.trim());
+    }
+    return found.filter(Boolean);
+})()"""
 
 
 def work(url: str) -> None:
@@ -61,6 +77,18 @@ def take(file: Path) -> None:
         with serving(url) as service, browser(Path(folder)) as tab:
             show(tab, service.url)
             tab.picture(file, whole=False)
+            seen = [text for text in tab.run(SEEN) if not text.endswith(PACE)]
+    with Image.open(file) as picture:
+        said = PngInfo()
+        said.add_itxt(WORDS, "\n".join(seen))
+        picture.load()
+        picture.save(file, pnginfo=said, optimize=True)
+
+
+def words(file: Path) -> str:
+    """What the page said when the picture was taken."""
+    with Image.open(file) as picture:
+        return str(picture.info[WORDS])
 
 
 if __name__ == "__main__":
