@@ -7,7 +7,7 @@ REPORT := report
 .DELETE_ON_ERROR:
 
 run: .venv/.installed          ## the demonstration, and the paper's table and figures from a few runs
-	$(BIN)/truebest demo --output $(REPORT)
+	$(BIN)/python examples/demo.py $(REPORT)
 	@echo; echo "The paper's table, figures and claims, reproduced from a few runs; the report is in:"
 	@$(BIN)/truebest reproduce all --runs 100 --output $(REPORT)/few-runs
 

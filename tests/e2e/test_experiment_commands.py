@@ -56,9 +56,15 @@ def rows(*words: str) -> Any:
     return found
 
 
-def kinds(name: str = "x") -> list[str]:
+def log(name: str = "x") -> list[dict[str, Any]]:
     """What happened, in order."""
-    return [event["kind"] for event in rows("history", name)]
+    events: list[dict[str, Any]] = rows("export", name)["events"]
+    return events
+
+
+def kinds(name: str = "x") -> list[str]:
+    """The same, in a word each."""
+    return [event["kind"] for event in log(name)]
 
 
 def decide(name: str = "x") -> None:
@@ -170,7 +176,6 @@ def test_every_format() -> None:
         ["observe", "x", "long", "0.1"],
         ["retract", "x", "1", "--reason", "typed wrongly", "--value", "0.25"],
         ["forecast", "x"],
-        ["history", "x"],
         ["list"],
     )
     for words in commands:
@@ -212,7 +217,7 @@ def test_a_failed_pull_is_issued_again() -> None:
     assert rows("tell", "x", "1", "0.5")[0]["outcome"] == "told"
     assert rows("fail", "x", "1", "--reason", "too late")[0]["outcome"] == "late"
     assert "gave no value" in run("status", "x").out
-    assert "out of memory" in run("history", "x").out
+    assert "out of memory" in run("export", "x").out
 
 
 def test_a_lapsed_pull_is_issued_again() -> None:
@@ -305,10 +310,10 @@ def test_values_that_vary_more_than_sigma_allows_suspend_for_good() -> None:
 def test_creating_again_changes_nothing() -> None:
     """With the same settings it is taken up, and the reader is told."""
     create()
-    before = rows("history", "x")
+    before = log()
     ran = create()
     assert "exists already" in ran.err
-    assert rows("history", "x") == before
+    assert log() == before
 
 
 def test_minimize_and_negative_values() -> None:
@@ -356,18 +361,8 @@ def test_export_is_the_whole_history_with_the_settings() -> None:
     ]
     assert json.loads(table[0]["data"])["delta"] == 0.05
     shown = run("export", "päckchen 📦", "--format", "table").out.splitlines()
-    assert shown == run("history", "päckchen 📦").out.splitlines()
     assert shown[0].split() == ["seq", "time", "kind", "pull", "arm", "value", "data"]
     assert [line.split()[0] for line in shown[1:]] == [str(line["seq"]) for line in lines]
-
-
-def test_history_after_a_line() -> None:
-    """--after gives what came later, so that a reader can follow."""
-    create()
-    run("ask", "x", "-n", "3")
-    assert [event["seq"] for event in rows("history", "x", "--after", "2")] == [3, 4]
-    assert rows("history", "x", "--after", "4") == []
-    refused(run("history", "x", "--after", "-1"), "after")
 
 
 def test_list_shows_all_experiments_of_a_store() -> None:
@@ -483,11 +478,11 @@ def test_bad_input_is_one_sentence_and_nothing_is_stored(words: list[str], part:
     """Code 2, nothing on stdout, no control character on stderr; the history is as it was."""
     create()
     run("ask", "x", "-n", "2")
-    before = rows("history", "x")
+    before = log()
     ran = run(*words)
     refused(ran, part)
     assert ran.err[:-1].isprintable()
-    assert rows("history", "x") == before
+    assert log() == before
     assert [row["name"] for row in rows("list")] == ["x"]
     assert not Path("other.db").exists()
 
@@ -561,15 +556,14 @@ def test_a_reason_reaches_no_terminal_as_control_codes() -> None:
     run("ask", "x")
     reason = "\x1b]0;title\x07\x1b[31mred\nline \u202e back \x9b31m and \x7f\u2028 gone"
     assert run("fail", "x", "1", "--reason", reason).code == 0
-    for command in ("history", "export"):
-        for format in ("table", "json", "csv"):
-            out = run(command, "x", "--format", format).out
-            assert "title" in out
-            assert out.replace("\n", "").isprintable()
-        listed = csv.DictReader(io.StringIO(run(command, "x", "--format", "csv").out))
-        assert json.loads(list(listed)[-1]["data"])["reason"] == reason
+    for format in ("table", "json", "csv"):
+        out = run("export", "x", "--format", format).out
+        assert "title" in out
+        assert out.replace("\n", "").isprintable()
+    listed = csv.DictReader(io.StringIO(run("export", "x", "--format", "csv").out))
+    assert json.loads(list(listed)[-1]["data"])["reason"] == reason
     assert all(line.isprintable() for line in run("export", "x").out.split("\n"))
-    assert rows("history", "x")[-1]["data"]["reason"] == reason
+    assert log()[-1]["data"]["reason"] == reason
 
 
 NAMES = ("turned\u202eback", "👩\u200d👧", "no\u00a0break", "=1+1", "-2", "'tis")
@@ -595,7 +589,7 @@ def test_programs_get_names_letter_for_letter() -> None:
     for events in (lines, document["events"]):
         assert [event["arm"] for event in events[1:]] == list(NAMES)
     assert {line["experiment"] for line in lines} == {document["name"]} == {name}
-    for words in (["export", name], ["history", name], ["status", name], ["forecast", name]):
+    for words in (["export", name], ["status", name], ["forecast", name]):
         listed = list(csv.DictReader(io.StringIO(run(*words, "--format", "csv").out)))
         cells = [row["arm"] for row in listed if row["arm"]]
         assert cells == [*NAMES[:3], "'=1+1", "'-2", "''tis"]
@@ -640,7 +634,7 @@ def test_tell_survives_anything(pull: str, value: str, through_file: bool) -> No
     if not Path("runs.db").exists():
         create()
         run("ask", "x", "-n", "10")
-    before = rows("history", "x")
+    before = log()
     if through_file:
         ran = run("tell", "x", "--file", "-", stdin=f"{pull},{value}".encode("utf-8", "surrogatepass"))
     else:
@@ -649,7 +643,7 @@ def test_tell_survives_anything(pull: str, value: str, through_file: bool) -> No
     assert "please report it" not in ran.err
     assert "Traceback" not in ran.err
     assert all(line.isprintable() for line in ran.err.splitlines())
-    after = rows("history", "x")
+    after = log()
     assert after[: len(before)] == before
     if ran.code == 2:
         assert after == before
@@ -667,13 +661,12 @@ COMMANDS = (
     "observe",
     "status",
     "forecast",
-    "history",
     "list",
     "export",
 )
 SOME_WORDS = """
     x y 1 2 0.5 -1 -n --n --arm --bounds 0,1 --sigma --delta --store sqlite:///runs.db memory: --format json
-    csv table --reason --value --file - --after --exit-code --minimize --order arrival --lease never --seed
+    csv table --reason --value --file - --exit-code --minimize --order arrival --lease never --seed
     --strategy uniform racing --stopping practical --help --version -h --
 """
 WORDS = st.one_of(st.sampled_from(SOME_WORDS.split()), ANY_TEXT)

@@ -116,7 +116,7 @@ LINES = [
     ["status", "one", "--store", "{}"],
     ["create", "one", *ARMS, "--store", "{}"],
     ["identify", *COMMANDS, "--store", "{}"],
-    ["--debug", "history", "one", "--store", "{}"],
+    ["--debug", "export", "one", "--store", "{}"],
 ]
 MISPLACED = [
     ["{}"],

@@ -22,7 +22,7 @@ from truebest.experiment.experiment import Experiment
 from truebest.experiment.store import _sql, open_store, sqlite
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions are POSIX")
-LOOKING = [["status", "x"], ["history", "x"], ["list"], ["export", "x"], ["forecast", "x"]]
+LOOKING = [["status", "x"], ["list"], ["export", "x"], ["forecast", "x"]]
 
 
 def fill(path: Path) -> None:
@@ -168,9 +168,9 @@ def test_a_read_only_mount(path: Path, tmp_path: Path) -> None:
     if shutil.which("unshare") is None or subprocess.run([*mounted, "true"], capture_output=True).returncode:
         pytest.skip("no file system can be mounted here; the other tests take the permission away")
     store = ["--store", f"sqlite:///{tmp_path}/mount/runs.db"]
-    history = subprocess.run([*mounted, *COMMAND, "history", "x", *store], capture_output=True, text=True)
-    assert (history.returncode, history.stderr) == (0, "")
-    assert history.stdout == run("history", "x", "--store", f"sqlite:///{path}").out
+    log = subprocess.run([*mounted, *COMMAND, "export", "x", *store], capture_output=True, text=True)
+    assert (log.returncode, log.stderr) == (0, "")
+    assert log.stdout == run("export", "x", "--store", f"sqlite:///{path}").out
     ask = subprocess.run([*mounted, *COMMAND, "ask", "x", *store], capture_output=True, text=True)
     assert (ask.returncode, ask.stdout) == (1, "")
     assert "cannot be written" in ask.stderr

@@ -49,7 +49,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def shown() -> str:
     """Everything that is shown of the run."""
     with Experiment.open(STORE[1], "identify") as made:
-        return run("export", "identify", *STORE).out + run("history", "identify", *STORE).out + made.report()
+        table = run("export", "identify", "--format", "table", *STORE).out
+        return run("export", "identify", *STORE).out + table + made.report()
 
 
 def test_a_command_is_stored_as_far_as_it_is_needed() -> None:

@@ -50,7 +50,6 @@ COMMANDS = {
     "plot": Command("show", "plot", LOOK),
     "report": Command("show", "report", LOOK),
     "forecast": Command("experiments", "forecast", LOOK),
-    "history": Command("experiments", "history", LOOK),
     "list": Command("experiments", "list_experiments", LOOK),
     "export": Command("experiments", "export", LOOK),
     "verify": Command("experiments", "verify", LOOK),
@@ -59,7 +58,6 @@ COMMANDS = {
     "simulate": Command("simulate", "simulate", STUDY),
     "compare": Command("compare", "compare", STUDY),
     "reproduce": Command("reproduce", "reproduce", STUDY),
-    "demo": Command("demo", "demo", STUDY),
     "warm-up": Command("warm_up", "warm_up", STUDY),
 }
 

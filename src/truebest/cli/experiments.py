@@ -1,4 +1,4 @@
-"""`truebest status`, `forecast`, `history`, `list`, `export` and `verify`: look at experiments."""
+"""`truebest status`, `forecast`, `list`, `export` and `verify`: look at experiments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from ..errors import InvalidInputError, TruebestError
 from . import say
 from ._experiment import Listing, Name, StoreUrl, opened, store_url
 from ._listing import ARM, arm_rows, show, stream
-from ._numbers import to_whole
 from ._output import (
     Format,
     ListingFormat,
@@ -166,24 +165,6 @@ def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat
         show(rows, ["arm", "samples"], format)
 
 
-def history(
-    name: Name,
-    store: StoreUrl = None,
-    after: Annotated[str, typer.Option(metavar="SEQ", help="Show only what came after this line.")] = "0",
-    format: Listing = ListingFormat.table,
-) -> None:
-    """Show everything that happened, line by line.
-
-    Example: truebest history prompts --after 100 --format json --store sqlite:///runs.db
-    """
-    line = to_whole(after, "after")
-    with opened(store, name) as experiment:
-        from ..experiment.exports import EVENT, event_record
-
-        events = experiment.history(line)
-    show([event_record(event) for event in events], EVENT, format)
-
-
 def list_experiments(store: StoreUrl = None, format: Listing = ListingFormat.table) -> None:
     """List the experiments of a store, with their decisions.
 
@@ -242,8 +223,8 @@ def export(
     """Write out the whole history with the settings: all that the store knows about an experiment.
 
     The first line, of kind 'created', contains the settings; the last one says how many there are, and their
-    hash, so that import refuses a log that was cut off. CSV is for spreadsheets: it has no such line, and
-    import does not read it back.
+    hash, so that import refuses a log that was cut off. The table is for reading and CSV for spreadsheets:
+    they have no such line, and import does not read them back.
 
     Example: truebest export prompts --store sqlite:///runs.db > prompts.jsonl
     """
