@@ -36,11 +36,11 @@ import numpy.typing as npt
 import truebest
 from truebest import InvalidInputError, _door
 from truebest.cli._output import print_json
+from truebest.designs.rounds import shuffled
 from truebest.simulation.engine import SIGNALS
 from truebest.simulation.plan import PairedJob, Terms
-from truebest.simulation.scores import Rounds
+from truebest.simulation.scores import ItemScores
 from truebest.simulation.summary import exact_interval
-from truebest.theory.paired import shuffled
 
 from .measure import show
 from .model_results import DATASETS, Table, read_tables
@@ -170,7 +170,7 @@ def decided(table: Table, choice: Choice, run: int, seed: int, delta: float) -> 
     arms = choice.among(len(table.models), seed, run)
     scores = table.of(arms)
     job = PairedJob(
-        Rounds(scores, scores, len(scores), False), Terms(delta, choice.tolerance, 1, seed, None, 1)
+        ItemScores(scores, scores, len(scores), False), Terms(delta, choice.tolerance, 1, seed, None, 1)
     )
     part = job.part(run, 1, job.room(np.zeros(SIGNALS, np.int64)))
     calls, answer = int(part.samples[0, 0]), int(part.arms[0, 0])

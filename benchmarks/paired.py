@@ -14,14 +14,14 @@ import time
 import numpy as np
 
 import truebest
+from truebest.designs import Rounds
 from truebest.kernels import paired as kernel
 from truebest.simulation.gathering import Gathered
 from truebest.simulation.plan import PairedJob, Terms
 from truebest.simulation.pool import run_on_threads
 from truebest.simulation.progress import Reporter
 from truebest.simulation.results import Cell
-from truebest.simulation.scores import POPULATION, Rounds, make_items, spread_for
-from truebest.theory.paired import Paired
+from truebest.simulation.scores import POPULATION, ItemScores, make_items, spread_for
 
 from .measure import cpu_seconds, duration, show
 
@@ -66,17 +66,17 @@ def calls() -> None:
     show(header, rows, f"Calls at delta {DELTA:g}, {RUNS} runs")
 
 
-def equal_arms(num_arms: int, numbers: bool, items: int, again: bool) -> Rounds:
+def equal_arms(num_arms: int, numbers: bool, items: int, again: bool) -> ItemScores:
     """Arms of the same rate, all of which stay in the race; numbers have four values between 0 and 1."""
     rates = np.full(num_arms, 0.7)
     spread = spread_for(rates, 0.54)
     table = make_items(rates, spread, items, 3, 0)
     if numbers:
         table = 0.6 * table + 0.2 * make_items(rates, spread, items, 3, 1) + 0.1
-    return Rounds(table, table, items, again)
+    return ItemScores(table, table, items, again)
 
 
-def taken(rounds: Rounds, runs: int, longest: int, threads: int) -> tuple[float, float, float]:
+def taken(rounds: ItemScores, runs: int, longest: int, threads: int) -> tuple[float, float, float]:
     """Rows that were taken, CPU seconds and wall seconds, the least of three."""
     cpu = wall = float("inf")
     rows = 0.0
@@ -96,8 +96,8 @@ def rows_per_second() -> None:
     source = make_items(np.array(OPEN), spread_for(np.array(OPEN), 0.54), POPULATION, 3, 0)
     closed = make_items(np.array(CLOSED), spread_for(np.array(CLOSED), CORRELATION), 2000, 3, 0)
     cases = {
-        "six arms, unlimited": (Rounds(source, source, POPULATION, True), 100),
-        "six arms, 2000 items": (Rounds(closed, closed, 2000, False), 2000),
+        "six arms, unlimited": (ItemScores(source, source, POPULATION, True), 100),
+        "six arms, 2000 items": (ItemScores(closed, closed, 2000, False), 2000),
         "six equal arms, unlimited": (equal_arms(6, False, POPULATION, True), 50),
         "six equal arms, 20,000 items": (equal_arms(6, False, 20_000, False), 50),
         "six equal arms, numbers": (equal_arms(6, True, POPULATION, True), 50),
@@ -115,7 +115,7 @@ class Live:
     """A state that takes the rounds of a table one after the other."""
 
     def __init__(self, num_arms: int, numbers: bool, items: int | None) -> None:
-        design = Paired(items)
+        design = Rounds(items)
         self.table = equal_arms(num_arms, numbers, 4096, True).low
         self.params, (self.pairs, self.arms) = design.parameters(num_arms, DELTA), design.blank(num_arms)
         self.rounds = 0

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from truebest.designs import Wins
 from truebest.kernels import paired, wins
-from truebest.theory.paired import Paired
 
 from .measure import duration, show
 
@@ -46,7 +46,7 @@ def rounds() -> None:
 def _race(scales: tuple[float, ...], cv: float, seed: int) -> tuple[int, int, int]:
     """The arm that is declared, rounds, measurements."""
     rng, K = np.random.default_rng([seed, len(scales)]), len(scales)
-    design = Paired(wins=True)
+    design = Wins()
     params, (pairs, arms) = design.parameters(K, DELTA), design.blank(K)
     near, beats, spread = np.zeros_like(pairs), np.zeros(K * K), math.sqrt(math.log1p(cv**2))
     calls = n = 0

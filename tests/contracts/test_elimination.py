@@ -10,7 +10,7 @@ import pytest
 from truebest.experiment.bodies import Bodies
 from truebest.experiment.events import settled
 from truebest.experiment.experiment import Experiment
-from truebest.experiment.independent import Independent
+from truebest.experiment.independent import IndependentState
 from truebest.experiment.snapshots import as_dict, packed, unpacked
 from truebest.experiment.store.memory import MemoryStore
 from truebest.kernels.layout import OUT
@@ -29,18 +29,18 @@ def make(kind: str, **given: Any) -> Experiment:
     return Experiment.create(MemoryStore(), "x", list(MEANS), 0.05, **settings)
 
 
-def known(experiment: Experiment) -> Independent:
+def known(experiment: Experiment) -> IndependentState:
     experiment.status()
-    assert isinstance(experiment._journal.known, Independent)
+    assert isinstance(experiment._journal.known, IndependentState)
     return experiment._journal.known
 
 
 def agrees(experiment: Experiment) -> None:
     """The state as it was told, replayed at once, line by line, from a snapshot; and the evidence itself."""
     state, recall = known(experiment), experiment._journal._recall
-    at_once = Independent(experiment.settings, recall=recall)
+    at_once = IndependentState(experiment.settings, recall=recall)
     at_once.replay(experiment._journal.lines())
-    single = Independent(experiment.settings, recall=recall)
+    single = IndependentState(experiment.settings, recall=recall)
     for entry in experiment._journal.lines():
         single.apply(entry)
     again = unpacked(experiment.settings, packed(state))

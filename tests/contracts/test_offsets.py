@@ -308,7 +308,7 @@ def test_a_simulation_within_the_range_is_that_of_another_unit() -> None:
 
 def test_a_replay_is_the_state_that_moved_its_offset() -> None:
     """Results so far away that the offset moves: read at once or line by line, the state is the same."""
-    from truebest.experiment.independent import Independent
+    from truebest.experiment.independent import IndependentState
     from truebest.experiment.snapshots import as_dict
 
     rng = np.random.default_rng(5)
@@ -317,9 +317,9 @@ def test_a_replay_is_the_state_that_moved_its_offset() -> None:
         pulls = experiment.ask(3)
         experiment.tell([(p, float(rng.normal() + (2.0**21 if step < 20 else 2.0**30))) for p in pulls])
     known = experiment._journal.known
-    assert isinstance(known, Independent)
+    assert isinstance(known, IndependentState)
     assert known.bodies.offset != 0.0
-    again, at_once = Independent(experiment.settings), Independent(experiment.settings)
+    again, at_once = IndependentState(experiment.settings), IndependentState(experiment.settings)
     at_once.replay(experiment._journal.lines())
     for entry in experiment._journal.lines():
         again.apply(entry)

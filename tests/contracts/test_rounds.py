@@ -12,11 +12,11 @@ import pytest
 
 import truebest
 from truebest import Experiment, InvalidInputError, SuspendedError
-from truebest.experiment.rounds import AHEAD, Rounds
+from truebest.designs.rounds import Rounds, shuffled
+from truebest.experiment.rounds import AHEAD, RoundsState
 from truebest.experiment.snapshots import as_dict, from_dict
 from truebest.experiment.store.memory import MemoryStore
 from truebest.kernels import paired
-from truebest.theory.paired import Paired, shuffled
 
 ARMS = ("a", "b", "c", "d")
 SKILL = (0.5, 0.75, 0.6, 0.4)
@@ -35,10 +35,10 @@ def make(items: Any = 60, **given: Any) -> Experiment:
     return Experiment.create(MemoryStore(), "x", list(ARMS), 0.1, items=items, **given)
 
 
-def known(experiment: Experiment) -> Rounds:
+def known(experiment: Experiment) -> RoundsState:
     experiment.status()
     state = experiment._journal.known
-    assert isinstance(state, Rounds)
+    assert isinstance(state, RoundsState)
     return state
 
 
@@ -95,7 +95,7 @@ def test_live_is_what_the_kernels_say(items: Any, tolerance: float) -> None:
     """The twin: the kernels on the rows of the same table, in the order of the seed."""
     table = scores(60, 9)
     experiment = make(items, tolerance=tolerance)
-    design = Paired(None if items == math.inf else items)
+    design = Rounds(None if items == math.inf else items)
     params, (pairs, arms) = design.parameters(4, 0.1, tolerance), design.blank(4)
     order = shuffled(60, "items", 5) if items == 60 else None
     for number in itertools.count(1):
@@ -131,11 +131,11 @@ def test_a_replay_is_the_state_that_was_lived_through() -> None:
             experiment.retract(3, "typing error", 0.25)
     lines = list(experiment._journal.lines())
     recall = experiment._journal._recall
-    fresh = Rounds(experiment.settings, recall=recall)
+    fresh = RoundsState(experiment.settings, recall=recall)
     fresh.replay(lines)
     assert as_dict(fresh) == as_dict(known(experiment))
     for cut in range(1, len(lines), 7):
-        part = Rounds(experiment.settings, recall=recall)
+        part = RoundsState(experiment.settings, recall=recall)
         part.replay(lines[:cut])
         again = from_dict(experiment.settings, json.loads(json.dumps(as_dict(part))), recall)
         again.replay(lines[cut:])
@@ -297,8 +297,8 @@ def test_other_items_are_refused_on_resuming() -> None:
     """By their hash, if both are known, and by their number in any case."""
     store = MemoryStore()
     Experiment.create(store, "x", list(ARMS), items=["p", "q", "r"], bounds=(0, 1))
-    assert Experiment.create(store, "x", list(ARMS), items=["p", "q", "r"]).settings.design
-    assert Experiment.create(store, "x", list(ARMS), items=3).settings.design
+    assert Experiment.create(store, "x", list(ARMS), items=["p", "q", "r"]).settings.design.items == 3
+    assert Experiment.create(store, "x", list(ARMS), items=3).settings.design.items == 3
     for items, words in ((["p", "q", "s"], "3 items with the hash"), (4, "4 items"), (math.inf, "unlimited")):
         with pytest.raises(InvalidInputError, match=f"compares arms on 3 items.*{words}.*same items"):
             Experiment.create(store, "x", list(ARMS), items=items)

@@ -13,13 +13,14 @@ import pytest
 
 import truebest
 from truebest import Experiment, InvalidInputError, SuspendedError
+from truebest.designs import Wins
+from truebest.designs.rounds import shuffled
 from truebest.experiment.snapshots import as_dict, from_dict
 from truebest.experiment.store.memory import MemoryStore
-from truebest.experiment.wins import Wins
+from truebest.experiment.wins import WinsState
 from truebest.kernels import paired, wins
 from truebest.plots.identification import draw
 from truebest.running.frame import Frame
-from truebest.theory.paired import Paired, shuffled
 
 ARMS = ("a", "b", "c", "d")
 SCALES = (1.3, 1.0, 1.15, 2.0)
@@ -46,10 +47,10 @@ def make(store: Any = None, **given: Any) -> Experiment:
     return Experiment.create(store or MemoryStore(), "x", list(ARMS), 0.1, **given)
 
 
-def known(experiment: Experiment) -> Wins:
+def known(experiment: Experiment) -> WinsState:
     experiment.status()
     state = experiment._journal.known
-    assert isinstance(state, Wins)
+    assert isinstance(state, WinsState)
     return state
 
 
@@ -110,7 +111,7 @@ def test_live_is_what_the_kernels_say(given: dict[str, Any], table: Any) -> None
     """The twin: the kernels on the rows of the same table, and the arms of a round in the drawn order."""
     experiment = make(**given)
     items, tolerance = given.get("items"), given.get("tolerance", 0.0)
-    design = Paired(items, wins=True, direct=given.get("direct", False))
+    design = Wins(items, direct=given.get("direct", False))
     params, (pairs, arms) = design.parameters(4, 0.1, tolerance), design.blank(4)
     near, beats = np.zeros_like(pairs), np.zeros(16)
     for number in itertools.count(1):
@@ -157,11 +158,11 @@ def test_a_replay_is_the_state_that_was_lived_through(given: dict[str, Any]) -> 
         if step == 6:
             experiment.retract(3, "typing error", 0.25)
     lines, recall = list(experiment._journal.lines()), experiment._journal._recall
-    fresh = Wins(experiment.settings, recall=recall)
+    fresh = WinsState(experiment.settings, recall=recall)
     fresh.replay(lines)
     assert as_dict(fresh) == as_dict(known(experiment))
     for cut in range(1, len(lines), 7):
-        part = Wins(experiment.settings, recall=recall)
+        part = WinsState(experiment.settings, recall=recall)
         part.replay(lines[:cut])
         again = from_dict(experiment.settings, json.loads(json.dumps(as_dict(part))), recall)
         again.replay(lines[cut:])

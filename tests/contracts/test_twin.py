@@ -67,7 +67,7 @@ def test_an_offset_of_a_billion_costs_nothing() -> None:
 @pytest.mark.parametrize("strategy", [*strategy_names(), at_random], ids=str)
 def test_a_replayed_state_is_the_state_that_asked(strategy: str | Strategy, batch: int) -> None:
     """Bit for bit, after every step: what a new process makes of the log is what the old one knew."""
-    from truebest.experiment.independent import Independent
+    from truebest.experiment.independent import IndependentState
 
     rng = np.random.default_rng(3)
     experiment = Experiment.create(
@@ -79,7 +79,7 @@ def test_a_replayed_state_is_the_state_that_asked(strategy: str | Strategy, batc
         experiment.tell([(pull, float(rng.normal("dcba".index(pull.arm)))) for pull in told])
         if rng.random() < 0.1:
             experiment.reclaim()
-        again, at_once = Independent(experiment.settings), Independent(experiment.settings)
+        again, at_once = IndependentState(experiment.settings), IndependentState(experiment.settings)
         with experiment._store.reading("x") as log:
             at_once.replay(log.entries())
             for entry in log.entries():

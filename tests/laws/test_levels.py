@@ -13,13 +13,13 @@ import pytest
 from scipy import integrate, stats
 
 import truebest
+from truebest.designs import Wins
 from truebest.experiment.events import CREATED, Entry
 from truebest.experiment.settings import new_settings
 from truebest.experiment.store.memory import MemoryStore
 from truebest.kernels import paired, wins
 from truebest.kernels._types import Array
 from truebest.theory.models import Student
-from truebest.theory.paired import Paired
 from truebest.theory.ratios import level_of_all_pairs, wins_needed
 from truebest.theory.student import FormerStudentRule, StudentRule
 
@@ -187,7 +187,7 @@ def test_of_20_equal_arms_none_is_said_to_lose() -> None:
 
     The latter is why no sentence names pairs. False alarm: 1e-6.
     """
-    design = Paired(wins=True, direct=True)
+    design = Wins(direct=True)
     rng, said, listed = np.random.default_rng(3), 0, 0
     for _ in range(100):
         params, (pairs, arms) = design.parameters(20, DELTA), design.blank(20)
@@ -209,7 +209,7 @@ def test_of_100_arms_the_best_is_rarely_out_and_some_tied_one_often() -> None:
     So "at least x below the best", for x above 1e-6, would be wrong of some arm in most runs. It is not said.
     False alarm: 1e-6.
     """
-    design, K = Paired(wins=True), 100
+    design, K = Wins(), 100
     rng, best, some = np.random.default_rng(4), 0, 0
     for _ in range(60):
         params, (pairs, arms) = design.parameters(K, DELTA), design.blank(K)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from truebest.designs import Wins
 from truebest.kernels import paired, wins
-from truebest.theory.paired import Paired
 from truebest.theory.ratios import Ratio, median_ratio, wins_needed
 
 
@@ -20,7 +20,7 @@ class Table:
     """Rounds played by the kernels; values are larger the better."""
 
     def __init__(self, K: int, delta: float = 0.1, tolerance: float = 0.0, **design: Any) -> None:
-        made = Paired(wins=True, **design)
+        made = Wins(**design)
         self.params, (self.pairs, self.arms) = made.parameters(K, delta, tolerance), made.blank(K)
         self.near, self.beats = np.zeros_like(self.pairs), np.zeros(K * K)
 

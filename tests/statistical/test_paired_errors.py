@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
+from truebest.designs import Rounds
 from truebest.kernels import paired
 from truebest.kernels._types import Array
-from truebest.theory.paired import Paired
 
 DELTA, RUNS = 0.1, 400
 MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))
@@ -42,7 +42,7 @@ def played(params, low, high, lax, pairs, arms):  # type: ignore[no-untyped-def]
 
 
 def dropped(
-    design: Paired, low: list[Array], high: list[Array] | None = None, lax: bool = False, ease: float = 1.0
+    design: Rounds, low: list[Array], high: list[Array] | None = None, lax: bool = False, ease: float = 1.0
 ) -> int:
     """In how many runs arm 0 is dropped; `ease` is a factor of the level."""
     count, K = 0, low[0].shape[1]
@@ -87,8 +87,8 @@ def tables(kind: str, K: int, closed: bool, seed: int) -> list[Array]:
     return [KINDS[kind](rng, ROWS, K) for _ in range(RUNS)]
 
 
-def design_for(rows: list[Array], closed: bool) -> Paired:
-    return Paired(len(rows[0]) if closed else None)
+def design_for(rows: list[Array], closed: bool) -> Rounds:
+    return Rounds(len(rows[0]) if closed else None)
 
 
 @pytest.mark.parametrize("closed", [False, True], ids=["unlimited", "closed"])
@@ -127,20 +127,20 @@ def test_leaving_failed_rows_out_is_void() -> None:
     """A control that must fail: the same failures, left out, declare an equal arm in nearly every run."""
     rows = tables("coins", 2, False, 2)
     left = [table[~fails] for table, fails in zip(rows, failing(rows, 3), strict=True)]
-    assert dropped(Paired(), left) > 0.95 * RUNS
+    assert dropped(Rounds(), left) > 0.95 * RUNS
 
 
 def test_skipping_rows_by_value_is_void() -> None:
     """A control that must fail: a fifth of the items that arm 1 gets wrong is not given to arm 0."""
     rows, rng = tables("coins", 2, False, 4), np.random.default_rng(5)
     left = [table[(table[:, 1] == 1.0) | (rng.random(len(table)) < 0.8)] for table in rows]
-    assert dropped(Paired(), left) > MOST
+    assert dropped(Rounds(), left) > MOST
 
 
 def test_skipping_rows_by_a_coin_does_no_harm() -> None:
     """The same share of rows, left out at random. False alarm: 1e-6."""
     rows, rng = tables("coins", 2, False, 4), np.random.default_rng(5)
-    assert dropped(Paired(), [table[rng.random(len(table)) < 0.9] for table in rows]) <= MOST
+    assert dropped(Rounds(), [table[rng.random(len(table)) < 0.9] for table in rows]) <= MOST
 
 
 def test_certain_must_be_strict() -> None:
@@ -152,6 +152,6 @@ def test_certain_must_be_strict() -> None:
     rng = np.random.default_rng(6)
     table = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 0.0], [1.0, 1.0]] * 20)
     rows = [table[rng.permutation(100)] for _ in range(1000)]
-    right, wrong = dropped(Paired(100), rows), dropped(Paired(100), rows, lax=True)
+    right, wrong = dropped(Rounds(100), rows), dropped(Rounds(100), rows, lax=True)
     assert right <= stats.binom.isf(1e-6, 1000, DELTA) < wrong
     assert abs(wrong - 200) <= 4.0 * math.sqrt(1000 * 0.2 * 0.8) + right

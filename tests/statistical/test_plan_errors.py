@@ -18,7 +18,7 @@ from truebest.simulation.gathering import Gathered
 from truebest.simulation.plan import PairedJob, Terms
 from truebest.simulation.pool import run_on_threads
 from truebest.simulation.progress import Reporter
-from truebest.simulation.scores import Rounds, make_items
+from truebest.simulation.scores import ItemScores, make_items
 
 DELTA, RUNS = 0.1, 600
 MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))  # more errors than this: false alarm below 1e-6
@@ -48,7 +48,7 @@ def errors(case: Nearly, seed: int, part: float = 1.0) -> int:
     values = table(case)
     longest = 10_000 if case.unlimited else None
     job = PairedJob(
-        Rounds(values, values, case.items, case.unlimited), Terms(DELTA, 0.0, RUNS, seed, longest, 1)
+        ItemScores(values, values, case.items, case.unlimited), Terms(DELTA, 0.0, RUNS, seed, longest, 1)
     )
     assert job.params[LEVEL] == -math.log(DELTA)
     job.params[LEVEL] *= part

@@ -2,7 +2,8 @@
 
 Two arms in turn, b better by 0.001 sigma, and only the last few pulls are kept: the oldest is taken back by
 its number, whatever its value. Every window is another reading of the data, and the rule errs in some of
-them. The kernels of a live experiment decide; `Independent` agrees with them line by line. Seeds are fixed.
+them. The kernels of a live experiment decide; `IndependentState` agrees with them line by line. Seeds are
+fixed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from scipy import stats
 import truebest
 from truebest.experiment import events, promise
 from truebest.experiment.events import Entry
-from truebest.experiment.independent import Independent
+from truebest.experiment.independent import IndependentState
 from truebest.experiment.settings import new_settings
 from truebest.kernels.decision import take
 from truebest.kernels.layout import MEANS
@@ -65,10 +66,10 @@ def simulated(
 
 def lived(
     rule: truebest.Mixture, delta: float, run: int, window: int, pulls: int
-) -> tuple[int, int, Independent]:
+) -> tuple[int, int, IndependentState]:
     """The same run as lines of a log; what it ends with, its last pull, and the state."""
     settings = new_settings(["a", "b"], delta, sigma=1.0, strategy="uniform", stopping=rule, seed=1)
-    state, stream, values = Independent(settings), np.zeros(2, np.uint64), []
+    state, stream, values = IndependentState(settings), np.zeros(2, np.uint64), []
     with np.errstate(over="ignore"):
         open_stream(np.uint64(9), np.uint64(run), np.uint64(0), stream)
     for n in range(pulls):

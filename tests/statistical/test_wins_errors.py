@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from truebest.designs import Wins
 from truebest.kernels import paired, wins
-from truebest.theory.paired import Paired
 from truebest.theory.ratios import median_ratio
 
 DELTA, RUNS, ROUNDS = 0.1, 400, 300
@@ -33,7 +33,7 @@ def measured(rng: np.random.Generator, K: int, shuffled: bool) -> Any:
 
 def errs(seed: int, K: int, direct: bool, shuffled: bool = True, tolerance: float = 0.0) -> bool:
     """Whether it is declared that some arm is best, or that arm 0, as good as any, is not."""
-    design = Paired(wins=True, direct=direct)
+    design = Wins(direct=direct)
     params, (pairs, arms) = design.parameters(K, DELTA, tolerance), design.blank(K)
     near, beats = np.zeros_like(pairs), np.zeros(K * K)
     for row in measured(np.random.default_rng([seed, K, direct]), K, shuffled):
@@ -63,7 +63,7 @@ def test_a_circle_is_found_to_have_no_winner() -> None:
     """Each beats the next in two of three rounds: direct says so in all of 60 runs, and errs in none."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        design = Paired(wins=True, direct=True)
+        design = Wins(direct=True)
         params, (pairs, arms) = design.parameters(3, DELTA), design.blank(3)
         near, beats, found = np.zeros_like(pairs), np.zeros(9), paired.GO_ON
         while found == paired.GO_ON:

@@ -14,9 +14,9 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 
+from truebest.designs import Rounds
 from truebest.kernels import paired as kernel
 from truebest.kernels._types import Array
-from truebest.theory.paired import Paired
 
 GO_ON, UNDECIDED = -1, -2
 Row = Sequence[float | None] | Array  # None for a value that is missing
@@ -187,7 +187,7 @@ class Played:
         share: float | None = None,
         wins: bool = False,
     ) -> None:
-        design = Paired(items)
+        design = Rounds(items)
         self.params = design.parameters(num_arms, delta, tolerance)
         if share is not None:
             self.params[kernel.SHARE] = share

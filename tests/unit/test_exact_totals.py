@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from truebest.designs import Rounds, Wins
 from truebest.experiment.events import CREATED, Entry
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.settings import new_settings
@@ -17,7 +18,6 @@ from truebest.experiment.totals import Totals
 from truebest.experiment.verification import verify
 from truebest.kernels import paired
 from truebest.kernels.wins import near_difference
-from truebest.theory.paired import Paired
 
 SIZES = (1, 2, 3, 7, 10, 57, 99, 100, 101, 120)
 
@@ -42,7 +42,7 @@ def test_a_tolerance_of_hundredths_is_exact_when_items_are_used_up(items: int) -
 @pytest.mark.parametrize("items", [7, 57, 100])
 def test_equality_is_never_certain(items: int) -> None:
     """A difference that what is left can just reach is possible; one hundredth of the items less is not."""
-    design = Paired(items)
+    design = Rounds(items)
     params = design.parameters(2, 0.05)
     pairs, arms = design.blank(2)
     for n in range(1, items + 1):
@@ -66,7 +66,7 @@ def test_a_factor_of_hundredths_is_exact(rounding: bool) -> None:
     """All tolerances k/100 and values of 1 to 120 tenths, at, below and above the factor; and the control."""
     wrong = 0
     for k in range(1, 101):
-        params = Paired(wins=True).parameters(2, 0.05, k / 100)
+        params = Wins().parameters(2, 0.05, k / 100)
         if not rounding:
             params[paired.ROUNDING] = 0.0
         for tenths in range(1, 121):
@@ -80,7 +80,7 @@ def test_a_factor_of_hundredths_is_exact(rounding: bool) -> None:
 
 def test_infinite_values_are_compared_as_before() -> None:
     """A failure is worse than every value, and two are a tie."""
-    params = Paired(wins=True).parameters(2, 0.05, 0.07)
+    params = Wins().parameters(2, 0.05, 0.07)
     for mine, best, d in ((-np.inf, -1.0, -1.0), (-1.0, -np.inf, 1.0), (-np.inf, -np.inf, 0.0)):
         values = np.array([mine, best])
         assert near_difference(params, values, values, 0, 1) == d

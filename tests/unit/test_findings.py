@@ -13,7 +13,7 @@ import pytest
 from truebest import Experiment
 from truebest.experiment.events import DECIDED
 from truebest.experiment.findings import Findings, same_decision
-from truebest.experiment.independent import Independent
+from truebest.experiment.independent import IndependentState
 from truebest.experiment.settings import new_settings
 from truebest.experiment.store import open_store
 
@@ -67,7 +67,7 @@ def test_the_same_decision_has_the_same_arm_on_the_same_samples() -> None:
 
 def test_before_the_first_result_nothing_leads_and_nothing_is_known() -> None:
     """No leader, no means, intervals from -inf to inf."""
-    seen = Independent(new_settings(["a", "b"], sigma=1.0)).findings()
+    seen = IndependentState(new_settings(["a", "b"], sigma=1.0)).findings()
     assert (seen.arm, seen.samples, seen.means) == (-1, 0, (None, None))
     assert (seen.statistic, seen.lower, seen.upper) == (None, (-math.inf,) * 2, (math.inf,) * 2)
 

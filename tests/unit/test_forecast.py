@@ -14,7 +14,7 @@ import pytest
 import truebest
 from truebest.experiment import forecast as module
 from truebest.experiment.experiment import Experiment
-from truebest.experiment.independent import Independent
+from truebest.experiment.independent import IndependentState
 from truebest.kernels.layout import PULLS
 from truebest.kernels.noiseless import run_on
 from truebest.strategies import Strategy, find_strategy, strategy_names
@@ -36,7 +36,7 @@ def begun(
     return experiment
 
 
-def followed(state: Independent, most: int = 1_000_000, growth: float = 0.0, sums: int = -1) -> float:
+def followed(state: IndependentState, most: int = 1_000_000, growth: float = 0.0, sums: int = -1) -> float:
     """How many more samples, pull by pull: until the rule decides on values that equal the means."""
     strategy = state.settings.strategy
     assert strategy is not None
@@ -49,9 +49,9 @@ def followed(state: Independent, most: int = 1_000_000, growth: float = 0.0, sum
     return float(seen[PULLS].sum() - state.chooser.asked.sum())
 
 
-def state_of(experiment: Experiment) -> Independent:
+def state_of(experiment: Experiment) -> IndependentState:
     experiment.status()
-    assert isinstance(experiment._journal.known, Independent)
+    assert isinstance(experiment._journal.known, IndependentState)
     return experiment._journal.known
 
 

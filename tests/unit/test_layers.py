@@ -29,8 +29,9 @@ DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
         *("_records", "_signature", "_text"),
     ),
     "strategies": ("theory",),
-    "simulation": ("strategies",),
-    "experiment": ("strategies",),
+    "designs": ("strategies",),
+    "simulation": ("designs",),
+    "experiment": ("designs",),
     "testing": ("simulation", "experiment"),
     "plots": ("simulation",),
     "studies": ("plots",),
@@ -121,7 +122,7 @@ def reaches(source: Path) -> list[str]:
 
 
 def test_imports_follow_the_partial_order() -> None:
-    """kernels -> theory -> strategies -> simulation | experiment -> plots -> studies, running -> cli."""
+    """kernels -> theory -> strategies -> designs -> simulation | experiment -> plots -> running -> cli."""
     assert {part_of(path, SOURCE) for path in SOURCE.rglob("*.py")} == set(DIRECTLY_BELOW)
     assert sum(1 for path in SOURCE.rglob("*.py") for _ in imports(path, SOURCE)) > 300
     assert forbidden_imports(SOURCE) == []

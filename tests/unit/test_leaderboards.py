@@ -19,11 +19,11 @@ from benchmarks.leaderboards import CHOICES, Choice, decided, fixed_sample, main
 from benchmarks.model_results import DATASETS, JUDGED, Table, answer_in, read_tables
 
 from truebest import InvalidInputError
+from truebest.designs import Rounds
 from truebest.kernels.paired import GO_ON, OUT, play_round
 from truebest.kernels.random import open_stream
 from truebest.simulation.rounds import next_item
 from truebest.simulation.summary import exact_interval
-from truebest.theory.paired import Paired
 
 ITEMS, MODELS = 60, 9
 RATES = np.linspace(0.3, 0.8, MODELS)
@@ -231,7 +231,7 @@ def replayed(
 ) -> tuple[int, int]:
     """The calls of a run, counted round by round, and the arm that it declares."""
     M, K = scores.shape
-    design = Paired(M)
+    design = Rounds(M)
     params, (pairs, arms) = design.parameters(K, delta, tolerance), design.blank(K)
     order, stream = np.arange(M), np.empty(2, np.uint64)
     open_stream(np.uint64(seed), np.uint64(run), np.uint64(0), stream)

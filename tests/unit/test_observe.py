@@ -11,7 +11,7 @@ from truebest.cli._pilot import read_pilot, read_values
 from truebest.errors import InvalidInputError, SuspendedError
 from truebest.experiment.events import CREATED, Entry
 from truebest.experiment.experiment import Experiment
-from truebest.experiment.independent import Independent
+from truebest.experiment.independent import IndependentState
 from truebest.experiment.settings import new_settings
 from truebest.experiment.snapshots import as_dict, packed, unpacked
 from truebest.experiment.store.memory import MemoryStore
@@ -36,9 +36,9 @@ def in_turn(values: dict[str, list[float]]) -> Rows:
     return [(arm, some[i]) for i in range(len(next(iter(values.values())))) for arm, some in values.items()]
 
 
-def known(experiment: Experiment) -> Independent:
+def known(experiment: Experiment) -> IndependentState:
     experiment.status()
-    assert isinstance(experiment._journal.known, Independent)
+    assert isinstance(experiment._journal.known, IndependentState)
     return experiment._journal.known
 
 

@@ -21,7 +21,7 @@ from truebest.cli import _listing
 from truebest.cli._output import ListingFormat, print_json
 from truebest.experiment.bodies import Bodies
 from truebest.experiment.overview import Overview, overview
-from truebest.experiment.rounds import Rounds
+from truebest.experiment.rounds import RoundsState
 from truebest.experiment.status import Status
 from truebest.experiment.store import open_store
 from truebest.running.sentences import headline
@@ -129,7 +129,7 @@ def test_neither_list_computes_an_interval(tmp_path: Path, monkeypatch: pytest.M
         experiment = Experiment.create(url, kind, ARMS, seed=3, **settings)
         rng = np.random.default_rng(1)
         experiment.tell([(pull, values(rng, pull.arm, pull.round, kind)) for pull in experiment.ask(1)])
-    for owner, name in ((Bodies, "_intervals"), (Bodies, "findings"), (Rounds, "findings")):
+    for owner, name in ((Bodies, "_intervals"), (Bodies, "findings"), (RoundsState, "findings")):
         monkeypatch.setattr(owner, name, refuse)
     listed = run("list", "--store", url, "--format", "json")
     assert (listed.code, listed.err) == (0, "")

@@ -17,7 +17,7 @@ from numpy.random import rand as drawn_elsewhere
 
 import truebest
 from support.processes import run_python
-from truebest.experiment.independent import Independent
+from truebest.experiment.independent import IndependentState
 from truebest.kernels.tracking import furthest_behind
 from truebest.simulation import threads
 
@@ -209,7 +209,7 @@ def test_the_level_of_a_live_experiment_is_not_that_of_the_strategy() -> None:
         called.append(leader)
         return 0
 
-    assert isinstance(experiment._journal.known, Independent)
+    assert isinstance(experiment._journal.known, IndependentState)
     experiment._journal.known.chooser.select = cheat
     for _ in range(2):
         experiment.tell([(pull, 0.0) for pull in experiment.ask()])

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
+from truebest.designs.rounds import Rounds, shuffled
 from truebest.kernels import paired as kernel
-from truebest.theory.paired import Paired, shuffled
 
 
 def played(rows: list[list[float]], items: int | None = None, delta: float = 0.05) -> tuple[int, int]:
     """What is declared, and after how many rounds."""
-    design, K = Paired(items), len(rows[0])
+    design, K = Rounds(items), len(rows[0])
     params, (pairs, arms) = design.parameters(K, delta), design.blank(K)
     for n, row in enumerate(rows, 1):
         values = np.array(row)
@@ -58,7 +58,7 @@ def test_the_bound_never_hides_a_decision(items: int | None) -> None:
     """Where HOPE says that an arm cannot be out, its evidence is below the level: real values and 0/1."""
     rng = np.random.default_rng(3)
     for run in range(20):
-        design = Paired(items)
+        design = Rounds(items)
         params, (pairs, arms) = design.parameters(4, 0.2), design.blank(4)
         for _ in range(60):
             row = rng.random(4) if run % 2 else (rng.random(4) < [0.9, 0.5, 0.5, 0.3]).astype(float)

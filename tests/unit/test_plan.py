@@ -16,10 +16,10 @@ import pytest
 import truebest
 from support.refusals import refused_in_one_sentence
 from truebest._catalogue import DEFAULT_STRATEGY
+from truebest.designs import Rounds
 from truebest.kernels import paired as kernel
 from truebest.kernels.random import open_stream, uniform
 from truebest.simulation.scores import POPULATION, make_items, model_correlation, spread_for
-from truebest.theory.paired import Paired
 
 Floats = npt.NDArray[np.float64]
 QUICK: dict[str, Any] = {"runs": 30, "seed": 7, "progress": False}
@@ -30,7 +30,7 @@ def literal_run(
 ) -> tuple[int, int, list[float]]:
     """One run as the documentation describes it: calls, what is declared, and the calls of each arm."""
     M, K = low.shape
-    design, stream = Paired(None if again else M), np.empty(2, np.uint64)
+    design, stream = Rounds(None if again else M), np.empty(2, np.uint64)
     params, (pairs, arms) = design.parameters(K, 0.05, tolerance), design.blank(K)
     open_stream(np.uint64(QUICK["seed"]), np.uint64(run), np.uint64(0), stream)
     left, calls, found = list(range(M)), 0, kernel.GO_ON

@@ -12,7 +12,7 @@ import pytest
 import truebest
 from support.older import without_alarm
 from truebest import Experiment, SuspendedError
-from truebest.experiment.independent import Independent
+from truebest.experiment.independent import IndependentState
 from truebest.experiment.settings import read_settings
 from truebest.experiment.snapshots import as_dict, packed, unpacked
 from truebest.experiment.store.memory import MemoryStore
@@ -248,7 +248,7 @@ def test_a_replay_is_refuted_like_the_state_that_was_told(strategy: str, batch: 
 
 
 def compare(experiment: Experiment) -> None:
-    again, at_once = Independent(experiment.settings), Independent(experiment.settings)
+    again, at_once = IndependentState(experiment.settings), IndependentState(experiment.settings)
     with experiment._store.reading("x") as log:
         at_once.replay(log.entries())
         for entry in log.entries():

@@ -138,17 +138,17 @@ def ask(
         try:
             pulls = experiment.ask(count)
         except SuspendedError:
-            _show_pulls([], "suspended", format, False)
+            _show_pulls([], "suspended", format, ())
             raise
         if not pulls:
             _say_why_nothing(experiment)
-        paired = experiment.settings.design is not None
-    _show_pulls(pulls, pulls.reason, format, paired)
+        fields = experiment.settings.design.pull_fields
+    _show_pulls(pulls, pulls.reason, format, fields)
     return {"": DONE, "wait": UNDECIDED}.get(pulls.reason, OVER)
 
 
-def _show_pulls(pulls: list[Pull], reason: str, format: ListingFormat, paired: bool) -> None:
-    fields = ["id", "arm", "seed", "deadline", *(("round", "item") if paired else ())]
+def _show_pulls(pulls: list[Pull], reason: str, format: ListingFormat, more: tuple[str, ...]) -> None:
+    fields = ["id", "arm", "seed", "deadline", *more]
     rows = [{name: getattr(pull, name) for name in fields} for pull in pulls]
     if format is ListingFormat.json:
         print_json({"reason": reason, "pulls": rows})

@@ -67,7 +67,7 @@ def _check_rest(record: dict[str, Any], settings: Settings, again: Settings) -> 
         check_name("the name of a strategy", chosen.record["custom"])
     if items is not None and not (type(items.size) in (int, type(None)) and isinstance(items.digest, str)):
         raise InvalidInputError(f"items must be a number of items and a hash, got {tuple(items)!r:.100}")
-    if again.design is not None:
+    if not again.design.steered:
         if (chosen, rule) != (IN_ROUNDS, None):
             raise InvalidInputError("rounds have a strategy and a rule of their own")
     elif rule is None or chosen == IN_ROUNDS:
@@ -164,7 +164,7 @@ class Order:
             return "it asks for a pull after the end"
         if self._state.violated and not observed:
             return "it asks for a pull while the experiment is suspended"
-        if observed is not False and (observed is not True or self._settings.design is not None):
+        if observed is not False and (observed is not True or self._settings.design.only_asked):
             return "it observes a value, which is not of its rounds"
         if any(type(data.get(key, True)) is not bool for key in ("check", "together")):
             return "its check, or its together, is not a boolean"

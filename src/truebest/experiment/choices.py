@@ -13,11 +13,10 @@ from ..errors import InvalidInputError, StoreError, TruebestError
 from ..strategies import Strategy, find_strategy
 from ..theory.models import Bounded, Gaussian, Model, refuse_distant
 from ..theory.ordered import Ordered
-from ..theory.paired import LOSS
 from ..theory.stopping import RULES, StoppingRule, find_rule
 
 if TYPE_CHECKING:
-    from .settings import Settings
+    pass
 
 Ends = tuple[float, float]
 MEANS, WINS = "means", "wins"  # by which arms are compared
@@ -238,71 +237,6 @@ def recall_rule(record: dict[str, Any]) -> StoppingRule | None:
 def same_rule(given: StoppingRule, stored: StoppingRule | None) -> bool:
     """Whether an experiment has that rule, of whichever version: it keeps the one that it began with."""
     return stored is not None and rule_record(given) == {**rule_record(stored), "version": given.version}
-
-
-def of_wins(kept: Mapping[str, Any]) -> dict[str, Any]:
-    """What follows from comparing arms by wins, by field of `Settings`; nothing, for means."""
-    if kept.get("compare") != WINS:
-        return {}
-    return {"model": Ordered(positive=kept.get("tolerance", 0.0) > 0.0), "failures": LOSS}
-
-
-def refuse_beside_wins(kept: Mapping[str, Any]) -> None:
-    """Refuse a scale of values of which only the order counts."""
-    if kept.get("compare") == WINS and "model" in kept:
-        raise InvalidInputError(
-            f"compare='wins' counts who was better in each round, and needs no bounds, sigma or model, got "
-            f"{_door.short(kept['model'])}; leave that out."
-        )
-
-
-def refuse_direct(made: Settings) -> None:
-    """Refuse to look for who wins against whom where wins do not count, or within a tolerance."""
-    if made.direct and made.compare == MEANS:
-        raise InvalidInputError(
-            "direct=True needs compare='wins': among means there always is a best one; leave direct out."
-        )
-    if made.direct and made.tolerance:
-        raise InvalidInputError(
-            f"direct=True finds who wins against whom, and knows no tolerance, got tolerance="
-            f"{made.tolerance:g}; leave one of them out."
-        )
-
-
-def refuse_in_rounds(made: Settings, extra: str = "") -> None:
-    """Refuse what rounds have no use for.
-
-    extra  the name of an argument that was given, though rounds have their own; "" for none
-    """
-    how = "items=" if made.compare == MEANS else "compare='wins'"
-    if extra:
-        raise InvalidInputError(
-            f"{how} compares all arms in the race in every round, by a rule of its own, got {extra}= too; "
-            f"leave {extra} out."
-        )
-    if made.order != "ask":
-        raise InvalidInputError(
-            f"{how} takes values in the order of rounds, got order='arrival'; leave order out."
-        )
-    if made.compare == MEANS:
-        _refuse_unbounded(made)
-    if not isinstance(made.failures, str) and not (made.allows(made.failures) and abs(made.failures) < 1e300):
-        raise InvalidInputError(
-            f"failures must be 'repeat', 'worst', or a value {made.model.demand}, got {made.failures:g}; it "
-            f"counts in the place of a value that an arm does not give."
-        )
-    assert made.design is not None
-    made.design.parameters(len(made.arms), made.delta)  # refuses too many arms
-
-
-def _refuse_unbounded(made: Settings) -> None:
-    """Refuse what means over common items cannot be computed with."""
-    limits = made.model.limits
-    if limits is None or not math.isfinite(limits[1] - limits[0]):
-        raise InvalidInputError(
-            "items= needs bounds=(lo, hi) that every value respects, such as (0, 1) for a score, got values "
-            "without bounds; give bounds, or compare='wins' if only who is better counts."
-        )
 
 
 def _unknown(what: str, name: str, parameters: dict[str, Any]) -> str:

@@ -253,7 +253,7 @@ class Experiment(Tending):
                 all are in: those of one earlier experiment belong in one call
         Raises  as `tell`
         """
-        if self.settings.design is not None:
+        if self.settings.design.only_asked:
             raise InvalidInputError(
                 f"experiment {self.name!r} compares arms on common items, and a value from before belongs to "
                 f"none of its rounds; ask for pulls and tell what you know of their items."

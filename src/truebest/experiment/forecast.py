@@ -19,8 +19,8 @@ from ..kernels.layout import MEANS, OUT, PULLS, SETTLED
 from ..kernels.noiseless import FOREVER, run_on
 from ..kernels.tracking import TIE
 from ..strategies import Strategy
-from .independent import Independent
-from .rounds import Rounds
+from .independent import IndependentState
+from .rounds import RoundsState
 from .state import State
 
 STEPS, LEAST_STEPS = 200_000, 200  # the former over K, as a step costs about K; then it is extrapolated
@@ -77,9 +77,9 @@ def forecast(state: State) -> Forecast:
         return Forecast(None, nothing, "no forecast: the experiment is suspended for good")
     if state.enough():
         return Forecast(0, nothing, "the decision waits for a pull that is not settled")
-    if isinstance(state, Rounds):
+    if isinstance(state, RoundsState):
         return _of_rounds(state)
-    assert isinstance(state, Independent)
+    assert isinstance(state, IndependentState)
     means = state.bodies.seen()[MEANS]
     if not state.bodies.told.all():
         return Forecast(None, nothing, "no forecast before every arm has a result")
@@ -97,7 +97,7 @@ def forecast(state: State) -> Forecast:
     return Forecast(int(more.sum()), dict(zip(arms, more.tolist(), strict=True)), low=low, high=high)
 
 
-def _range(state: Independent, total: float) -> tuple[int | None, int | None]:
+def _range(state: IndependentState, total: float) -> tuple[int | None, int | None]:
     """More samples if the closest rival is a standard error farther from the leader, or nearer.
 
     The samples at the decision grow as 1 over the square of that distance.
@@ -117,7 +117,7 @@ def _range(state: Independent, total: float) -> tuple[int | None, int | None]:
     return max(0, math.floor(ends[0])), math.ceil(max(0.0, ends[1]))
 
 
-def _of_rounds(state: Rounds) -> Forecast:
+def _of_rounds(state: RoundsState) -> Forecast:
     """Let each arm but the leader be out when its evidence, at the rate so far, has come to the level."""
     arms = state.settings.arms
     nothing = dict.fromkeys(arms, 0)
@@ -129,7 +129,7 @@ def _of_rounds(state: Rounds) -> Forecast:
     if not all(map(math.isfinite, needed)):
         return Forecast(None, nothing, "no forecast while two arms share the lead")
     found = state.findings()
-    taken, items = found.pulls, state.design.items
+    taken, items = found.pulls, state.settings.design.items
     more = [max(0, math.ceil(n - had)) for n, had in zip(needed, taken, strict=True)]
     low, high = _range_of_rounds(-math.log(state.settings.delta), sum(needed), sum(taken))
     if high is not None and items is not None:  # a closed set ends when its items are used up
@@ -151,7 +151,7 @@ def _range_of_rounds(level: float, needed: float, taken: int) -> tuple[int | Non
 
 def uniform_samples(state: State) -> int | None:
     """How many samples uniform sampling would take in total, if the estimated means are the true ones."""
-    if not isinstance(state, Independent):
+    if not isinstance(state, IndependentState):
         return None
     K = len(state.settings.arms)
     if state.bodies.evidence[PULLS].min() == 0.0:
@@ -160,7 +160,7 @@ def uniform_samples(state: State) -> int | None:
     return None if pulls is None else int(np.ceil(pulls.sum()))
 
 
-def _pulls_at_decision(state: Independent, strategy: Strategy) -> Array | None:
+def _pulls_at_decision(state: IndependentState, strategy: Strategy) -> Array | None:
     """Step by step until the decision; if it is too far, along the shares of the second half of the steps."""
     chooser = state.chooser.copy()
     seen, select = state.bodies.seen(), chooser.select
@@ -196,7 +196,7 @@ def _pace(strategy: Strategy, num_arms: int) -> tuple[int, float, int]:
     return steps, max(0.02, 4.0 * num_arms / steps), sums
 
 
-def _grow(state: Independent, seen: Array, pulls: Array, shares: Array) -> Array | None:
+def _grow(state: IndependentState, seen: Array, pulls: Array, shares: Array) -> Array | None:
     """pulls + s shares for the smallest s at which the rule decides on these means; None beyond FOREVER."""
     later = seen.copy()
 

@@ -26,7 +26,7 @@ from .state import Recall, State
 _CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the rule has said so far
 
 
-class Independent(State):
+class IndependentState(State):
     """See the module."""
 
     of_the_log: ClassVar[tuple[str, ...]] = ("evidence", "first", "beyond", "offset", "partial")

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _door
+from ..designs.rounds import MOST_ITEMS, Rounds
 from ..errors import InvalidInputError, StoreError
-from ..theory.paired import MOST_ITEMS, Paired
 from .pulls import Pull, pull_seed
 
 _WHAT = "a number of items, a list of them, a file with one a line, or a function of rng that draws one"
@@ -103,17 +103,17 @@ def check_items(given: Any) -> ItemSet | None:
 
 def items_record(items: ItemSet | None) -> dict[str, Any] | None:
     """As it is stored, with the version of the rule for rounds."""
-    return None if items is None else {**items._asdict(), "version": Paired.version}
+    return None if items is None else {**items._asdict(), "version": Rounds.version}
 
 
 def recall_items(record: dict[str, Any] | None) -> ItemSet | None:
     """As it was stored."""
     if record is None:
         return None
-    if record["version"] != Paired.version:
+    if record["version"] != Rounds.version:
         raise StoreError(
             f"the experiment was created with version {record['version']} of the rule for rounds, and this "
-            f"truebest knows {Paired.version}; resume it with the truebest that created it, or a newer one"
+            f"truebest knows {Rounds.version}; resume it with the truebest that created it, or a newer one"
         )
     return ItemSet(record["size"], record["digest"])
 

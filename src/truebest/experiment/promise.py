@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..theory.paired import LOSS, Paired
-from .settings import Settings
 from .state import State
 
 MOST_SHOWN = 8  # arms in a sentence
@@ -63,13 +61,7 @@ def _stops_itself(state: State) -> str:
 
 
 def _failed(state: State) -> str:
-    design, words = state.settings.design, "pulls that gave no value"
-    if design is not None and design.failures == LOSS:
-        words += ", counted as losses"
-    elif design is not None and design.failures == "worst":
-        words += ", taken at their worst"
-    elif design is not None and not isinstance(design.failures, str):
-        words += f", counted as {design.failures:g}"
+    words = "pulls that gave no value" + state.settings.design.failure_words
     return _per_arm(words, state, state.counts["failed"])
 
 
@@ -163,38 +155,13 @@ def assumption(state: State) -> str:
         reasons = "; ".join(caveat.sentence for caveat in caveats(state) if caveat.effect == VOIDS)
         return f"no proven error probability ({reasons})"
     text = f"wrong with probability at most {percent(bound)}"
+    assumed = state.settings.design.assumes(state.settings)
     if state.readings == 1:
-        return f"{text} for {_values(state.settings)}"
+        return f"{text} for {assumed}"
     return (
-        f"{text}: {percent(state.settings.delta)} for each of {state.readings} readings, for "
-        f"{_values(state.settings)} and retractions without regard to values or arms"
+        f"{text}: {percent(state.settings.delta)} for each of {state.readings} readings, for {assumed} and "
+        f"retractions without regard to values or arms"
     )
-
-
-def _values(settings: Settings) -> str:
-    if settings.design is not None:
-        return _of_items(settings.design, settings)
-    return settings.model.words + " whose durations do not depend on them" * (settings.order == "arrival")
-
-
-def _of_items(design: Paired, settings: Settings) -> str:
-    if design.wins:
-        return _of_wins(design, settings)
-    assert settings.model.limits is not None
-    low, high = settings.model.limits
-    if design.items is None:
-        return f"values in [{low:g}, {high:g}] on items drawn at random, the same for all arms of a round"
-    what = "this item" if design.items == 1 else f"these {design.items} items"
-    return f"the means over {what} and these answers in [{low:g}, {high:g}], taken in random order"
-
-
-def _of_wins(design: Paired, settings: Settings) -> str:
-    if design.items is None:
-        rounds = "rounds whose odds do not depend on the rounds before"
-    else:
-        rounds = f"these {design.items} items and these answers, taken in random order"
-    exists = design.direct or len(settings.arms) == 2
-    return rounds if exists else f"{rounds}, if some arm wins against each other one"
 
 
 def percent(probability: float, rounding: str = ROUND_CEILING) -> str:

@@ -13,11 +13,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..designs.rounds import Rounds, rounds_needed, shuffled
 from ..errors import DamagedLogError
 from ..kernels import families, paired
 from ..kernels._types import Array
 from ..kernels.layout import LOST, MEANS, OWN, PULLS, ROWS, SQUARES, SUMS, UNIT, WATCHED
-from ..theory.paired import rounds_needed, shuffled
 from .events import ASKED, FAILED, RETRACTED, TOLD, Entry
 from .findings import Findings, RuledOut
 from .items import item_seed
@@ -32,7 +32,7 @@ Cell = tuple[int, int]  # a round and an arm
 _OPEN = (paired.GO_ON, paired.UNDECIDED)  # answers of the rule that are no decision
 
 
-class Rounds(State):
+class RoundsState(State):
     """See the module.
 
     first    the first round that is not in the evidence
@@ -44,7 +44,7 @@ class Rounds(State):
 
     def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
         super().__init__(settings, steers=steers, recall=recall)
-        assert settings.design is not None
+        assert isinstance(settings.design, Rounds)
         self.design, K = settings.design, len(settings.arms)
         self.low, self.high = self._limits()
         tolerance = settings.tolerance / (self.high - self.low)

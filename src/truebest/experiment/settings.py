@@ -16,11 +16,11 @@ from functools import cached_property
 from typing import Any, TypedDict, Unpack
 
 from .. import _door
-from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, FAMILY_RULE
+from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY
+from ..designs import Design, Wins, kind_of
 from ..errors import InvalidInputError, StoreError, TruebestError
 from ..strategies import Strategy
 from ..theory.models import Model
-from ..theory.paired import Paired
 from ..theory.stopping import StoppingRule
 from .about import same_about
 from .checks import (
@@ -39,19 +39,14 @@ from .choices import (
     IN_ROUNDS,
     MEANS,
     ROUNDS,
-    WINS,
     Chosen,
     choose_model,
     choose_rule,
     choose_strategy,
     model_record,
-    of_wins,
     recall_model,
     recall_rule,
     recall_strategy,
-    refuse_beside_wins,
-    refuse_direct,
-    refuse_in_rounds,
     rule_record,
     same_rule,
     same_strategy,
@@ -184,7 +179,7 @@ class Settings:
     failures: str | float = field(
         metadata=setting(
             "failures",
-            check=lambda given: Paired(failures=given, wins=True).failures,
+            check=lambda given: Wins(failures=given).failures,
             default="repeat",
             older={"failures": "repeat"},
         )
@@ -211,12 +206,9 @@ class Settings:
     )
 
     @cached_property
-    def design(self) -> Paired | None:
-        """How rounds are judged; None for independent pulls."""
-        wins = self.compare == WINS
-        if self.items is None:
-            return Paired(None, self.failures, wins=True, direct=self.direct) if wins else None
-        return Paired(self.items.size, self.failures, self.items.digest, wins, self.direct)
+    def design(self) -> Design:
+        """What one sample is, and all that depends on it."""
+        return kind_of({"items": self.items, "compare": self.compare}).of(self)
 
     @property
     def strategy(self) -> Strategy | None:
@@ -259,9 +251,14 @@ DECLARED: dict[str, Setting] = {item.name: item.metadata["setting"] for item in 
 
 @dataclass(frozen=True)
 class Request:
-    """What a caller says of an experiment to create or resume: checked, by field of `Settings`."""
+    """What a caller says of an experiment to create or resume: checked, by field of `Settings`.
+
+    kept     what is given
+    follows  what follows from it in its design
+    """
 
     kept: dict[str, Any]
+    follows: dict[str, Any]
 
     @classmethod
     def of(cls, arms: Iterable[str], delta: float | None = None, **given: Unpack[Given]) -> Request:
@@ -274,38 +271,21 @@ class Request:
             values = [said.get(argument) for argument in how.arguments]
             if any(value is not None for value in values) or (how.nullable and name in said):
                 kept[name] = how.take(values, names)
-        refuse_beside_wins(kept)
-        return cls(kept)
+        return cls(kept, kind_of(kept).usual(kept))
 
     @property
     def enough(self) -> bool:
         """Whether it says everything that a new experiment needs."""
-        known = self.kept.keys() | of_wins(self.kept).keys()
+        known = self.kept.keys() | self.follows.keys()
         return all(name in known or how.default is not REQUIRED for name, how in DECLARED.items())
 
     def complete(self) -> Settings:
         """The settings of a new experiment; what is not given takes its default."""
-        kept = of_wins(self.kept) | self.kept
+        kept = self.follows | self.kept
         rest = {name: how for name, how in DECLARED.items() if name not in kept}
         made = Settings(**kept, **{name: how.usual(kept["arms"]) for name, how in rest.items()})
-        refuse_direct(made)
-        if made.design is not None:
-            own = {"chosen": "strategy", "stopping": "stopping"}  # what rounds choose themselves
-            given = [own[name] for name in kept if name in own]
-            refuse_in_rounds(made, *given[:1])
-            return replace(made, chosen=IN_ROUNDS, stopping=None)
-        if made.failures != "repeat":
-            raise InvalidInputError(
-                f"failures={made.failures!r} needs items=, on which all arms are compared; a failed pull of "
-                f"an independent design is repeated."
-            )
-        if "stopping" in rest and made.model.rule is not None:
-            made = replace(made, stopping=choose_rule(made.model.rule))
-        elif "stopping" in rest and made.stopping is not None and not made.stopping.knows(made.model):
-            made = replace(made, stopping=choose_rule(FAMILY_RULE))
-        assert made.stopping is not None
-        made.stopping.seen(made.model)  # refuses a model with which it cannot compute
-        return made
+        rule = made.design.complete(made, self.kept)
+        return replace(made, stopping=rule, chosen=made.chosen if made.design.steered else IN_ROUNDS)
 
     def resumed(self, name: str, record: dict[str, Any]) -> Settings:
         """The settings of the stored experiment of that name; given ones that differ are refused."""

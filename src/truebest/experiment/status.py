@@ -312,7 +312,7 @@ def status_of(name: str, state: State, waits_for: Hold | None = None) -> Status:
         pending[item.arm] += 1
     ends = zip(arms, seen.lower, seen.upper, strict=True)
     proven = promise(state)
-    shown = proven is not None and settings.design is None  # in rounds none is proven
+    shown = proven is not None and settings.design.steered  # in rounds none is proven
     compared = against_control(state)
     better = tuple(arm for arm, (low, _) in compared.items() if low > 0.0)
     shortfall, race = (None, None) if proven is None else _race(state, seen)
@@ -343,7 +343,7 @@ def status_of(name: str, state: State, waits_for: Hold | None = None) -> Status:
         ruled_out={arms[a]: one for a, one in enumerate(seen.ruled_out) if one is not None},
         deviations=dict(zip(arms, seen.deviations, strict=True)),
         rounds=seen.rounds,
-        items=None if settings.design is None else settings.design.items,
+        items=settings.design.items,
         tied=tuple(arms[a] for a in seen.tied) if state.decision else (),
         stopped=state.stopped,
         waits_for=waits_for,

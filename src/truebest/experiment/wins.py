@@ -13,21 +13,23 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..designs.rounds import shuffled
+from ..designs.wins import LOSS, Wins
 from ..kernels import paired, wins
 from ..kernels._types import Array
-from ..theory.paired import LOSS, shuffled
 from .findings import Findings
-from .rounds import Rounds
+from .rounds import RoundsState
 
 
-class Wins(Rounds):
+class WinsState(RoundsState):
     """See the module.
 
     near   the evidence within the tolerance, in the layout of `pairs`; zeros without a tolerance
     beats  after how many rounds an arm has beaten another one, where there may be no winner
     """
 
-    of_the_log: ClassVar[tuple[str, ...]] = (*Rounds.of_the_log, "near", "beats")
+    design: Wins
+    of_the_log: ClassVar[tuple[str, ...]] = (*RoundsState.of_the_log, "near", "beats")
 
     def _limits(self) -> tuple[float, float]:
         """A win is 1, a loss -1; values themselves have no limits."""

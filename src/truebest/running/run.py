@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from .. import _door
+from ..designs import Design
 from ..errors import ArmError, InvalidInputError
 from ..experiment.checks import seconds
 from ..experiment.experiment import Experiment
@@ -22,7 +23,6 @@ from ..experiment.settings import Shared
 from ..experiment.status import Status
 from ..experiment.store import Store, open_store
 from ..experiment.values import check_value
-from ..theory.paired import Paired
 from .heart import Heart
 from .result import Result
 from .view import Progress, View, check_progress
@@ -98,9 +98,9 @@ class Run:
             place, name, self.functions, delta, worker=worker, seed=rng, **settings
         )
         design = self._design()
-        self.settles_failures = design is not None and design.failures != "repeat"
+        self.settles_failures = design.failures != "repeat"
         self.heart = Heart(self.experiment, place.lasting)
-        if self.max_samples is None and self.timeout is None and not (design and design.items):
+        if self.max_samples is None and self.timeout is None and not design.items:
             _warn_of_ties(self.experiment)
         before = self.experiment.status()
         self.ended, self.resumed = "", before.samples  # how it ended, if it has
@@ -109,8 +109,8 @@ class Run:
             self.experiment.take_over()
         self.view = View(self.experiment, progress, self.max_samples)
 
-    def _design(self) -> Paired | None:
-        """The design of rounds; refused without items, with which the arms are called."""
+    def _design(self) -> Design:
+        """What one sample is; refused without the items that arms are called with."""
         settings = self.experiment.settings
         if settings.items is not None and self.items is None:
             raise InvalidInputError(

@@ -23,7 +23,7 @@ from .pool import run_on_threads
 from .progress import Progress, Reporter
 from .rounds import paired_runs
 from .runner import simulate
-from .scores import Columns, Range, Rounds, Scores, make_range, make_scores, observed_correlation
+from .scores import Columns, ItemScores, Range, Scores, make_range, make_scores, observed_correlation
 from .special import compiled
 from .threads import num_threads
 
@@ -157,7 +157,7 @@ class PairedJob:
     name = rule_name = PAIRED
     endless = None
 
-    def __init__(self, rounds: Rounds, terms: Terms) -> None:
+    def __init__(self, rounds: ItemScores, terms: Terms) -> None:
         """Here the tolerance is that for values in [0, 1]."""
         self.rounds, self.seed, self.deltas = rounds, terms.seed, (terms.delta,)
         self.max_rounds = terms.max_rounds or rounds.closed or LONG

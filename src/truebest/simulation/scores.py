@@ -21,10 +21,11 @@ import numpy.typing as npt
 
 from .. import _door
 from .._door import Array
+from ..designs import Rounds
+from ..designs.rounds import MOST_ITEMS
 from ..errors import InvalidInputError
 from ..kernels.paired import EVEN
 from ..theory.models import Bounded
-from ..theory.paired import MOST_ITEMS, Paired
 from .rounds import fill_uniform
 
 Columns = npt.ArrayLike | Mapping[str, npt.ArrayLike]
@@ -36,7 +37,7 @@ NODES = 1000  # of the distribution of z, where s is looked for
 
 
 @dataclass(frozen=True)
-class Rounds:
+class ItemScores:
     """What the paired design is planned with.
 
     low, high  (sets * items, K) values in [0, 1]; one that is missing lies between 0 and 1
@@ -55,9 +56,9 @@ class Rounds:
         return None if self.again else self.items
 
     @property
-    def design(self) -> Paired:
+    def design(self) -> Rounds:
         """The design of a live experiment on these items."""
-        return Paired(self.closed)
+        return Rounds(self.closed)
 
     def best(self, tolerance: float) -> frozenset[int]:
         """The arms that are not surely below the best by more than the tolerance."""
@@ -76,7 +77,7 @@ class Scores:
 
     arms: tuple[str, ...]
     means: Array
-    rounds: Rounds | None
+    rounds: ItemScores | None
     rewards: dict[str, Any]
 
 
@@ -155,7 +156,7 @@ def make_scores(
             f"missing; leave it out."
         )
     if table is not None:
-        return from_table(table, within, Paired(failures=failures).failures, unlimited)
+        return from_table(table, within, Rounds(failures=failures).failures, unlimited)
     if means is not None:
         return from_means(means, correlation, items, within, seed)
     assert pilot is not None
@@ -184,7 +185,7 @@ def from_table(table: Columns, within: Range, failures: str | float, unlimited: 
         low, high = np.nan_to_num(scores, nan=0.0), np.nan_to_num(scores, nan=1.0)
     known = [column[~np.isnan(column)] for column in scores.T]
     means = [_mean(column[~np.isnan(column)]) for column in given.T]
-    rounds = Rounds(np.ascontiguousarray(low), np.ascontiguousarray(high), items, unlimited)
+    rounds = ItemScores(np.ascontiguousarray(low), np.ascontiguousarray(high), items, unlimited)
     return Scores(tuple(columns), np.array(means), rounds, {"rewards": known})
 
 
@@ -253,7 +254,7 @@ def from_means(
     spread = spread_for(upward, wanted)
     table = np.concatenate([make_items(upward, spread, size, seed, which) for which in range(sets)])
     found = table.mean(axis=0)
-    rounds = Rounds(table, table, size, items is None)
+    rounds = ItemScores(table, table, size, items is None)
     shown = 1.0 - found if within.minimize else found
     return Scores(names, shown, rounds, {"rewards": list(np.ascontiguousarray(table.T))})
 
@@ -305,7 +306,7 @@ def model_correlation(rates: Array, spread: float) -> float:
     return float(((p[0] * p[1]).mean() - m[0] * m[1])[0] / np.sqrt(variances[0] * variances[1])[0])
 
 
-def observed_correlation(rounds: Rounds) -> float:
+def observed_correlation(rounds: ItemScores) -> float:
     """Of the scores of the two best arms, where both are known; NaN if one of them is constant."""
     first, second = np.argsort(-rounds.low.mean(axis=0), kind="stable")[:2]
     known = (rounds.low == rounds.high)[:, [first, second]].all(axis=1)

@@ -12,7 +12,7 @@ from .models import Model
 class Ordered(Model):
     """Values that are compared, never averaged: any numbers, infinite ones among them.
 
-    No stopping rule for means computes with them; `Paired(wins=True)` counts who was better in each round.
+    No stopping rule for means computes with them; `designs.Wins` counts who was better in each round.
     positive  whether they must be at least 0, which a tolerance that is a factor needs
     """
 

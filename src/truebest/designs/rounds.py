@@ -1,0 +1,186 @@
+"""Rounds on common items: a sample is an arm's value on the item that all arms in the race are evaluated on.
+
+Values on one item go up and down together, and their differences vary far less than the values themselves. In
+which order items are taken follows from the experiment's seed alone; `kernels/paired.py` has the rule.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import _door
+from .._door import Array
+from .._former_name import FORMER_NAME
+from ..errors import InvalidInputError
+from ..kernels import paired
+from ..kernels._types import Indices
+from .base import Design, Terms
+from .independent import refuse_direct
+
+MOST_ITEMS = 10**7
+MOST_ARMS = 200  # every pair of arms has sums of its own
+WORST = "worst"
+
+
+@dataclass(frozen=True)
+class Rounds(Design):
+    """A value of every arm in the race on one item.
+
+    items     how many there are, if they are a closed set of which each is used once, in random order; None
+              for an unlimited source, from which every round draws an item of its own
+    failures  what becomes of a value that an arm does not give: "repeat" asks for it again; "worst" takes
+              what is worst for whatever is claimed; a number is the value that counts in its place
+    """
+
+    items: int | None = None
+    failures: str | float = "repeat"
+
+    state = "rounds", "RoundsState"
+    pull_fields = "round", "item"
+    version: ClassVar[int] = 1
+    words_for_failures: ClassVar[dict[str, str]] = {"repeat": "", WORST: ", taken at their worst"}
+    asked_by: ClassVar[str] = "items="  # the argument that asks for this design
+
+    def __post_init__(self) -> None:
+        if self.items is not None:
+            object.__setattr__(self, "items", _door.whole("items", self.items, 1, MOST_ITEMS, _ADVICE))
+        if not isinstance(self.failures, str):
+            object.__setattr__(self, "failures", _door.scalar("failures", self.failures))
+        elif self.failures not in self.words_for_failures:
+            raise InvalidInputError(
+                f"failures must be 'repeat', 'worst' or the value that a failure counts as, or 'loss' "
+                f"if arms are compared by wins, got {_door.short(self.failures)}; 'repeat' asks for the "
+                f"same value again."
+            )
+
+    # -- settings --------------------------------------------------------------------------------------
+
+    @classmethod
+    def is_meant(cls, kept: Mapping[str, Any]) -> bool:
+        """Whether settings, by field, are of this design."""
+        return kept.get("items") is not None and kept.get("compare") != "wins"
+
+    @classmethod
+    def of(cls, settings: Terms) -> Rounds:
+        """The design of these settings."""
+        return cls(settings.items.size, settings.failures)
+
+    def complete(self, settings: Terms, given: Collection[str]) -> None:
+        """Refuse what means over common items have no use for, or cannot be computed with."""
+        refuse_direct(settings)
+        self._refuse_others(settings, given)
+        limits = settings.model.limits
+        if limits is None or not math.isfinite(limits[1] - limits[0]):
+            raise InvalidInputError(
+                "items= needs bounds=(lo, hi) that every value respects, such as (0, 1) for a score, got "
+                "values without bounds; give bounds, or compare='wins' if only who is better counts."
+            )
+        self._refuse_the_rest(settings)
+
+    def _refuse_others(self, settings: Terms, given: Collection[str]) -> None:
+        """Refuse a strategy and a rule beside the design's own."""
+        extra = [name for field, name in _OWN.items() if field in given]
+        if extra:
+            raise InvalidInputError(
+                f"{self.asked_by} compares all arms in the race in every round, by a rule of its own, got "
+                f"{extra[0]}= too; leave {extra[0]} out."
+            )
+        if settings.order != "ask":
+            raise InvalidInputError(
+                f"{self.asked_by} takes values in the order of rounds, got order='arrival'; leave order out."
+            )
+
+    def _refuse_the_rest(self, settings: Terms) -> None:
+        """Refuse a value for failures that could not be told, and too many arms."""
+        how = self.failures
+        if not isinstance(how, str) and not (settings.model.allows(how) and abs(how) < 1e300):
+            raise InvalidInputError(
+                f"failures must be 'repeat', 'worst', or a value {settings.model.demand}, got {how:g}; it "
+                f"counts in the place of a value that an arm does not give."
+            )
+        self.parameters(len(settings.arms), settings.delta)
+
+    # -- words -----------------------------------------------------------------------------------------
+
+    def assumes(self, settings: Terms) -> str:
+        """For which values the promise holds."""
+        assert settings.model.limits is not None
+        low, high = settings.model.limits
+        if self.items is None:
+            return f"values in [{low:g}, {high:g}] on items drawn at random, the same for all arms of a round"
+        what = "this item" if self.items == 1 else f"these {self.items} items"
+        return f"the means over {what} and these answers in [{low:g}, {high:g}], taken in random order"
+
+    @property
+    def failure_words(self) -> str:
+        """What became of values that were not given; "" if they were asked for again."""
+        how = self.failures
+        return self.words_for_failures[how] if isinstance(how, str) else f", counted as {how:g}"
+
+    # -- mathematics -----------------------------------------------------------------------------------
+
+    def share(self, num_arms: int, tolerance: float) -> float:
+        """The weight of the comparator: a declared tolerance rests on pairs, and two arms are a pair."""
+        return 0.0 if num_arms < 3 else 0.25 if tolerance > 0.0 else 0.75
+
+    def parameters(self, num_arms: int, delta: float, tolerance: float = 0.0) -> Array:
+        """What the kernels are told; the tolerance for values in [0, 1].
+
+        A wrong statement about the best of means needs one of K - 1 fixed pairs.
+        Raises  InvalidInputError for too many arms
+        """
+        if num_arms > MOST_ARMS:
+            raise InvalidInputError(
+                f"at most {MOST_ARMS} arms can share items, got {num_arms}; every pair of arms is compared, "
+                f"so choose among parts of them first."
+            )
+        share = self.share(num_arms, tolerance)
+        params = np.zeros(paired.PARAMS)
+        params[paired.LEVEL] = -math.log(delta)
+        params[paired.PAIR_LEVEL] = math.log((num_arms - 1.0) / (1.0 - share)) - math.log(delta)
+        params[paired.SHARE], params[paired.TOLERANCE] = share, tolerance
+        params[paired.ITEMS] = math.inf if self.items is None else self.items
+        return params
+
+    @staticmethod
+    def blank(num_arms: int) -> tuple[Array, Array]:
+        """Pairs and arms before the first round."""
+        return np.zeros((paired.PAIR_ROWS, num_arms**2)), np.zeros((paired.ARM_ROWS, num_arms))
+
+
+def rounds_needed(params: Array, pairs: Array, arms: Array, leader: int, race: list[int]) -> list[float]:
+    """How many rounds each arm will have had in the end, if differences go on as they did.
+
+    The evidence of the best bet on the leader against arm i grows by its rate in every round; mixtures fall
+    short of it by about 1.4 nats. What is left of a closed set shortens the way.
+    """
+    level = params[paired.LEVEL] + 1.4 - math.log(params[paired.SHARE] or 1.0)
+    needed, items = [float(n) for n in arms[paired.ROUNDS]], float(params[paired.ITEMS])
+    for i in race:
+        if i != leader:
+            rate = paired.best_rate(pairs, arms, leader, i)
+            tau = level / rate if rate > 0.0 else math.inf
+            needed[i] = max(tau / (1.0 + tau / items) if tau < math.inf else items, max(arms[paired.ROUNDS]))
+    needed[leader] = max(n for i, n in enumerate(needed) if i != leader)
+    return needed
+
+
+_ADVICE = "it is how many items there are, each of which is used once at most"
+_OWN = {"chosen": "strategy", "stopping": "stopping"}  # fields of what the design has itself, and their names
+
+
+def shuffled(count: int, *key: int | str) -> Indices:
+    """0 ... count-1 in an order that looks random and follows from the key, on every machine and for ever.
+
+    Numerics: sorted by 64 bits of SHAKE-128 each; two of a million are equal with probability 3e-8.
+    """
+    text = "/".join(map(str, (FORMER_NAME, *key)))  # for ever: stored experiments continue in this order
+    words = np.frombuffer(hashlib.shake_128(text.encode()).digest(8 * count), np.dtype("<u8"))
+    order: Indices = np.argsort(words, kind="stable").astype(np.int64)
+    return order

@@ -1,0 +1,94 @@
+"""Rounds in which only wins count: who was better on the item of a round, not by how much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .. import _door
+from .._door import Array
+from ..errors import InvalidInputError
+from ..kernels import paired
+from ..theory.ordered import Ordered
+from .base import Terms
+from .rounds import Rounds
+
+LOSS = "loss"  # a failure counts as one
+
+
+@dataclass(frozen=True)
+class Wins(Rounds):
+    """Who is better, in a round of every arm in the race; without items, in rounds that share a moment.
+
+    failures  what `Rounds` knows, or "loss"
+    direct    whether it may be found that no arm wins against all others
+    """
+
+    direct: bool = False
+
+    state = "wins", "WinsState"
+    words_for_failures: ClassVar[dict[str, str]] = {
+        **Rounds.words_for_failures,
+        LOSS: ", counted as losses",
+    }
+    asked_by = "compare='wins'"
+
+    @classmethod
+    def is_meant(cls, kept: Mapping[str, Any]) -> bool:
+        """Whether settings, by field, are of this design."""
+        return kept.get("compare") == "wins"
+
+    @classmethod
+    def of(cls, settings: Terms) -> Wins:
+        """The design of these settings."""
+        items = None if settings.items is None else settings.items.size
+        return cls(items, settings.failures, settings.direct)
+
+    @classmethod
+    def usual(cls, kept: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings, by field, that follow from those that are given; refuses a scale of values."""
+        if "model" in kept:
+            raise InvalidInputError(
+                f"compare='wins' counts who was better in each round, and needs no bounds, sigma or model, "
+                f"got {_door.short(kept['model'])}; leave that out."
+            )
+        return {"model": Ordered(positive=kept.get("tolerance", 0.0) > 0.0), "failures": LOSS}
+
+    def complete(self, settings: Terms, given: Collection[str]) -> None:
+        """Refuse what rounds by wins have no use for."""
+        if self.direct and settings.tolerance:
+            raise InvalidInputError(
+                f"direct=True finds who wins against whom, and knows no tolerance, got tolerance="
+                f"{settings.tolerance:g}; leave one of them out."
+            )
+        self._refuse_others(settings, given)
+        self._refuse_the_rest(settings)
+
+    def assumes(self, settings: Terms) -> str:
+        """For which values the promise holds."""
+        rounds = "rounds whose odds do not depend on the rounds before"
+        if self.items is not None:
+            rounds = f"these {self.items} items and these answers, taken in random order"
+        exists = self.direct or len(settings.arms) == 2
+        return rounds if exists else f"{rounds}, if some arm wins against each other one"
+
+    def share(self, num_arms: int, tolerance: float) -> float:
+        """The weight of the comparator: it is a best arm's, and there may be none."""
+        return 0.0 if self.direct else super().share(num_arms, tolerance)
+
+    def parameters(self, num_arms: int, delta: float, tolerance: float = 0.0) -> Array:
+        """What the kernels are told; the tolerance as a part of the best.
+
+        A wrong statement about who wins against all needs one of K fixed pairs.
+        Raises  InvalidInputError for too many arms
+        """
+        params = super().parameters(num_arms, delta, tolerance)
+        params[paired.WINS], params[paired.TOLERANCE] = 1.0, 0.0
+        params[paired.RATIO] = 1.0 + tolerance if tolerance > 0.0 else 0.0
+        params[paired.ROUNDING] = 1e-14
+        if self.direct:
+            params[paired.DIRECT] = 1.0
+            params[paired.LEVEL] = params[paired.PAIR_LEVEL] = math.log(num_arms) - math.log(delta)
+        return params
