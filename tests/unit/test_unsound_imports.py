@@ -217,6 +217,11 @@ def forged_mean(lines: list[Line]) -> None:
     first(lines, "decided")["data"]["means"] = [1.78, 0.5, 0.5]
 
 
+def forged(key: str, value: Any) -> Callable[[list[Line]], object]:
+    """A decision that says something else of the arms than follows from its values."""
+    return lambda lines: first(lines, "decided")["data"].update({key: value})
+
+
 def without_reopening(lines: list[Line]) -> None:
     """A value is taken back, and the decision stays."""
     at = next(i for i, line in enumerate(lines) if line["kind"] == "reopened")
@@ -243,6 +248,14 @@ EVENTS: dict[str, tuple[Callable[[list[Line]], object], str]] = {
     "a value of another arm": (of_another_arm, "was not waited for"),
     "another value taken back": (retracts_another_value, "it takes back 0.1"),
     "a forged mean": (forged_mean, "does not follow"),
+    "forged intervals": (forged("lower", [0.0, 0.99, 0.99]), "does not follow"),
+    "forged evidence": (forged("statistic", 1e18), "does not follow"),
+    "a forged deviation": (forged("deviations", [-1.0, 0.1, 0.1]), "does not follow"),
+    "a forged end of an arm": (forged("ruled_out", [[3, 0.0], None, None]), "does not follow"),
+    "a number for the means": (forged("means", 0.5), "nothing was stored"),
+    "a number too long for a float": (forged("threshold", 10**400), "nothing was stored"),
+    "too few means": (forged("means", [0.5]), "nothing was stored"),
+    "a list for a mean": (forged("means", [[], 0.5, 0.5]), "nothing was stored"),
     "a decision that stays": (without_reopening, "nothing was stored"),
 }
 

@@ -114,15 +114,33 @@ def same_decision(found: Findings | None, record: Mapping[str, Any] | None) -> b
 
 
 def like_decision(found: Findings | None, record: Mapping[str, Any] | None, unit: float) -> bool:
-    """The same, and of the same means, but for rounding: other versions have summed in other orders.
+    """The same, and so is all that it says of the arms, but for rounding: other versions sum in other orders.
 
     unit  of the values
     """
     if found is None or record is None or not same_decision(found, record):
         return False
-    pairs = zip(found.means, record.get("means", ()), strict=True)
-    return all(
-        own == said
-        or (None not in (own, said) and math.isclose(own, said, rel_tol=ROUNDED, abs_tol=ROUNDED * unit))  # type: ignore[arg-type]
-        for own, said in pairs
+    try:
+        return _agree(found, Findings.from_record(record), unit)
+    except (ArithmeticError, LookupError, TypeError, ValueError):  # it is no such record
+        return False
+
+
+def _agree(found: Findings, said: Findings, unit: float) -> bool:
+    names = ["means", "lower", "upper"]
+    if any(one is not None for one in said.deviations):  # not in those of 0.1
+        names.append("deviations")
+    return (
+        all(getattr(found, name) == getattr(said, name) for name in ("rounds", "tied", "wins", "beaten"))
+        and (found.ruled_out == said.ruled_out or not any(found.ruled_out + said.ruled_out))
+        and all(_alike(getattr(found, name), getattr(said, name), unit) for name in names)
+        and _alike((found.statistic, found.threshold), (said.statistic, said.threshold), 1.0)
+    )
+
+
+def _alike(own: tuple[Any, ...], said: tuple[Any, ...], unit: float) -> bool:
+    """Whether numbers, or None, are the same but for rounding."""
+    return len(own) == len(said) and all(
+        a == b or (None not in (a, b) and math.isclose(a, b, rel_tol=ROUNDED, abs_tol=ROUNDED * unit))
+        for a, b in zip(own, said, strict=True)
     )
