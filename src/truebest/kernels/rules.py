@@ -16,6 +16,7 @@ from .comparator import eliminate, next_look, rank, standing
 from .divergences import BERNOULLI
 from .families import BOUNDED, cost_beyond, exceeds, interval
 from .layout import (
+    DECIDES,
     ELIMINATES,
     LEVEL,
     LOST,
@@ -183,6 +184,12 @@ def settled_with(params: Array, state: Array, arm: int) -> float:
     return float(state[SETTLED, arm] + (growth(params, t) - growth(params, state[OUT, arm])))
 
 
+@kernel("b1(const(f8[::1]))")
+def asks_all(params: Array) -> bool:
+    """Whether `may_stop` is sufficient by itself, and the statistic is not shown: then it is not needed."""
+    return bool(params[RULE] == STUDENT and params[DECIDES] != 0.0)
+
+
 @kernel("Tuple((f8, i8))(const(f8[::1]), const(f8[:, ::1]))")
 def statistic(params: Array, state: Array) -> tuple[float, int]:
     """The smallest pair statistic of the leader, or of "a is the best" for another arm; and the leader."""
@@ -200,11 +207,14 @@ def statistic(params: Array, state: Array) -> tuple[float, int]:
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)", apart=True)
 def evidence_up_to(params: Array, state: Array, b: int, a: int, tolerance: float, limit: float) -> float:
-    """The statistic of a pair if it is above a limit; else a number up to that, not less than 0."""
+    """The statistic of a pair if it is above a limit; if it is not shown, any number above it will do.
+
+    Else a number up to the limit, not less than 0.
+    """
     found = pair_ceiling(params, state, b, a, tolerance)
     if found > limit:
         found = pair_evidence(params, state, b, a, tolerance, limit)
-    if found > limit and params[RULE] == TILT:
+    if found > limit and params[DECIDES] == 0.0 and (params[RULE] == TILT or params[RULE] == STUDENT):
         found = pair_evidence(params, state, b, a, tolerance, -math.inf)
     return max(found, 0.0)
 

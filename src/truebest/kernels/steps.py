@@ -14,7 +14,7 @@ from ._types import Array, Indices
 from .decision import take
 from .layout import ELIMINATES, PULLS, SELECT, SHARE, Select, arm_of
 from .random import Words, open_stream, pull
-from .rules import growth, may_stop, statistic
+from .rules import asks_all, growth, may_stop, statistic
 from .tracking import in_the_race, leading_arm, out_since
 
 GOING, STOPPED, CUT_OFF, BAD_ACTION = 0, 1, 2, 3
@@ -84,6 +84,8 @@ def decide(
     K, action = state.shape[1], -1
     leader = leading_arm(state)
     if check and may_stop(params, state, leader, bound, t, last):
+        if level == levels.size - 1 and asks_all(params):
+            return STOPPED, action, leader, levels.size, bound
         z, leader = statistic(params, state)
         more = growth(params, t)
         while level < levels.size:

@@ -197,11 +197,14 @@ def minimum(
     Intervals are halved until each has a lower bound that is as good as the smallest value found; one after
     the other, so that nothing has to be kept. When pulls are few, f may have a minimum near each mean.
 
-    enough  the search ends as soon as Λ is known to be at most that, with -inf for the lower bound
+    enough  the search ends as soon as Λ is known to be at most that, with -inf for the lower bound, or above
+            that, with a lower bound that may be far from Λ; -inf for the whole search
     """
     upper, _ = descent(n_b, spread_b, n_a, spread_a, reach, enough)
     _, error = guess(n_b, spread_b, n_a, spread_a, reach)
-    lower, cells = math.inf, 0
+    lower, cells, above = math.inf, 0, math.inf
+    if enough > -math.inf:  # by so much that the whole search, too, would end above `enough`
+        above = enough + 2.0 * CLOSE * max(1.0, abs(upper))
     for part in range(3):
         depth, index, size = 0, 0, 1.0
         while index == 0 or depth > 0:
@@ -210,7 +213,7 @@ def minimum(
             upper, cells = min(upper, at_left, at_right), cells + 1
             if upper <= enough or cells > CELLS:
                 return -math.inf, upper
-            if bound < upper - CLOSE * max(1.0, abs(upper)) and depth < DEPTH:
+            if bound < min(upper - CLOSE * max(1.0, abs(upper)), above) and depth < DEPTH:
                 depth, index, size = depth + 1, 2 * index, 0.5 * size
                 continue
             lower = min(lower, bound)
@@ -292,7 +295,7 @@ def ceiling(params: Array, state: Array, b: int, a: int, tolerance: float) -> fl
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
 def pair_minimum(params: Array, state: Array, b: int, a: int, tolerance: float, enough: float) -> float:
-    """A certified lower bound of Λ of a pair; -inf where it cannot pass, and where Λ is at most `enough`."""
+    """A certified lower bound of Λ of a pair, see `minimum`; -inf where it cannot pass."""
     reach = reach_of(params, state, b, a, tolerance)
     if reach <= 0.0:
         return -math.inf
