@@ -42,7 +42,7 @@ def life(experiment: Any, rng: np.random.Generator) -> list[Any]:
     said: list[Any] = [experiment.status(), experiment.forecast(), experiment.ask(1)[0].arm]
     experiment.observe("a", [0.25, 0.5])
     experiment.observe({"b": [1.0], "c": 0.75})
-    experiment.observe([("c", 0.5), ("a", 0.25)])
+    experiment.observe([("c", 0.5), ("a", 0.25), ("c", 0.25)])  # judged in this order
     said.append(experiment.fail(1, "no answer"))
     said.append(experiment.reclaim())
     pulls = experiment.ask(3)
@@ -67,9 +67,11 @@ def test_it_behaves_like_an_experiment(service: Service) -> None:
     remote = service.create("same", ["a", "b", "c"], 0.1, worker="w", **given)
     assert life(remote, np.random.default_rng(1)) == life(local, np.random.default_rng(1))
     one, other = remote.history(), local.history()
-    assert [(e.kind, e.pull, e.arm, e.value) for e in one] == [
-        (e.kind, e.pull, e.arm, e.value) for e in other
+    seen = [
+        [(e.kind, e.pull, e.arm, e.value, (e.data or {}).get("together")) for e in log]
+        for log in (one, other)
     ]
+    assert seen[0] == seen[1]
     assert remote.verify().sound
     assert "same" in service.names("SAM")
     again = service.open("same")

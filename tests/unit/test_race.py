@@ -15,7 +15,7 @@ import truebest
 from truebest import ArmError, InvalidInputError
 from truebest.running.race import CLOCKS, Course
 from truebest.running.standings import Lap, Race, ratio_words, seconds
-from truebest.theory.ratios import Ratio
+from truebest.theory.ratios import Ratio, median_ratio
 
 
 def drawn(scales: dict[str, float], cv: float = 0.2, seed: int = 1) -> dict[str, Callable[[], Lap]]:
@@ -95,6 +95,16 @@ def test_a_ratio_has_an_interval_as_soon_as_rounds_allow() -> None:
     )
     assert str(found).startswith("undecided after 300 measurements in 150 rounds (the rounds ran out); ")
     assert "leads, not proven faster than" in str(found)
+
+
+def test_ratios_are_at_the_level_of_all_pairs() -> None:
+    """Whoever leads, as which one that is depends on the times."""
+    found = course(drawn(dict.fromkeys("abcdefgh", 1.0)), max_rounds=60)
+    level = math.log(8 * 7 / 0.05)
+    for one in found.standings[1:]:
+        expected = median_ratio(found.times(one.name), found.times(found.standings[0].name), level)
+        assert one.ratio == expected
+        assert expected.low > 0.0
 
 
 def test_a_tolerance_ends_a_race_of_equals() -> None:
