@@ -124,6 +124,16 @@ def test_much_evidence_takes_few_draws() -> None:
     assert found == {1}
 
 
+@pytest.mark.parametrize("pulls", [500_000, 2_000_000_000])
+def test_the_proposals_have_a_bound(pulls: int) -> None:
+    """They are enough at 125,000 nats; at 500 million none may be accepted, and -1 says so."""
+    state = state_of(Gaussian(), (1.0, 0.0, -0.5), (pulls, pulls, pulls))
+    params, room, stream = params_of(Gaussian(), 3), np.zeros(3), np.array([1, 3], np.uint64)
+    with np.errstate(over="ignore"):
+        found = {best_of_others(params, state, 0, room, stream) for _ in range(20)}
+    assert found == {1} if pulls == 500_000 else -1 in found
+
+
 def test_an_arm_alone_has_no_challenger() -> None:
     """-1, and nothing is drawn."""
     state, stream = state_of(Gaussian(), (1.0, 0.0), (5, 5)), np.array([1, 3], np.uint64)

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from support.commands import run
+from truebest._former_name import FORMER_NAME
+from truebest.experiment.store.postgres import SCHEMA
 from truebest.studies.paper.stability import kept_stability
 from truebest.studies.paper.table1 import joint_test, precise_table
 
@@ -75,6 +77,14 @@ def test_the_guide_to_the_paper_gives_the_kept_stability() -> None:
     moved = f"moved about {ebs.total_variation:.1f} times against {tas.total_variation:.0f}"
     errors = f"standard errors {ebs.total_variation_error:.2f} and {tas.total_variation_error:.1f}"
     assert f"{moved} (means of 1000 runs, {errors})" in " ".join(PAPER.split())
+
+
+def test_a_backup_has_the_schema_in_which_the_tables_are() -> None:
+    """A dump of another one is empty. Tables that were made under the former name stay where they are."""
+    guides = ROOT / "docs" / "guides"
+    now, before = ((guides / name).read_text() for name in ("live.md", "from-0.1-to-0.2.md"))
+    assert re.findall(r"--schema=(\w+)", now) == [SCHEMA, FORMER_NAME]
+    assert re.findall(r"--schema=(\w+)", before) == [FORMER_NAME]
 
 
 def test_there_is_something_to_test() -> None:

@@ -8,6 +8,7 @@
     challenger  "cost"       C = argmin_a W(B, a), W the transport cost; 0 where m_a >= m_B
                 "penalised"  C = argmin_a W(B, a) + log N_a
                 "resampled"  θ is drawn again until another arm than B is best: from that law, in a few draws
+                             and at most 10,000; then as "cost"
                 slack        ε is added to the gaps in W
     split       β            pull B with probability β, else C;
                 "ids"        β = N_B d_B/(N_B d_B + N_C d_C), d their divergences in W: N_C/(N_B + N_C) for
@@ -159,8 +160,9 @@ class TopTwo(Strategy):
     tracked     True follows β without chance, for every leader by itself; "pairs" for each of its challengers
     forced      True pulls an arm that has fewer than √t - K/2 pulls; none of the published ones does
     ties        "random" draws among equals; with "first" the lowest index wins, as it once did
-    draws       None draws a resampled challenger from its law; a number, by drawing again and again, and
-                after so many in vain takes the one of least cost: as "ttts" once did, after 100
+    draws       None draws a resampled challenger from its law, of at most 10,000 proposals, which are enough
+                for evidence of 100,000 nats; a number, by drawing again and again. After so many in vain it
+                takes the one of least cost: as "ttts" once did, after 100 draws
     """
 
     leader: str = "best"
