@@ -20,9 +20,8 @@ from e2e.test_identify_command import alive, numbers, script, wait_for
 from e2e.test_solve_command import COMMAND
 from support.commands import Ran, refused, run
 from truebest.cli._commands import Commands
-from truebest.cli._race_commands import competitors, needs_shell, shell_for
 from truebest.cli._timed import Timed
-from truebest.errors import InvalidInputError
+from truebest.cli.race import needs_shell
 
 JITTER = "sleep 0.0%d$(od -An -N1 -tu1 /dev/urandom | tr -d ' ')"
 
@@ -47,11 +46,6 @@ def start(*words: str, **how: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(["env", "--default-signal=INT", *COMMAND, "race", *words], **given)
 
 
-def csv_rows(file: str) -> list[dict[str, str]]:
-    """What a file of comma-separated values holds."""
-    return list(csv.DictReader(Path(file).read_text().splitlines()))
-
-
 def test_the_fastest_of_two_programs_is_found() -> None:
     """The sentence, a line for each, nothing of what they print; and no store is needed or made."""
     ran = race()
@@ -64,27 +58,6 @@ def test_the_fastest_of_two_programs_is_found() -> None:
     assert set(os.listdir()) == {"fast", "slow"}
 
 
-def test_files_can_be_read_by_what_reads_those_of_hyperfine() -> None:
-    """JSON, CSV and Markdown: the same names, all times, and what the race has found beside them."""
-    names = ["--export-json", "x.json", "--export-csv", "x.csv", "--export-markdown", "x.md"]
-    assert race(*names).code == 0
-    found = json.loads(Path("x.json").read_text())
-    best, other = found["results"]
-    assert [best["command"], other["command"]] == ["./fast", "./slow"]
-    assert {"mean", "stddev", "median", "user", "system", "min", "max", "times"} <= best.keys()
-    assert best["mean"] == pytest.approx(sum(best["times"]) / len(best["times"]))
-    assert 0.0 < best["user"] + best["system"] < best["mean"]
-    assert best["exit_codes"] == [0] * len(best["times"])
-    assert found["race"]["best"] == "./fast"
-    rows = csv_rows("x.csv")
-    assert list(rows[0]) == ["command", "mean", "stddev", "median", "user", "system", "min", "max"]
-    assert float(rows[0]["mean"]) == best["mean"]
-    lines = Path("x.md").read_text().splitlines()
-    assert lines[0] == "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |"
-    assert lines[2].startswith("| `./fast` | ")
-    assert lines[2].endswith(" | 1.00 |")
-
-
 def test_the_answer_as_json_and_csv() -> None:
     """On stdout, whole; remarks stay on stderr."""
     found = json.loads(race("--format", "json").out)
@@ -94,10 +67,10 @@ def test_the_answer_as_json_and_csv() -> None:
 
 
 def test_expect_is_for_continuous_integration() -> None:
-    """0 if the expected one is the fastest, 1 if another one is, 3 if that is open; 2 for an unknown name."""
+    """0 if the expected one is the fastest, 5 if another one is, 3 if that is open; 2 for an unknown name."""
     assert race("--expect", "./fast").code == 0
     ran = race("--expect", "./slow")
-    assert ran.code == 1
+    assert ran.code == 5
     assert "expected ./slow, but ./fast is faster." in ran.err
     assert race("--expect", "./slow", "--max-rounds", "2").code == 3
     refused(race("--expect", "slow"), "--expect must name a command of the race, got 'slow'")
@@ -153,19 +126,17 @@ def test_the_time_of_the_race_ends_a_run_and_does_not_count_it() -> None:
     )
 
 
-def test_commands_around_the_runs_are_done_and_not_timed() -> None:
-    """Setup and cleanup once for each, prepare before every run, also of the warm-up; a failure is told."""
-    around = [
-        "--setup",
-        "echo s >> log",
-        "--prepare",
-        "echo p >> log; sleep 0.03",
-        "--cleanup",
-        "echo c >> log",
-    ]
-    ran = race(*around, "--max-rounds", "2", "--warmup", "1", "--format", "json", first="true", second="true")
-    assert Path("log").read_text().split() == [*"ss", *"pppppp", *"cc"]
+def test_a_command_before_the_runs_is_not_timed() -> None:
+    """It is done before every run, also of the warm-up; one for each is for them in their order."""
+    ran = race(
+        *("--prepare", "echo p >> log; sleep 0.03", "--max-rounds", "2", "--warmup", "1", "--format", "json"),
+        first="true",
+        second="true",
+    )
+    assert Path("log").read_text().split() == ["p"] * 6
     assert json.loads(ran.out)["standings"][0]["least"] < 0.03
+    race("--prepare", "echo 1 >> each", "--prepare", "echo 2 >> each", "--warmup", "3", "--max-rounds", "1")
+    assert Path("each").read_text().split()[:6] == [*"111222"]
     refused(
         race("--prepare", "false"), "the command of --prepare, 'false', failed: it ended with exit code 1", 1
     )
@@ -173,10 +144,11 @@ def test_commands_around_the_runs_are_done_and_not_timed() -> None:
 
 
 def test_what_a_measured_command_leaves_running_is_killed() -> None:
-    """So that it does not slow down the next one; what --setup starts goes on, and may be what they need."""
+    """So that it does not slow down the next one; what --prepare starts goes on: they may need it."""
     try:
         race(
-            *("--setup", "sleep 1000 & echo $! >> kept", "--max-rounds", "2", "--warmup", "0"),
+            *("--prepare", "[ -e kept ] || { sleep 1000 & echo $! >> kept; }"),
+            *("--max-rounds", "2", "--warmup", "0"),
             first="sleep 1000 & echo $! >> left",
             second="true",
         )
@@ -189,50 +161,23 @@ def test_what_a_measured_command_leaves_running_is_killed() -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def test_parameters_make_competitors() -> None:
-    """Of a list and of a scan, in every combination, with their names."""
-    ran = race("-L", "t", "0.01,0.05", "--export-csv", "x.csv", first="sleep {t}", second="sleep 0.08")
-    assert ran.out.startswith("sleep 0.01 is faster than each other one")
-    assert {row["command"]: row["parameter_t"] for row in csv_rows("x.csv")} == {
-        "sleep 0.01": "0.01",
-        "sleep 0.05": "0.05",
-        "sleep 0.08": "",
-    }
-    made = competitors(["x {a} {n}"], ["{a}"], ("a", "p,q"), ("n", "0", "1"), "0.5")
-    assert [one.line for one in made] == ["x p 0", "x p 0.5", "x p 1", "x q 0", "x q 0.5", "x q 1"]
-    assert [one.name for one in made][:2] == ["p", "p a=p n=0.5"]
-    for given, part in (
-        ((["x", "y"], [], ("a", "1,2"), None, "1"), "no command has the parameter 'a'"),
-        ((["x {n}"], [], None, ("n", "3", "1"), "1"), "a first and a larger last number"),
-        ((["x {n}"], [], None, ("n", "1", "two"), "1"), "a first and a larger last number"),
-        ((["x"], [], None, None, "1"), "needs 2 to 200 commands, got 1"),
-        ((["x", "y"], ["a", "b", "c"], None, None, "1"), "3 names for 2 commands"),
-    ):
-        with pytest.raises(InvalidInputError, match=part):
-            competitors(*given)
+def test_commands_have_names() -> None:
+    """Their own, or those of --command-name, and all differ; there are at least two commands."""
+    ran = race("-n", "much", "-n", "much", "--format", "json", first="sleep 0.08", second="true")
+    assert {one["name"] for one in json.loads(ran.out)["standings"]} == {"much", "much (2)"}
+    refused(run("race", "true"), "needs 2 to 200 commands, got 1")
+    refused(race("-n", "a", "-n", "b", "-n", "c"), "3 names for 2 commands")
 
 
 def test_a_shell_runs_all_commands_if_one_needs_it() -> None:
-    """Pipes, redirections and variables do; a quoted one does not; one that was given has the last word."""
+    """Pipes, redirections and variables do; a quoted one does not."""
     for line in ("a | b", "a > b", "a; b", "a $x", "ls *", "X=1 a", "a && b", "(a)"):
         assert needs_shell(line), line
     for line in ("sort -n big", "grep 'a|b' file", r"grep a\|b file", "dd if=x of=y"):
         assert not needs_shell(line), line
-    assert shell_for(None, ["a", "a | b"]) == "/bin/sh"
-    assert (shell_for("none", ["a | b"]), shell_for("bash", ["a"])) == ("", "bash")
     ran = race(first="sleep 0.05 | cat", second="true")
     assert ran.out.startswith("true is faster than sleep 0.05 | cat")
     refused(race(first="nonsense"), "cannot be found: 'nonsense'")
-
-
-def test_output_goes_where_it_is_sent() -> None:
-    """To a file, or through."""
-    assert race("--output", "out.txt", "--max-rounds", "2").code == 3
-    assert set(Path("out.txt").read_text().split()) == {"LOUD"}
-    process = start("./slow", "./fast", "--max-rounds", "1", "--output", "inherit")
-    out, err = process.communicate(timeout=60)
-    assert "LOUD" in out
-    assert "LOUD" in err
 
 
 def test_processor_time_counts_with_measure_cpu() -> None:
@@ -257,9 +202,8 @@ def test_without_news_from_the_system_the_process_is_looked_at(monkeypatch: pyte
     assert lap.failed == "it ended with exit code 3; its stderr ends with: words"
 
 
-def test_what_cannot_be_written_is_refused_before_the_race() -> None:
+def test_a_malformed_number_is_refused() -> None:
     """In one sentence, with nothing run."""
-    refused(race("--export-json", "no/such/folder.json"), "cannot write to 'no/such/folder.json'")
     refused(race("--tolerance", "much"), "tolerance")
     refused(race("--warmup", "some"), "warmup")
 

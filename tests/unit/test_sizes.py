@@ -18,7 +18,6 @@ LONG_FUNCTIONS: dict[str, str] = {
     "running/identify.py:identify": "its arguments and what they mean take the lines",
     "cli/compare.py:compare": "every option is a line, and so is every sentence of --help",
     "simulation/runner.py:simulate": "its arguments and what they mean take the lines",
-    "cli/race.py:race": "every option is a line, and so is every sentence of --help",
 }
 
 

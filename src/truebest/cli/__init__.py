@@ -16,7 +16,7 @@ CODES = {
     BAD_INPUT: "bad input",
     UNDECIDED: "undecided (ask: wait, then ask again)",
     OVER: "ask: nothing more to ask, as the experiment is decided or was stopped",
-    OTHER: "identify --expect: another arm is the best",
+    OTHER: "--expect: another one is the best",
     INTERRUPTED: "interrupted by Ctrl-C, or by the loss of a cluster (129, 143: by SIGHUP, SIGTERM)",
 }
 

@@ -41,7 +41,6 @@ class Timed:
 
     line      as it was given
     shell     the shell that runs it, "" for none
-    output    where what it prints goes: DEVNULL, an open file, or None to let everything through
     timeout   seconds after which a run is stopped, None for never
     prepare   a command that runs before each run, and is not timed
     left      how many seconds the race has left
@@ -53,10 +52,9 @@ class Timed:
         line: str,
         commands: Commands,
         shell: str = "",
-        output: int | None = subprocess.DEVNULL,
         timeout: float | None = None,
     ) -> None:
-        self.line, self._commands, self._output = line, commands, output
+        self.line, self._commands = line, commands
         self._timeout = math.inf if timeout is None else timeout
         self._words = [shell, "-c", line] if shell else split(line, line)
         self._environment = environment()
@@ -73,15 +71,16 @@ class Timed:
     def _run(self, *, kill: bool) -> Lap:
         if self.prepare is not None:
             self.prepare.left = self.left
-            self.prepare.do("--prepare")
+            self.prepare._do()
         patience = min(self._timeout, self.left())
-        process = errors = None
+        process: subprocess.Popen[bytes] | None = None
+        errors: Tail | None = None
         try:
             with undisturbed():
                 begun = time.perf_counter()
                 process = self._start()
                 self._commands.note("+", process.pid)
-                errors = None if process.stderr is None else Tail(process.stderr)
+                errors = Tail(process.stderr)
             in_time = _wait(process, errors, begun + patience)
             wall = time.perf_counter() - begun
             if not in_time:
@@ -91,7 +90,7 @@ class Timed:
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             trouble = ending(process.returncode)
-            if trouble and errors is not None:
+            if trouble:
                 _read_rest(errors)
                 trouble += last_words(errors)
             return Lap(wall, used.ru_utime, used.ru_stime, trouble)
@@ -103,14 +102,14 @@ class Timed:
             if errors is not None:
                 errors.close()
 
-    def do(self, what: str) -> None:
-        """Run it without a clock, for what surrounds the measurements; Raises TruebestError if it fails.
+    def _do(self) -> None:
+        """Run it before a measurement; Raises TruebestError if it fails.
 
         What it leaves running goes on: it may be what the measured commands talk to.
         """
         lap = self._run(kill=False)
         if lap.failed:
-            raise TruebestError(f"the command of {what}, {self.line!r}, failed: {lap.failed}; fix it.")
+            raise TruebestError(f"the command of --prepare, {self.line!r}, failed: {lap.failed}; fix it.")
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._commands.over.is_set():
@@ -119,8 +118,8 @@ class Timed:
             return subprocess.Popen(
                 self._words,
                 stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=None if self._output is None else subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 bufsize=0,
                 env=self._environment,
                 start_new_session=True,
@@ -134,7 +133,7 @@ class Timed:
         return Lap(wall, failed=f"no end within {self._timeout:g} s, so it was stopped", late=True)
 
 
-def _wait(process: subprocess.Popen[bytes], errors: Tail | None, deadline: float) -> bool:
+def _wait(process: subprocess.Popen[bytes], errors: Tail, deadline: float) -> bool:
     """Wait until a process has ended, and read what it says on the way; False if time is up.
 
     What it left running in the background is not waited for.
@@ -143,8 +142,7 @@ def _wait(process: subprocess.Popen[bytes], errors: Tail | None, deadline: float
         poll = select.poll()
         if handle is not None:
             poll.register(handle, select.POLLIN)
-        if errors is not None:
-            poll.register(errors.file, select.POLLIN)
+        poll.register(errors.file, select.POLLIN)
         while True:
             left = deadline - time.perf_counter()
             if left <= 0.0:
@@ -154,7 +152,7 @@ def _wait(process: subprocess.Popen[bytes], errors: Tail | None, deadline: float
             ready = [fd for fd, _ in poll.poll(0.0 if handle is None else 1000.0 * min(left, LONGEST))]
             if has_ended(process) if handle is None else handle in ready:
                 return True
-            if errors is not None and errors.file.fileno() in ready and not errors.read():
+            if errors.file.fileno() in ready and not errors.read():
                 poll.unregister(errors.file)
 
 
