@@ -10,6 +10,7 @@ from .errors import StoreError as StoreError
 from .errors import SuspendedError as SuspendedError
 from .errors import TruebestError as TruebestError
 from .experiment.events import Event as Event
+from .experiment.experiment import Experiment as Experiment
 from .experiment.findings import RuledOut as RuledOut
 from .experiment.forecast import Forecast as Forecast
 from .experiment.pulls import Pull as Pull
@@ -20,7 +21,6 @@ from .running.identify import identify as identify
 from .running.race import race as race
 from .running.result import Result as Result
 from .running.standings import Race as Race
-from .running.stored import Experiment as Experiment
 from .simulation.difference import Difference as Difference
 from .simulation.plan import plan as plan
 from .simulation.planned import Plan as Plan

@@ -14,14 +14,14 @@ from ._numbers import to_seconds
 from ._output import check_writable
 
 if TYPE_CHECKING:
-    from ..running.stored import Experiment
+    from ..experiment.experiment import Experiment
 
 PICTURES = (".svg", ".png", ".pdf")
 
 
 def _opened(store: str | None, name: str) -> Experiment:
     url = store_url(store)
-    from ..running.stored import Experiment
+    from ..experiment.experiment import Experiment
 
     return Experiment.open(url, name)
 

@@ -9,9 +9,8 @@ state         what follows from the log, without I/O; the decision is taken here
 store/        where the log lives: memory, SQLite, PostgreSQL
 journal       keeps a state in step with its log; a change is a `turn`, worked out first and committed then
   reconnect     goes on after a lost connection
-experiment    `Experiment`: ask and tell, each one transaction
-  looking       what only reads
-  tending       what keeps it going, or ends it by hand
+experiment    `Experiment`: ask, tell and the rest; whatever changes something is one transaction
+  shown         what it shares with one behind a server: live view, picture, report
   pulls         what is asked
   leases        who has a pull, and for how long
   values        what is told

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Self, TypeVar, Unpack, overload
 
@@ -19,19 +19,23 @@ from .._signature import spelled_out
 from ..errors import InvalidInputError, SuspendedError
 from ..strategies import Strategy
 from . import events
-from .events import Entry
+from .course import Course
+from .events import Entry, Event, event_of
+from .forecast import Forecast, forecast, uniform_samples
 from .imports import import_log
-from .leases import expired, worker_name
+from .journal import Journal
+from .leases import Hold, expired, is_gone, refuse_unknown, worker_name
 from .names import check_name
 from .pulls import Pull, Pulls, pull_seed
 from .settings import DECLARED, NO_NEW_ARMS, Given, Request, Settings, read_settings
+from .shown import Shown
 from .state import State
-from .status import suspension
+from .status import Status, status_of, suspension
 from .store import open_store
 from .store._base import Store
-from .tending import Tending
 from .turn import Turn
 from .values import check_reason, check_value, from_before, listed_pairs
+from .verification import Verification, verify
 
 Answer = TypeVar("Answer")
 
@@ -40,11 +44,15 @@ AT_ONCE = 0.05  # seconds of choosing after which what is chosen is committed, s
 _HOW_MANY = "it is how many pulls to issue at once"
 
 
-class Experiment(Tending):
+class Experiment(Shown):
     """A running identification. Create one with `create`, or resume one with `open`."""
 
     def __init__(self, store: Store, name: str, settings: Settings, worker: str | None = None) -> None:
-        super().__init__(store, name, settings, worker)
+        self.name, self.settings = name, settings
+        self.lease = settings.lease  # of the pulls that are issued here
+        self._store = store
+        self._worker = None if worker is None else worker_name(worker)
+        self._journal = Journal(store, name, settings)
         self._index = {arm: i for i, arm in enumerate(settings.arms)}
 
     @classmethod
@@ -130,6 +138,23 @@ class Experiment(Tending):
         """
         place = open_store(store)
         return cls.open(place, import_log(place, file, name).name)
+
+    @property
+    def worker(self) -> str:
+        """The name of this worker, which is kept with its pulls."""
+        return self._worker or worker_name(None)
+
+    @property
+    def decided(self) -> bool:
+        """Whether this process knows of a decision; `status` asks the store."""
+        known = self._journal.known
+        return known is not None and known.decision is not None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether this process knows that somebody stopped it; `status` asks the store."""
+        known = self._journal.known
+        return known is not None and known.stopped is not None
 
     # -- ask and tell ----------------------------------------------------------------------------------
 
@@ -309,7 +334,71 @@ class Experiment(Tending):
 
         self._commit(work, 1)
 
-    # -- the rest ---------------------------------------------------------------------------------------
+    # -- keep it going, or end it by hand -----------------------------------------------------------
+
+    def renew(self, pull: int | Pull | Iterable[int | Pull]) -> int:
+        """Say that a pull, or each of several, is still being evaluated: its lease begins anew.
+
+        For pulls that take longer than a lease; call it a few times within one. `identify` does so by itself.
+        Returns  how many of them are still pending, and were renewed; the others were settled, or lapsed
+        """
+        pulls = pull if isinstance(pull, Iterable) else [pull]
+        numbers = [self._number(one) for one in pulls]
+        with self._journal.reading() as state:
+            held = [n for n in numbers if n in state.open and state.open[n].out and n not in state.violated]
+        if held and self.lease is not None:
+            self._journal.renew(held, self.lease)
+        return len(held)
+
+    def reclaim(self, worker: str | None = None) -> int:
+        """Let pending pulls lapse now, so that they are issued again first; returns how many.
+
+        For workers that died. If one lives after all, a pull is evaluated twice, and the first value counts.
+        worker  only the pulls of the worker of that name; by default all
+        """
+
+        def work(turn: Turn) -> int:
+            if worker is not None:
+                refuse_unknown(worker, turn.state.open, self.name)
+            return _take_back(turn, lambda name: worker is None or name == worker)
+
+        return self._journal.transact(work)
+
+    def take_over(self, *, begins: bool = True) -> int:
+        """`reclaim` the pulls of workers that surely work no more; returns how many.
+
+        These are processes of this host that have ended. Other workers have until their leases end.
+        begins  whether this worker has just begun: then pulls under its own name are from an earlier one, and
+                those without a name are from version 0.1, which took over everything
+        """
+        earlier = (None, self.worker) if begins else ()
+        return self._journal.transact(
+            lambda turn: _take_back(turn, lambda name: name in earlier or is_gone(name))
+        )
+
+    def delete(self) -> None:
+        """Delete the experiment and its log from the store, for good."""
+        self._store.delete(self.name)
+
+    def stop(self, reason: str = "no reason given") -> Status:
+        """End the experiment undecided, for good: no pull is issued and no result counts any more.
+
+        The leader, and how far below the best it can be at most, are recorded. An experiment that is decided,
+        or was stopped before, stays as it is.
+        Returns  the status, in which `decision` or `stopped` is set
+        """
+        why = check_reason(reason)
+
+        def work(turn: Turn) -> None:
+            turn.decide()
+            if turn.state.over:
+                return
+            now = status_of(self.name, turn.state)
+            found = {"leader": now.leader, "shortfall": now.shortfall, "samples": now.samples}
+            turn.record(Entry(events.STOPPED, data={"reason": why, **found}))
+
+        self._journal.transact(work)
+        return self.status()
 
     def close(self) -> None:
         """Close the store's connections."""
@@ -323,6 +412,43 @@ class Experiment(Tending):
 
     def __repr__(self) -> str:
         return f"Experiment({self._store.place!r}, {self.name!r}, {len(self.settings.arms)} arms)"
+
+    # -- look ---------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """Where the experiment stands."""
+        with self._journal.reading() as state:
+            return status_of(self.name, state, self._hold(state))
+
+    def forecast(self) -> Forecast:
+        """How many more samples, and of which arms, if the estimated means are the true ones."""
+        with self._journal.reading() as state:
+            now = state.copy()  # it may take seconds, and nobody is to wait for it
+        return forecast(now)
+
+    def uniform_samples(self) -> int | None:
+        """How many samples uniform sampling would take in total, if the estimated means are the true ones.
+
+        None before every arm has a result, where the leading arms are too close, and for two arms, where
+        every strategy is uniform.
+        """
+        with self._journal.reading() as state:
+            now = state.copy()
+        return uniform_samples(now) if len(now.settings.arms) > 2 else None
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """`history` one event at a time, for a log that is too long to hold in memory."""
+        line = _door.whole("after", after, 0, 2**53, "it is the seq of an event")
+        for entry in self._journal.lines(line):
+            yield event_of(entry, self.settings.arms)
+
+    def course(self) -> Course:
+        """How it got where it is, for charts: follows the log from its first line, see `Course`."""
+        return Course(self._store, self.name, self.settings)
+
+    def verify(self) -> Verification:
+        """Read the whole log, check every line against its hash, and check whether the decision follows."""
+        return verify(self._store, self.name, self.settings.strategy)
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -373,6 +499,34 @@ class Experiment(Tending):
                     f"experiment {self.name!r} is suspended: {suspension(state)}; what was told is recorded."
                 )
         return answer
+
+    def _hold(self, state: State) -> Hold | None:
+        """What the decision waits for."""
+        pull = state.hole
+        if pull is None:
+            return None
+        item = state.open[pull]
+        since, renewed = self._journal.lease_of(pull)
+        until = item.deadline if renewed is None or item.deadline is None else max(renewed, item.deadline)
+        return Hold(pull, self.settings.arms[item.arm], item.worker, since, until, item.out)
+
+    def _number(self, pull: int | Pull) -> int:
+        if isinstance(pull, Pull):
+            if pull.seed != pull_seed(self.settings.seed, pull.id):
+                raise InvalidInputError(
+                    f"pull {pull.id} belongs to another experiment, not to {self.name!r}; tell it there."
+                )
+            return pull.id
+        return _door.whole("a pull", pull, 1, 2**53, "give the id of a pull that ask issued")
+
+
+def _take_back(turn: Turn, whose: Callable[[str | None], bool]) -> int:
+    """Let the pending pulls of some workers lapse; returns how many."""
+    out = [pull for pull, item in turn.state.open.items() if item.out and whose(item.worker)]
+    out = [pull for pull in out if pull not in turn.state.violated]
+    for pull in out:
+        turn.record(Entry(events.LAPSED, pull, turn.state.open[pull].arm, data={"reclaimed": True}))
+    return len(out)
 
 
 def _why_none(state: State) -> str:

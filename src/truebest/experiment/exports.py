@@ -16,7 +16,7 @@ from typing import Any
 from .._records import csv_lines, plain
 from .about import without_stderr
 from .events import Event
-from .looking import Looking
+from .shown import Shown
 
 EVENT = ("seq", "time", "kind", "pull", "arm", "value", "data")
 FORM = {"export": 2}  # what an export that has an end begins with; those of 0.1 and 0.2 have neither
@@ -55,7 +55,7 @@ def json_record(event: Event) -> dict[str, Any]:
     return dict(plain(record))
 
 
-def exported(experiment: Looking, format: str) -> Iterator[str]:
+def exported(experiment: Shown, format: str) -> Iterator[str]:
     """The log line by line, without line ends, as it is read: it may be longer than the memory.
 
     format  "jsonl", "csv" or "json"
@@ -74,7 +74,7 @@ def exported(experiment: Looking, format: str) -> Iterator[str]:
         yield json.dumps({"experiment": name, "end": seal.to_dict()})
 
 
-def _sealed(experiment: Looking, seal: Seal) -> Iterator[dict[str, Any]]:
+def _sealed(experiment: Shown, seal: Seal) -> Iterator[dict[str, Any]]:
     for record in map(json_record, experiment.events()):
         seal.take(record)
         yield record

@@ -14,10 +14,10 @@ from ..experiment.forecast import Forecast
 from ..experiment.leases import worker_name
 from ..experiment.pulls import Pull, Pulls
 from ..experiment.settings import Settings
+from ..experiment.shown import Shown
 from ..experiment.status import Status
 from ..experiment.values import check_reason, check_value, listed_pairs, listed_rows
 from ..experiment.verification import Verification
-from ..running.stored import Shown
 from .wire import Wire, Wired
 
 PAGE = 10_000  # lines of the log that are fetched at once
@@ -114,10 +114,6 @@ class RemoteExperiment(Wired, Shown):
         """How many samples uniform sampling would take in total, if the estimated means are the true ones."""
         found: int | None = self._get("forecast")["uniform_samples"]
         return found
-
-    def history(self, after: int = 0) -> list[Event]:
-        """The log, from its first line or from the one after line `after`."""
-        return list(self.events(after))
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """`history` one event at a time, for a log that is too long to hold in memory."""

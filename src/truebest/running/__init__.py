@@ -4,7 +4,6 @@ identify  `identify` and `aidentify`: start pulls and wait for them
 run       what both share: budgets, pulls under way, what becomes of an outcome
 heart     renews the leases of pulls while a run lives
 result    what they return
-stored    `Experiment` with its live view, its picture and its `report`
 race      `race`: rounds of measurements, until the fastest is proven; `standings` is what it returns
 view      whether, where and how often to show a run
 frame     one moment of it: its `arms` as lines for a `terminal` or as a `page` for a notebook

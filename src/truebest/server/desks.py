@@ -14,11 +14,11 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from ..errors import InvalidInputError, StoreError, TruebestError
+from ..experiment.experiment import Experiment
 from ..experiment.names import check_name
 from ..experiment.overview import overview
 from ..experiment.pulls import Pulls
 from ..experiment.store import Store
-from ..running.stored import Experiment
 from .gathered import Gathered
 from .live import Live
 from .problems import ProblemError

@@ -24,10 +24,10 @@ from .._text import harmless
 from ..errors import StoreError, TruebestError
 from ..experiment.course import Course, Points
 from ..experiment.events import Event
+from ..experiment.experiment import Experiment
 from ..experiment.exports import json_record
 from ..experiment.forecast import Forecast
 from ..experiment.status import Status
-from ..running.stored import Experiment
 from . import views
 
 EVERY = 0.3  # seconds between two looks at the store, and between two messages

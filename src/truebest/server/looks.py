@@ -11,9 +11,9 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response, StreamingResponse
 
 from ..errors import InvalidInputError, TruebestError
+from ..experiment.experiment import Experiment
 from ..experiment.exports import exported, json_record
 from ..running.sentences import headline
-from ..running.stored import Experiment
 from . import bodies
 from .answers import as_json, file_name
 from .desks import Desks

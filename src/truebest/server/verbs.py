@@ -14,11 +14,11 @@ from .._door import known_arguments
 from ..designs.rounds import MOST_ITEMS
 from ..errors import InvalidInputError, StoreError, TruebestError
 from ..experiment.choices import recall_model, recall_rule, recall_strategy
+from ..experiment.experiment import Experiment
 from ..experiment.items import ItemSet, recall_items
 from ..experiment.pulls import Pull
 from ..experiment.settings import Given
 from ..experiment.values import listed_rows
-from ..running.stored import Experiment
 from . import bodies
 from .answers import as_json
 from .desks import Desk, Desks

@@ -1,31 +1,31 @@
-"""`Experiment` as `import truebest` offers it: also with its live view, its picture and its report.
+"""What people see of an experiment, here or behind a server: its live view, its picture and its report.
 
-`Shown` has these three for whatever can be read like an experiment; one behind a server can, too.
+All of it is made in packages above, by functions that are found by name.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from .. import _door
 from .._files import write_whole
-from ..experiment import experiment as core
-from ..experiment.checks import seconds
-from ..experiment.events import Event
-from ..experiment.forecast import Forecast
-from ..experiment.settings import Settings
-from ..experiment.status import Status
-from .report import page
-from .view import View
+from .checks import seconds
+from .events import Event
+from .forecast import Forecast
+from .settings import Settings
+from .status import Status
 
 
 class Shown(ABC):
-    """What people see of an experiment."""
+    """What can be read of an experiment, and what is made of it."""
 
+    name: str
     settings: Settings
 
     @abstractmethod
@@ -44,6 +44,10 @@ class Shown(ABC):
     def uniform_samples(self) -> int | None:
         """How many samples uniform sampling would take in total, if the estimated means are the true ones."""
 
+    def history(self, after: int = 0) -> list[Event]:
+        """The log, from its first line or from the one after line `after`."""
+        return list(self.events(after))
+
     def watch(self, every: float = 1.0, timeout: float | None = None) -> Status:
         """Show the live view until the experiment is decided or stopped, whoever works on it.
 
@@ -52,22 +56,18 @@ class Shown(ABC):
         Returns  the last status
         """
         pause = seconds("every", every)
-        end = None if timeout is None else time.monotonic() + seconds("timeout", timeout)
-        with View(self, True, None) as view:
+        end = math.inf if timeout is None else time.monotonic() + seconds("timeout", timeout)
+        with import_module("truebest.running.view").View(self, True, None) as view:
             while True:
                 now = self.status()
-                if now.decision is not None or now.stopped is not None:
-                    return now
-                if end is not None and time.monotonic() >= end:
+                if now.decision is not None or now.stopped is not None or time.monotonic() >= end:
                     return now
                 time.sleep(pause)
                 view.update()
 
     def plot(self) -> Any:
         """A picture of the means' differences and of where the samples went: a Matplotlib figure."""
-        from ..plots.identification import draw
-
-        return draw(self.status())
+        return import_module("truebest.plots.identification").draw(self.status())
 
     def report(self, output: str | os.PathLike[str] | None = None, *, log_lines: int = 1000) -> str:
         """One self-contained HTML page for whoever must decide: what is best, how sure that is, what it took.
@@ -77,11 +77,8 @@ class Shown(ABC):
         Returns    the page
         """
         most = _door.whole("log_lines", log_lines, 0, 2**53, "it is how many lines of the log to show")
-        text = page(self.status(), self.settings, self.events(), self.uniform_samples(), most)
+        make = import_module("truebest.running.report").page
+        page: str = make(self.status(), self.settings, self.events(), self.uniform_samples(), most)
         if output is not None:
-            write_whole(output, text)
-        return text
-
-
-class Experiment(core.Experiment, Shown):
-    """A running identification. Create one with `create`, or resume one with `open`."""
+            write_whole(output, page)
+        return page
