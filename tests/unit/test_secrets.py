@@ -24,6 +24,16 @@ STORE = ("--store", "sqlite:///runs.db")
         "psql postgresql://me:hunter2@host/db",
         "./run sk-hunter2AbCdEf0123456789",
         "./run --password 'hunter2 and more'",
+        './run --secret="a \\"quoted hunter2" b',
+        "DB_PASS=hunter2 ./run",
+        "./run --pass hunter2",
+        "curl -u alice:hunter2 https://host/a",
+        "curl --user=alice:hunter2 https://host/a",
+        "mysql -uroot -phunter2 db",
+        "sshpass -p hunter2 ssh host",
+        "psql postgres://me:hunter2/x@host/db",
+        "./run sk-hunter2",
+        "./run glpat-hunter2",
     ],
 )
 def test_a_credential_is_not_in_the_stored_form(command: str) -> None:

@@ -10,19 +10,21 @@ from .._text import shortened
 LONGEST = 60  # characters of a command
 STDERR = "; its stderr ends with: "  # how version 0.2 began the part of a reason that is no longer stored
 
-_SECRET = r"[\w.-]*(?:key|token|secret|passw\w*|pwd|auth\w*|credential\w*|cookie|bearer)"
-_NAMED = re.compile(
-    rf"(?i)({_SECRET}[\"']?(?:\s*[=:]\s*|\s+))(?:bearer\s+|basic\s+)?(\"[^\"]*\"|'[^']*'|\S+)"
-)
-_IN_URL = re.compile(r"(://)[^/\s@]+@")
+_SECRET = r"[\w.-]*(?:key|token|secret|pass(?:\b|in\b|w\w*|_\w*)|pwd?\b|auth\w*|credential\w*|cookie|bearer)"
+_QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\S"  # a part of a word, as a shell reads it
+_NAMED = re.compile(rf"(?i)({_SECRET}[\"']?(?:\s*[=:]\s*|\s+))(?:bearer\s+|basic\s+)?(?:{_QUOTED})+")
+_IN_URL = re.compile(r"(://)\S*@")
+_LOGIN = re.compile(r"(?<!\S)(-u|-a|--user|--auth)(\s+|=)[\"']?[^\s:\"']+:\S+")  # of curl, NAME:PASSWORD
+_ATTACHED = re.compile(r"(?<!\S)(sshpass\s+-p\s*|(?:mysql|mariadb)\w*\b[^|;&]*?\s-p)\S+")
+_KNOWN = re.compile(r"\b(?:[sp]k-|[sr]k_|gh[opsur]_|github_pat_|glpat-|xox[a-z]-|hf_|AKIA|ey[JI])[\w.-]{4,}")
 _RANDOM = re.compile(r"(?=[\w+/=-]*\d)(?=[\w+/=-]*[A-Za-z])[\w+=-]{20,}")
 
 
 def abbreviated(command: str) -> str:
     """A shortened form without what looks like a credential, and a hash by which it is recognised."""
     text = _IN_URL.sub(r"\1***@", command)
-    text = _NAMED.sub(r"\1***", text)
-    text = _RANDOM.sub("***", text)
+    text = _NAMED.sub(r"\1***", _LOGIN.sub(r"\1\2***", _ATTACHED.sub(r"\1***", text)))
+    text = _RANDOM.sub("***", _KNOWN.sub("***", text))
     digest = hashlib.blake2b(command.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     return f"{shortened(' '.join(text.split()), LONGEST)} [{digest}]"
 
