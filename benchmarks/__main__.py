@@ -6,7 +6,17 @@ import platform
 import sys
 from importlib import import_module
 
-PARTS = ("startup", "weights", "exploration", "simulation", "cluster", "paired", "experiment", "race")
+PARTS = (
+    "startup",
+    "weights",
+    "exploration",
+    "simulation",
+    "cluster",
+    "paired",
+    "experiment",
+    "long_logs",
+    "race",
+)
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 _FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # what makes a spreadsheet run a cell that begins with it
@@ -42,14 +43,21 @@ def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _cell(value: Any) -> str:
-    if value is None:
-        return ""
     if hasattr(value, "tolist"):
         value = value.tolist()
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return _text_cell(value)
     if isinstance(value, dict | list | tuple | bool):
-        text = json.dumps(plain(value))
-    elif isinstance(value, str):
-        text = "'" + value if value.startswith((*_FORMULA, "'")) else value
-    else:
-        return str(value)
-    return '"' + text.replace('"', '""') + '"' if _QUOTED & set(text) else text
+        return _quoted(json.dumps(plain(value)))
+    return str(value)
+
+
+@lru_cache(1000)  # a column of texts has the same ones again and again
+def _text_cell(text: str) -> str:
+    return _quoted("'" + text if text.startswith((*_FORMULA, "'")) else text)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.intersection(text) else text

@@ -118,6 +118,15 @@ class Order:
                 raise DamagedLogError(entry.seq, "it is of a round, or of an item, that does not exist")
             self.seq = entry.seq
 
+    def note_plain(self, entries: Iterable[Entry]) -> None:
+        """Remember plain lines that the state has taken in (`stretches`): they can follow each other."""
+        for entry in entries:
+            if entry.kind == events.ASKED:
+                self._arms.append(entry.arm)  # type: ignore[arg-type]
+            else:
+                self._values[entry.pull] = entry.value  # type: ignore[index]
+            self.seq = entry.seq
+
     def _note(self, entry: Entry) -> bool:
         """Remember what later lines are compared with; whether it asks for a new pull."""
         pull, arm = entry.pull, entry.arm

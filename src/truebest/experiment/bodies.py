@@ -10,13 +10,14 @@ a round offset near the values, which costs no bits and may be chosen again at a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..kernels import alarm, comparator, decision, families, rules, tracking
 from ..kernels._types import Array, Flags, Indices
-from ..kernels.exact import round_offset
+from ..kernels.exact import FARTHEST, round_offset
 from ..kernels.layout import (
     ALARM,
     LEVEL,
@@ -86,6 +87,24 @@ class Bodies:
         if self._far < abs(body[MEANS, arm]) < math.inf and abs(self._best()) > self._far:
             return self.choose_offset()
         return False
+
+    def steer(self, arms: list[int], values: list[float]) -> None:
+        """Count signed values into what the strategy sees, `is_plain` each, so that the offset stays."""
+        params = self.unordered.copy()
+        params[ALARM] = 0.0
+        none = np.zeros(len(arms), np.bool_)  # after which the rule would be asked
+        decision.advance(np.array(arms, np.int64), np.array(values), none, none, params, self.steering)
+
+    def is_plain(self) -> Callable[[float], bool]:
+        """A test of values as given: whether one could be told, and cannot move the offset."""
+        if self.offset is None:
+            return lambda value: False  # noqa: ARG005
+        model, middle = self.settings.model, self.signed(self.offset)
+        most = min(1e100 * model.unit, FARTHEST * model.finest)
+        apart = 0.5 * _FAR * min(self.model.finest, model.finest)
+        low, high = max(middle - apart, -most), min(middle + apart, most)
+        allows = model.allows
+        return lambda value: low <= value <= high and allows(value)
 
     @property
     def told(self) -> Array:

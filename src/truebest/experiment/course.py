@@ -16,6 +16,7 @@ from .reconnect import patiently
 from .settings import Settings
 from .status import Status, status_of
 from .store._base import Store
+from .stretches import replay
 
 MOST_POINTS = 400
 AT_ONCE, LEAST_AT_ONCE = 500, 4  # points of one step: the former over K, as a point costs about K
@@ -99,12 +100,12 @@ class Course:
             part.append(line)
             results += line.kind == TOLD
             if results >= spacing:
-                self._state.replay(part)
+                replay(self._state, part)
                 part = []
                 if not self._state.partial:
                     self.points.add(status_of(self._name, self._state))
                     results = 0
-        self._state.replay(part)
+        replay(self._state, part)
         if results:
             self.points.add(status_of(self._name, self._state))
 

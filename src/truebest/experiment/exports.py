@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from json.encoder import encode_basestring_ascii
+from operator import add
 from typing import Any
 
 from .._records import csv_lines, plain
@@ -21,6 +23,10 @@ from .shown import Shown
 EVENT = ("seq", "time", "kind", "pull", "arm", "value", "data")
 FORM = {"export": 2}  # what an export that has an end begins with; those of 0.1 and 0.2 have neither
 
+_KEYS = tuple(f'"{key}": ' for key in EVENT)
+_sorted = json.JSONEncoder(sort_keys=True).encode  # to make an encoder takes longer than to use it
+_indented = json.JSONEncoder(indent=2, allow_nan=False).encode
+
 
 class Seal:
     """What an export ends with: the number of its lines, and a hash of them."""
@@ -30,21 +36,39 @@ class Seal:
 
     def take(self, record: Mapping[str, Any]) -> None:
         """The next line, as it is written; KeyError if it has not all columns."""
-        text = json.dumps([record[key] for key in EVENT], sort_keys=True)
+        self.take_columns([record[key] for key in EVENT])
+
+    def take_columns(self, columns: Sequence[Any]) -> list[str]:
+        """The same from its columns; returns these as JSON, with the keys of the data as they stand."""
+        texts = list(map(_json, columns))
+        data = columns[-1]
+        text = f"[{', '.join(texts[:-1])}, {_sorted(data) if data else texts[-1]}]"
         self._lines += 1
         self._hash.update(f"{text}\n".encode())
+        return texts
 
     def to_dict(self) -> dict[str, Any]:
         """Of the lines so far."""
         return {"lines": self._lines, "hash": self._hash.hexdigest()}
 
 
+def _json(value: Any) -> str:
+    """What `json.dumps` writes, at once for what most columns hold."""
+    kind = type(value)
+    if kind is str:
+        return encode_basestring_ascii(value)
+    if kind is int or (kind is float and math.isfinite(value)):
+        return repr(value)
+    return "null" if value is None else json.dumps(value)
+
+
 def event_record(event: Event) -> dict[str, Any]:
     """A line of the log by name of column; the end of a command's stderr, perhaps a secret, left out."""
-    record = {key: getattr(event, key) for key in EVENT}
-    if event.data and isinstance(event.data.get("reason"), str):
-        record["data"] = {**event.data, "reason": without_stderr(event.data["reason"])}
-    return record
+    data = event.data
+    if data and isinstance(data.get("reason"), str):
+        data = {**data, "reason": without_stderr(data["reason"])}
+    columns = (event.seq, event.time, event.kind, event.pull, event.arm, event.value, data)
+    return dict(zip(EVENT, columns, strict=True))
 
 
 def json_record(event: Event) -> dict[str, Any]:
@@ -52,7 +76,8 @@ def json_record(event: Event) -> dict[str, Any]:
     record = event_record(event)
     if event.value is not None and math.isinf(event.value):
         record["value"] = str(event.value)
-    return dict(plain(record))
+    record["data"] = plain(record["data"])
+    return record
 
 
 def exported(experiment: Shown, format: str) -> Iterator[str]:
@@ -64,32 +89,33 @@ def exported(experiment: Shown, format: str) -> Iterator[str]:
     if format == "csv":
         rows = ({"experiment": name, **event_record(event)} for event in experiment.events())
         yield from csv_lines(rows, ["experiment", *EVENT])
-    elif format == "json":
-        yield from _document(name, experiment.settings.to_record(), _sealed(experiment, seal), seal)
-    else:
-        form: dict[str, Any] = FORM
-        for record in _sealed(experiment, seal):
-            yield json.dumps({"experiment": name, **form, **record}, allow_nan=False)
-            form = {}
-        yield json.dumps({"experiment": name, "end": seal.to_dict()})
-
-
-def _sealed(experiment: Shown, seal: Seal) -> Iterator[dict[str, Any]]:
-    for record in map(json_record, experiment.events()):
-        seal.take(record)
-        yield record
+        return
+    records = map(json_record, experiment.events())
+    if format == "json":
+        yield from _document(name, experiment.settings.to_record(), records, seal)
+        return
+    head = f'{{"experiment": {_json(name)}, '
+    form = json.dumps(FORM)[1:-1] + ", "
+    for record in records:
+        texts = seal.take_columns(list(record.values()))
+        yield f"{head}{form}{', '.join(map(add, _KEYS, texts))}}}"
+        form = ""
+    yield json.dumps({"experiment": name, "end": seal.to_dict()})
 
 
 def _document(
     name: str, settings: dict[str, Any], records: Iterator[dict[str, Any]], seal: Seal
 ) -> Iterator[str]:
     """One JSON document."""
-    head = json.dumps(plain({"name": name, **FORM, "settings": settings}), indent=2, allow_nan=False)
+    head = _indented(plain({"name": name, **FORM, "settings": settings}))
     line = head.removesuffix("\n}") + ',\n  "events": ['
     comma = ""  # after every event but the last
     for record in records:
         yield line + comma
-        line = "    " + json.dumps(record, indent=2, allow_nan=False).replace("\n", "\n    ")
+        texts, data = seal.take_columns(list(record.values())), record["data"]
+        if data:
+            texts[-1] = _indented(data).replace("\n", "\n      ")
+        line = f"    {{\n      {(',' + chr(10) + '      ').join(map(add, _KEYS, texts))}\n    }}"
         comma = ","
     yield line
     yield f'  ],\n  "end": {json.dumps(seal.to_dict())}\n}}'

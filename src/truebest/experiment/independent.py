@@ -8,7 +8,8 @@ have no order: the rule is asked when all of them are in, and not where it would
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -22,6 +23,7 @@ from .findings import Findings
 from .leases import Open
 from .settings import Settings
 from .state import Recall, State
+from .stretches import take_plain
 
 _CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the rule has said so far
 
@@ -49,6 +51,25 @@ class IndependentState(State):
             told = told or entry.kind == TOLD
         if told:
             self._judge_new()
+
+    def take_plain(self, entries: Sequence[Entry]) -> int:
+        """Take in the lines of a log up to one that is not plain, where no strategy follows; how many."""
+        bodies, by_arrival = self.bodies, self.settings.order == "arrival"
+        if self.steers or self.over or self.suspended or self.crossed is not None or self._is_wary():
+            return 0
+        found = take_plain(self, entries, bodies.is_plain())
+        for arm in found.observed:
+            self._count("observed", arm)
+        for arm, pulls in Counter(found.asked).items():
+            self.chooser.count(arm, pulls)
+        values = [bodies.signed(value) for _, _, value in found.told]
+        bodies.steer([item.arm for _, item, _ in found.told], values)
+        for (pull, item, _), value in zip(found.told, values, strict=True):
+            if by_arrival or pull >= self.first:  # as in `_settle`
+                self.beyond[pull] = self._held(item.arm, item.check, item.together, value)
+        if found.told:
+            self._judge_new()
+        return found.lines
 
     def _is_wary(self) -> bool:
         """Whether the rule must have seen all results before the next line: it may matter to the strategy."""
@@ -166,11 +187,16 @@ class IndependentState(State):
 
     def _advance_once(self) -> None:
         ready = self._ready()
-        valued = [pull for pull in ready if self.beyond[pull][-1] is not None]
-        arms = np.array([self.beyond[pull][0] for pull in valued], np.int64)
-        checks = np.array([self.beyond[pull][1] and not self.serial for pull in valued], np.bool_)
-        together = np.array([self.beyond[pull][2] for pull in valued], np.bool_)
-        values = np.array([self.beyond[pull][-1] for pull in valued], np.float64)
+        held = [self.beyond[pull] for pull in ready]
+        if None in [one[-1] for one in held]:
+            valued = [pull for pull, one in zip(ready, held, strict=True) if one[-1] is not None]
+            held = [one for one in held if one[-1] is not None]
+        else:
+            valued = ready
+        arms = np.array([one[0] for one in held], np.int64)
+        checks = np.array([one[1] and not self.serial for one in held], np.bool_)
+        together = np.array([one[2] for one in held], np.bool_)
+        values = np.array([one[3] for one in held], np.float64)
         at, refuted = self.bodies.advance(arms, values, checks, together)
         taken = ready if at < 0 else ready[: ready.index(valued[at]) + 1]
         if valued:
@@ -186,9 +212,9 @@ class IndependentState(State):
     def _ready(self) -> list[int]:
         if self.settings.order == "arrival":
             return list(self.beyond)
-        ready, pull = [], self.first
-        while pull in self.beyond or (pull in self.open and self.is_out(self.open[pull].arm)):
-            if pull in self.beyond:
+        ready, pull, beyond = [], self.first, self.beyond
+        while pull in beyond or (pull in self.open and self.is_out(self.open[pull].arm)):
+            if pull in beyond:
                 ready.append(pull)
             pull += 1
         return ready

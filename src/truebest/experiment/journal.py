@@ -30,6 +30,7 @@ from .settings import Settings
 from .snapshots import packed, unpacked
 from .state import State
 from .store._base import Log, Store
+from .stretches import replay
 from .turn import Turn
 
 Answer = TypeVar("Answer")
@@ -204,7 +205,7 @@ class Journal:
         if self._proof is None:
             self._proof = new_state(self.settings, steers=False, recall=self._recall)
             for chunk in stored_chunks(self.store, self.name, 0, self._state.seq):
-                self._proof.replay(chunk)
+                replay(self._proof, chunk)
         if self._proven(turn):
             return True
         if self._bad == self._saved:

@@ -11,7 +11,7 @@ that reads the same log has the same state, and would choose the same arm next.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 from ..errors import DamagedLogError, StoreError, TruebestError
@@ -77,6 +77,10 @@ class State(ABC):
         """Take in many lines."""
         for entry in entries:
             self.apply(entry)
+
+    def take_plain(self, entries: Sequence[Entry]) -> int:  # noqa: ARG002
+        """Take in the lines of a log up to one that is not plain (`stretches`); returns how many."""
+        return 0
 
     def copy(self) -> Self:
         """The same state, which may go its own way."""

@@ -17,6 +17,7 @@ from .settings import read_settings
 from .snapshots import agree, as_dict, is_whole, unpacked
 from .state import Recall, State
 from .store._base import Store
+from .stretches import replay
 
 _DAMAGED = "the snapshot is damaged, and will not be used"
 _OF_THE_LOG = (
@@ -176,7 +177,7 @@ class _Audit:
             assert self.state is not None or not entries
             if self.state is not None:
                 assert self._order is not None
-                self.state.replay(self._order.checked(entries))
+                replay(self.state, entries, self._order)
         finally:
             seen = 0 if self._order is None else self._order.seq
             self.unhashed += sum(not entry.chain for entry in entries if entry.seq <= seen)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from ...errors import DamagedLogError, InvalidInputError
@@ -22,6 +22,9 @@ SEQ: Final = 5  # places in a row
 TIME: Final = 6
 CHAIN: Final = 7
 _to_json = json.JSONEncoder(separators=(",", ":")).encode  # in ASCII: safe in any encoding
+# `json.loads` without what it does before and after
+_from_json: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+_blank_hash = hashlib.blake2b(digest_size=16)  # to copy it is quicker than to make one
 Row = tuple[str, int | None, int | None, float | None, str | None, int, float, str]
 
 
@@ -31,9 +34,11 @@ def link(previous: str, row: Sequence[Any]) -> str:
     The text of a float is exact, and the data, which may contain anything, stands last: no two different
     lines have the same text.
     """
-    kind, pull, arm, value, data, seq, time = row[:CHAIN]
+    kind, pull, arm, value, data, seq, time, *_ = row
     text = f"{previous}|{kind}|{pull}|{arm}|{value!r}|{seq}|{time!r}|{data}"
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    digest = _blank_hash.copy()
+    digest.update(text.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 def to_rows(entries: Iterable[Entry], last: int, chain: str, time: float) -> list[Row]:
@@ -63,12 +68,20 @@ def to_rows(entries: Iterable[Entry], last: int, chain: str, time: float) -> lis
 def to_entry(row: Sequence[Any]) -> Entry:
     """The line back from its columns."""
     kind, pull, arm, value, data, seq, time, chain = row
-    if data is not None:
-        try:
-            data = json.loads(data)
-        except (TypeError, ValueError) as error:
-            raise DamagedLogError(seq, f"its data is not JSON ({error})") from error
-    return Entry(kind, pull, arm, value, data, seq, time, chain or "")
+    return Entry(kind, pull, arm, value, None if data is None else _parsed(data, seq), seq, time, chain or "")
+
+
+def _parsed(data: Any, seq: int) -> Any:
+    try:
+        found, end = _from_json(data, 0)
+        if end == len(data):
+            return found
+    except (StopIteration, TypeError, ValueError):  # which `loads` puts into words
+        pass
+    try:
+        return json.loads(data)
+    except (TypeError, ValueError) as error:
+        raise DamagedLogError(seq, f"its data is not JSON ({error})") from error
 
 
 def checked_entry(row: Sequence[Any], previous: str) -> Entry:
@@ -82,9 +95,12 @@ def checked_entry(row: Sequence[Any], previous: str) -> Entry:
 
 def checked_entries(rows: Iterable[Sequence[Any]], previous: str) -> list[Entry]:
     """Consecutive lines, each checked against the one before it."""
-    found = []
+    found: list[Entry] = []
     for row in rows:
-        entry = checked_entry(row, previous)
-        previous = entry.chain
-        found.append(entry)
+        kind, pull, arm, value, data, seq, time, chain = row
+        if not chain or chain != link(previous, row):
+            checked_entry(row, previous)  # raises, unless version 0.1 wrote it
+        parsed = None if data is None else _parsed(data, seq)
+        previous = chain or ""
+        found.append(Entry(kind, pull, arm, value, parsed, seq, time, previous))
     return found
