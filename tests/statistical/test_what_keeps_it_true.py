@@ -280,7 +280,7 @@ def test_retracting_by_value_declares_a_winner_and_is_listed() -> None:
     found = experiments(worker)
     assert declared(found) > 0.9 * RUNS
     assert listed(found)
-    said = "and retractions without regard to values or arms"
+    said = "and retractions and durations without regard to values or arms"
     assert all(said in status.assumes or status.promise is None for status in found)
 
 

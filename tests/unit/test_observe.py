@@ -78,6 +78,18 @@ def test_the_order_of_values_by_arm_does_not_matter() -> None:
     assert found[0] == found[1] == found[2]
 
 
+def test_the_alarm_looks_when_all_are_in() -> None:
+    """Two values far apart refute sigma, and would not have, had they come among many that are alike."""
+    values = {"a": [10.0, -10.0, *[0.0, 0.1] * 150], "b": [0.0, 0.1] * 150}
+    by_arm, by_row = make(bounds=None, sigma=1.0), make(bounds=None, sigma=1.0)
+    by_arm.observe(values)
+    assert by_arm.status().suspended == ""
+    assert by_arm.status().samples == 602
+    with pytest.raises(SuspendedError, match="sigma"):
+        by_row.observe(rows_of(values))
+    assert by_arm.verify().sound
+
+
 def test_no_comparator_counts_values_by_arm() -> None:
     """Rows in turn are counted, as they are when they are asked for."""
     values = {"a": [0.0, 0.5] * 8, "b": [1.0, 0.5] * 8, "c": [0.5, 0.25] * 8}

@@ -271,7 +271,7 @@ def retract(
     After a decision the experiment is reopened, and the rule decides again.
 
     If the decision may already use the value, this has a price: each such retraction adds delta to the
-    promised probability of a wrong answer.
+    promised probability of a wrong answer. How long pulls take must then depend on neither, either.
 
     Example: truebest retract prompts 3 --reason "a typing error" --value 0.37 --store sqlite:///runs.db
     """

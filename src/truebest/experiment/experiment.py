@@ -312,9 +312,10 @@ class Experiment(Shown):
     def retract(self, pull: int | Pull, reason: str, value: float | None = None) -> None:
         """Take a pull's value back, or put the right one in its place, for a clerical error.
 
-        Whether to do so must be decided without regard to values and arms. After a decision the experiment is
-        reopened, and the rule decides again. If the decision could already use the value, this begins another
-        reading of the data, and every reading adds delta to the promised probability of a wrong answer.
+        Whether to do so must be decided without regard to values and arms, and how long pulls take must not
+        depend on these, either. After a decision the experiment is reopened, and the rule decides again. If
+        the decision could already use the value, this begins another reading of the data, and every reading
+        adds delta to the promised probability of a wrong answer.
         Raises  SuspendedError if the values, as they are then, refute sigma, after recording it
         """
         number, why = self._number(pull), check_reason(reason)

@@ -160,7 +160,7 @@ def assumption(state: State) -> str:
         return f"{text} for {assumed}"
     return (
         f"{text}: {percent(state.settings.delta)} for each of {state.readings} readings, for {assumed} and "
-        f"retractions without regard to values or arms"
+        f"retractions and durations without regard to values or arms"
     )
 
 
