@@ -21,7 +21,7 @@ from ..strategies import Strategy
 from . import events
 from .course import Course
 from .events import Entry, Event, event_of
-from .forecast import Forecast, forecast, uniform_samples
+from .forecast import Forecast, forecast
 from .imports import import_log
 from .journal import Journal
 from .leases import Hold, expired, is_gone, refuse_unknown, worker_name
@@ -435,7 +435,7 @@ class Experiment(Shown):
         """
         with self._journal.reading() as state:
             now = state.copy()
-        return uniform_samples(now) if len(now.settings.arms) > 2 else None
+        return now.uniform_samples() if len(now.settings.arms) > 2 else None
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """`history` one event at a time, for a log that is too long to hold in memory."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,9 +19,12 @@ from ..kernels.layout import MEANS, OUT, PULLS, SETTLED
 from ..kernels.noiseless import FOREVER, run_on
 from ..kernels.tracking import TIE
 from ..strategies import Strategy
-from .independent import IndependentState
-from .rounds import RoundsState
-from .state import State
+from .bodies import Bodies
+from .chooser import Chooser
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from .state import State
 
 STEPS, LEAST_STEPS = 200_000, 200  # the former over K, as a step costs about K; then it is extrapolated
 UNIT_STEPS = 20_000  # over K, for a strategy that must be taken one pull at a time
@@ -67,8 +70,7 @@ class Forecast:
 
 def forecast(state: State) -> Forecast:
     """Let it continue as if values went on as they did so far, until the rule decides."""
-    arms = state.settings.arms
-    nothing = dict.fromkeys(arms, 0)
+    nothing = dict.fromkeys(state.settings.arms, 0)
     if state.decision is not None:
         return Forecast(0, nothing)
     if state.stopped is not None:
@@ -77,37 +79,37 @@ def forecast(state: State) -> Forecast:
         return Forecast(None, nothing, "no forecast: the experiment is suspended for good")
     if state.enough():
         return Forecast(0, nothing, "the decision waits for a pull that is not settled")
-    if isinstance(state, RoundsState):
-        return _of_rounds(state)
-    assert isinstance(state, IndependentState)
-    means = state.bodies.seen()[MEANS]
-    if not state.bodies.told.all():
+    return state.expected()
+
+
+def of_pulls(settings: Settings, bodies: Bodies, chooser: Chooser) -> Forecast:
+    """Let the strategy continue from the evidence."""
+    means, nothing = bodies.seen()[MEANS], dict.fromkeys(settings.arms, 0)
+    if not bodies.told.all():
         return Forecast(None, nothing, "no forecast before every arm has a result")
     if (means >= means.max() - TIE).sum() > 1:
         return Forecast(None, nothing, "no forecast while two arms share the lead")
-    strategy = state.settings.strategy
-    if strategy is None:
-        name = state.settings.strategy_name
+    if settings.strategy is None:
+        name = settings.strategy_name
         return Forecast(None, nothing, f"no forecast: the user's own strategy {name!r} was not passed")
-    later = _pulls_at_decision(state, strategy)
+    later = _pulls_at_decision(bodies, chooser, settings.strategy)
     if later is None:
         return Forecast(None, nothing, "no forecast: the leading arms are too close")
-    more = np.maximum(0.0, np.ceil(later - state.bodies.told)).astype(np.int64)
-    low, high = _range(state, float(later.sum()))
-    return Forecast(int(more.sum()), dict(zip(arms, more.tolist(), strict=True)), low=low, high=high)
+    more = np.maximum(0.0, np.ceil(later - bodies.told)).astype(np.int64)
+    low, high = _range(bodies, float(later.sum()))
+    return Forecast(int(more.sum()), dict(zip(settings.arms, more.tolist(), strict=True)), low=low, high=high)
 
 
-def _range(state: IndependentState, total: float) -> tuple[int | None, int | None]:
+def _range(bodies: Bodies, total: float) -> tuple[int | None, int | None]:
     """More samples if the closest rival is a standard error farther from the leader, or nearer.
 
     The samples at the decision grow as 1 over the square of that distance.
     """
-    told, means = state.bodies.told, state.bodies.seen()[MEANS]
+    told, means = bodies.told, bodies.seen()[MEANS]
     first, second = np.argsort(-means, kind="stable")[:2]
-    variances = state.bodies.model.variances(means.size)
+    variances = bodies.model.variances(means.size)
     spread = [
-        variances[a] if d is None else (d / state.bodies.model.unit) ** 2
-        for a, d in enumerate(state.bodies.deviations())
+        variances[a] if d is None else (d / bodies.model.unit) ** 2 for a, d in enumerate(bodies.deviations())
     ]
     gap = float(means[first] - means[second])
     error = float(np.sqrt(spread[first] / told[first] + spread[second] / told[second]))
@@ -117,55 +119,21 @@ def _range(state: IndependentState, total: float) -> tuple[int | None, int | Non
     return max(0, math.floor(ends[0])), math.ceil(max(0.0, ends[1]))
 
 
-def _of_rounds(state: RoundsState) -> Forecast:
-    """Let each arm but the leader be out when its evidence, at the rate so far, has come to the level."""
-    arms = state.settings.arms
-    nothing = dict.fromkeys(arms, 0)
-    if state.exhausted:
-        return Forecast(None, nothing, "no forecast: the items are used up")
-    needed = state.rounds_needed()
-    if needed is None:
-        return Forecast(None, nothing, "no forecast before some rounds are complete")
-    if not all(map(math.isfinite, needed)):
-        return Forecast(None, nothing, "no forecast while two arms share the lead")
-    found = state.findings()
-    taken, items = found.pulls, state.settings.design.items
-    more = [max(0, math.ceil(n - had)) for n, had in zip(needed, taken, strict=True)]
-    low, high = _range_of_rounds(-math.log(state.settings.delta), sum(needed), sum(taken))
-    if high is not None and items is not None:  # a closed set ends when its items are used up
-        high = min(high, max(sum(more), (items - (found.rounds or 0)) * found.ruled_out.count(None)))
-    return Forecast(sum(more), dict(zip(arms, more, strict=True)), low=low, high=high)
-
-
-def _range_of_rounds(level: float, needed: float, taken: int) -> tuple[int | None, int | None]:
-    """More calls if the lead that matters is a standard error larger, or smaller.
-
-    Evidence of e nats is a lead of about the square root of 2e standard errors, and it grows evenly.
-    """
-    errors = math.sqrt(2.0 * level * taken / needed)
-    if errors <= 1.0:
-        return None, None
-    ends = [needed * (errors / (errors + off)) ** 2 - taken for off in (1.0, -1.0)]
-    return max(0, math.floor(ends[0])), math.ceil(max(0.0, ends[1]))
-
-
-def uniform_samples(state: State) -> int | None:
+def uniform_samples(bodies: Bodies) -> int | None:
     """How many samples uniform sampling would take in total, if the estimated means are the true ones."""
-    if not isinstance(state, IndependentState):
+    K = bodies.told.size
+    if bodies.evidence[PULLS].min() == 0.0:
         return None
-    K = len(state.settings.arms)
-    if state.bodies.evidence[PULLS].min() == 0.0:
-        return None
-    pulls = _grow(state, state.bodies.whole(), np.zeros(K), np.full(K, 1.0 / K))
+    pulls = _grow(bodies, bodies.whole(), np.zeros(K), np.full(K, 1.0 / K))
     return None if pulls is None else int(np.ceil(pulls.sum()))
 
 
-def _pulls_at_decision(state: IndependentState, strategy: Strategy) -> Array | None:
+def _pulls_at_decision(bodies: Bodies, chooser: Chooser, strategy: Strategy) -> Array | None:
     """Step by step until the decision; if it is too far, along the shares of the second half of the steps."""
-    chooser = state.chooser.copy()
-    seen, select = state.bodies.seen(), chooser.select
+    chooser = chooser.copy()
+    seen, select = bodies.seen(), chooser.select
     for arm, pulls in enumerate(chooser.asked):
-        rules.grow(state.bodies.unordered, seen, arm, pulls)
+        rules.grow(bodies.unordered, seen, arm, pulls)
     before, space = seen[PULLS].copy(), np.zeros_like(seen[PULLS])
     steps, growth, sums = _pace(strategy, len(before))
     assert select is not None
@@ -173,14 +141,14 @@ def _pulls_at_decision(state: IndependentState, strategy: Strategy) -> Array | N
         before = seen[PULLS].copy()
         half = (select, strategy.stops_itself, steps // 2, growth, sums)
         with np.errstate(all="ignore"):
-            if run_on(*half, seen, state.bodies.unordered, chooser.memory, chooser.random, space):
+            if run_on(*half, seen, bodies.unordered, chooser.memory, chooser.random, space):
                 at_decision: Array = seen[PULLS]
                 return at_decision
     if seen[PULLS].sum() > FOREVER:
         return None
     added = seen[PULLS] - before
     shares = added / added.sum() if added.any() else np.full(added.size, 1.0 / added.size)
-    return _grow(state, seen, seen[PULLS], shares)
+    return _grow(bodies, seen, seen[PULLS], shares)
 
 
 def _pace(strategy: Strategy, num_arms: int) -> tuple[int, float, int]:
@@ -196,15 +164,15 @@ def _pace(strategy: Strategy, num_arms: int) -> tuple[int, float, int]:
     return steps, max(0.02, 4.0 * num_arms / steps), sums
 
 
-def _grow(state: IndependentState, seen: Array, pulls: Array, shares: Array) -> Array | None:
+def _grow(bodies: Bodies, seen: Array, pulls: Array, shares: Array) -> Array | None:
     """pulls + s shares for the smallest s at which the rule decides on these means; None beyond FOREVER."""
     later = seen.copy()
 
     def decides(size: float) -> bool:
         later[_RULED] = seen[_RULED]
         for arm, more in enumerate(pulls + size * shares):
-            rules.grow(state.bodies.unordered, later, arm, more)
-        return rules.stops(state.bodies.unordered, later, 0.0)
+            rules.grow(bodies.unordered, later, arm, more)
+        return rules.stops(bodies.unordered, later, 0.0)
 
     high = 1.0
     while not decides(high):

@@ -20,6 +20,7 @@ from .bodies import Bodies
 from .chooser import Chooser
 from .events import ASKED, FAILED, LAPSED, LATE, TOLD, Entry, Settled, settled
 from .findings import Findings
+from .forecast import Forecast, of_pulls, uniform_samples
 from .leases import Open
 from .settings import Settings
 from .state import Recall, State
@@ -240,6 +241,14 @@ class IndependentState(State):
         if not self.beyond or self.serial:
             return False
         return self.bodies.would_decide()
+
+    def expected(self) -> Forecast:
+        """How many more samples the decision needs if values go on as they did so far."""
+        return of_pulls(self.settings, self.bodies, self.chooser)
+
+    def uniform_samples(self) -> int | None:
+        """How many samples uniform sampling would take in total; None before every arm has a value."""
+        return uniform_samples(self.bodies)
 
     def leads(self, arm: int) -> tuple[list[float], list[float]]:
         """Between which ends an arm is better than each of the others, in the values' units."""

@@ -20,6 +20,7 @@ from ..kernels._types import Array
 from ..kernels.layout import LOST, MEANS, OWN, PULLS, ROWS, SQUARES, SUMS, UNIT, WATCHED
 from .events import ASKED, FAILED, RETRACTED, TOLD, Entry
 from .findings import Findings, RuledOut
+from .forecast import Forecast
 from .items import item_seed
 from .leases import Open
 from .settings import Settings
@@ -292,6 +293,25 @@ class RoundsState(State):
                 upper[i] = -width * paired.lower_end(*seen, i, arm, level)
         return lower, upper
 
+    def expected(self) -> Forecast:
+        """Let each arm but the leader be out when its evidence, at the rate so far, has come to the level."""
+        arms = self.settings.arms
+        nothing = dict.fromkeys(arms, 0)
+        if self.exhausted:
+            return Forecast(None, nothing, "no forecast: the items are used up")
+        needed = self.rounds_needed()
+        if needed is None:
+            return Forecast(None, nothing, "no forecast before some rounds are complete")
+        if not all(map(math.isfinite, needed)):
+            return Forecast(None, nothing, "no forecast while two arms share the lead")
+        found = self.findings()
+        taken, items = found.pulls, self.design.items
+        more = [max(0, math.ceil(n - had)) for n, had in zip(needed, taken, strict=True)]
+        low, high = _range_of_rounds(-math.log(self.settings.delta), sum(needed), sum(taken))
+        if high is not None and items is not None:  # a closed set ends when its items are used up
+            high = min(high, max(sum(more), (items - (found.rounds or 0)) * found.ruled_out.count(None)))
+        return Forecast(sum(more), dict(zip(arms, more, strict=True)), low=low, high=high)
+
     def rounds_needed(self) -> list[float] | None:
         """How many rounds each arm will have had in the end, as it goes; None at first."""
         seen = (self.params, self._judged, self.arms)
@@ -398,3 +418,15 @@ class RoundsState(State):
         self.asked = {(number, arm): pull for number, arm, pull in data["asked"]}
         self.cells = {pull: cell for cell, pull in self.asked.items()}
         self.exhausted = data["exhausted"]
+
+
+def _range_of_rounds(level: float, needed: float, taken: int) -> tuple[int | None, int | None]:
+    """More calls if the lead that matters is a standard error larger, or smaller.
+
+    Evidence of e nats is a lead of about the square root of 2e standard errors, and it grows evenly.
+    """
+    errors = math.sqrt(2.0 * level * taken / needed)
+    if errors <= 1.0:
+        return None, None
+    ends = [needed * (errors / (errors + off)) ** 2 - taken for off in (1.0, -1.0)]
+    return max(0, math.floor(ends[0])), math.ceil(max(0.0, ends[1]))

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self
 from ..errors import DamagedLogError, StoreError, TruebestError
 from .events import KINDS, TOLD, Entry
 from .findings import Findings
+from .forecast import Forecast
 from .leases import Open
 from .settings import Settings
 
@@ -248,6 +249,14 @@ class State(ABC):
     @abstractmethod
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees; the arm is the leader if none is given."""
+
+    @abstractmethod
+    def expected(self) -> Forecast:
+        """How many more samples the decision needs if values go on as they did so far."""
+
+    def uniform_samples(self) -> int | None:
+        """How many samples uniform sampling would take in total; None where that cannot be said."""
+        return None
 
     @abstractmethod
     def leads(self, arm: int) -> tuple[list[float], list[float]]:
