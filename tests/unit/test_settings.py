@@ -146,7 +146,7 @@ def test_a_setting_that_an_old_log_lacks_has_its_older_meaning(monkeypatch: pyte
     monkeypatch.setitem(DECLARED, "order", replace(DECLARED["order"], older={"order": "arrival"}))
     assert read_settings(record).order == "arrival"
     assert read_settings({**record, "order": "ask"}).order == "ask"
-    assert dict(DECLARED["model"].older) == {"model": None}
+    assert dict(DECLARED["values"].older) == {"model": None}
 
 
 def test_keys_that_are_not_known_are_passed_over() -> None:

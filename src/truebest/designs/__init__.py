@@ -15,9 +15,9 @@ from typing import Any
 from .base import Design, Terms
 from .independent import Independent
 from .rounds import Rounds
-from .wins import Wins
+from .wins import Ordered, Wins
 
-__all__ = ["DESIGNS", "Design", "Independent", "Rounds", "Terms", "Wins", "kind_of"]
+__all__ = ["DESIGNS", "Design", "Independent", "Ordered", "Rounds", "Terms", "Wins", "kind_of"]
 
 DESIGNS: tuple[type[Design], ...] = (Independent, Rounds, Wins)
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Protocol
 
-from ..theory.models import Model
+from ..theory.models import Model, Values
 from ..theory.stopping import StoppingRule
 
 
@@ -17,6 +17,8 @@ class Terms(Protocol):
     def arms(self) -> tuple[str, ...]: ...
     @property
     def delta(self) -> float: ...
+    @property
+    def values(self) -> Values: ...
     @property
     def model(self) -> Model: ...
     @property

@@ -75,7 +75,7 @@ class Rounds(Design):
         """Refuse what means over common items have no use for, or cannot be computed with."""
         refuse_direct(settings)
         self._refuse_others(settings, given)
-        limits = settings.model.limits
+        limits = settings.values.limits
         if limits is None or not math.isfinite(limits[1] - limits[0]):
             raise InvalidInputError(
                 "items= needs bounds=(lo, hi) that every value respects, such as (0, 1) for a score, got "
@@ -99,9 +99,9 @@ class Rounds(Design):
     def _refuse_the_rest(self, settings: Terms) -> None:
         """Refuse a value for failures that could not be told, and too many arms."""
         how = self.failures
-        if not isinstance(how, str) and not (settings.model.allows(how) and abs(how) < 1e300):
+        if not isinstance(how, str) and not (settings.values.allows(how) and abs(how) < 1e300):
             raise InvalidInputError(
-                f"failures must be 'repeat', 'worst', or a value {settings.model.demand}, got {how:g}; it "
+                f"failures must be 'repeat', 'worst', or a value {settings.values.demand}, got {how:g}; it "
                 f"counts in the place of a value that an arm does not give."
             )
         self.parameters(len(settings.arms), settings.delta)
@@ -110,8 +110,8 @@ class Rounds(Design):
 
     def assumes(self, settings: Terms) -> str:
         """For which values the promise holds."""
-        assert settings.model.limits is not None
-        low, high = settings.model.limits
+        assert settings.values.limits is not None
+        low, high = settings.values.limits
         if self.items is None:
             return f"values in [{low:g}, {high:g}] on items drawn at random, the same for all arms of a round"
         what = "this item" if self.items == 1 else f"these {self.items} items"

@@ -11,11 +11,45 @@ from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import paired
-from ..theory.ordered import Ordered
+from ..theory.models import Values
 from .base import Terms
 from .rounds import Rounds
 
 LOSS = "loss"  # a failure counts as one
+
+
+@dataclass(frozen=True)
+class Ordered(Values):
+    """Values that are compared, never averaged: times without bounds, preferences; infinite ones among them.
+
+    positive  whether they must be at least 0, which a tolerance that is a factor needs
+    """
+
+    positive: bool = False
+    anchored = True
+
+    @property
+    def words(self) -> str:
+        """What a promise assumes of the values."""
+        return "values of which only the order counts"
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Between which every value lies, if there are such limits."""
+        return (0.0, math.inf) if self.positive else None
+
+    @property
+    def demand(self) -> str:
+        """What `allows` asks of a value, in words."""
+        return "at least 0" if self.positive else "a number"
+
+    def check(self, number: float, given: object) -> None:
+        """Refuse what cannot be compared."""
+        if math.isnan(number):
+            raise InvalidInputError(
+                f"a value must be a number that can be compared, got {_door.short(given)}; if the pull gave "
+                f"none, say so with fail; nothing was stored."
+            )
 
 
 @dataclass(frozen=True)
@@ -49,12 +83,12 @@ class Wins(Rounds):
     @classmethod
     def usual(cls, kept: Mapping[str, Any]) -> dict[str, Any]:
         """Settings, by field, that follow from those that are given; refuses a scale of values."""
-        if "model" in kept:
+        if "values" in kept:
             raise InvalidInputError(
                 f"compare='wins' counts who was better in each round, and needs no bounds, sigma or model, "
-                f"got {_door.short(kept['model'])}; leave that out."
+                f"got {_door.short(kept['values'])}; leave that out."
             )
-        return {"model": Ordered(positive=kept.get("tolerance", 0.0) > 0.0), "failures": LOSS}
+        return {"values": Ordered(positive=kept.get("tolerance", 0.0) > 0.0), "failures": LOSS}
 
     def complete(self, settings: Terms, given: Collection[str]) -> None:
         """Refuse what rounds by wins have no use for."""

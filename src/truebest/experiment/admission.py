@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..errors import DamagedLogError, InvalidInputError, TruebestError
+from ..theory.models import Model
 from . import events
-from .choices import IN_ROUNDS, WINS
+from .choices import IN_ROUNDS
 from .events import Entry
 from .findings import Findings
 from .names import check_name
@@ -51,7 +52,7 @@ def _as_given(settings: Settings) -> dict[str, Any]:
     about = settings.about
     return {
         **{name: getattr(settings, name) for name in names},
-        "model": None if settings.compare == WINS else settings.model,
+        "model": settings.values if isinstance(settings.values, Model) else None,
         "about": None if about is None else dict(zip(settings.arms, about, strict=True)),
         "control": settings.control,
     }
@@ -191,7 +192,7 @@ class Order:
         assert entry.value is not None
         check_value(entry.value, self._settings)
         if not self._settings.allows(entry.value):
-            return f"its value, {entry.value:g}, is not {self._settings.model.demand}"
+            return f"its value, {entry.value:g}, is not {self._settings.values.demand}"
         return ""
 
     def _violated(self, entry: Entry) -> str:
@@ -228,7 +229,7 @@ class Order:
         if entry.value is not None:
             check_value(entry.value, self._settings)
             if not self._settings.allows(entry.value):
-                return f"its value, {entry.value:g}, is not {self._settings.model.demand}"
+                return f"its value, {entry.value:g}, is not {self._settings.values.demand}"
         was, present = data.get("was"), self._values.get(entry.pull or 0)
         lost = was is None and present is not None and math.isinf(present)  # an export has no infinite number
         return "" if was == present or lost else f"it takes back {was!r:.40}, where {present!r:.40} was told"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _door
 from .._catalogue import MODELS, STRATEGIES
+from ..designs import Ordered
 from ..errors import InvalidInputError, StoreError, TruebestError
 from ..strategies import Strategy, find_strategy
-from ..theory.models import Bounded, Gaussian, Model, refuse_distant
-from ..theory.ordered import Ordered
+from ..theory.models import Bounded, Gaussian, Model, Values, refuse_distant
 from ..theory.stopping import RULES, StoppingRule, find_rule
 
 if TYPE_CHECKING:
@@ -171,22 +171,22 @@ def _bounded(bounds: Any) -> Bounded:
         ) from None
 
 
-def model_record(model: Model) -> tuple[Ends | None, float | None, dict[str, Any] | None]:
-    """As it is stored: bounds, sigma if it is known, and the model itself unless these say it all."""
-    bounds = None if model.anchored else model.limits
-    short = not model.anchored and recall_model(bounds, model.unit, None) == model
-    named = None if short else {"class": type(model).__name__, "parameters": _parameters(model)}
-    return bounds, model.unit if math.isfinite(model.finest) else None, named
+def values_record(values: Values) -> tuple[Ends | None, float | None, dict[str, Any] | None]:
+    """As they are stored: bounds, sigma if it is known, and the model itself unless these say it all."""
+    bounds = None if values.anchored else values.limits
+    short = not values.anchored and recall_values(bounds, values.unit, None) == values
+    named = None if short else {"class": type(values).__name__, "parameters": _parameters(values)}
+    return bounds, values.unit if math.isfinite(values.finest) else None, named
 
 
-def recall_model(bounds: Sequence[float] | None, sigma: float, model: dict[str, Any] | None) -> Model:
-    """As it was stored; version 0.1 stored bounds and sigma."""
+def recall_values(bounds: Sequence[float] | None, sigma: float, model: dict[str, Any] | None) -> Values:
+    """As they were stored; version 0.1 stored bounds and sigma."""
     if model is None:
         return Gaussian(sigma) if bounds is None else Bounded(bounds[0], bounds[1])
     kind, parameters = model["class"], model["parameters"]
     try:
         known = Ordered if kind == Ordered.__name__ else MODELS[kind].load()
-        found: Model = _made(known, parameters)
+        found: Values = _made(known, parameters)
     except (KeyError, TypeError):
         raise StoreError(_unknown("model", repr(kind), parameters)) from None
     return found

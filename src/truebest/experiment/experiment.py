@@ -322,7 +322,7 @@ class Experiment(Shown):
         new = None if value is None else check_value(value, self.settings)
         if new is not None and not self.settings.allows(new):
             raise InvalidInputError(
-                f"the right value must be {self.settings.model.demand}, got {new:g}; nothing was changed."
+                f"the right value must be {self.settings.values.demand}, got {new:g}; nothing was changed."
             )
 
         def work(turn: Turn) -> None:

@@ -60,8 +60,8 @@ class RoundsState(State):
 
     def _limits(self) -> tuple[float, float]:
         """Between which values lie, and their differences are measured."""
-        assert self.settings.model.limits is not None
-        return self.settings.model.limits
+        assert self.settings.values.limits is not None
+        return self.settings.values.limits
 
     def _clear(self) -> None:
         K = len(self.settings.arms)

@@ -20,7 +20,7 @@ from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY
 from ..designs import Design, Wins, kind_of
 from ..errors import InvalidInputError, StoreError, TruebestError
 from ..strategies import Strategy
-from ..theory.models import Model
+from ..theory.models import Model, Values
 from ..theory.stopping import StoppingRule
 from .about import same_about
 from .checks import (
@@ -43,13 +43,13 @@ from .choices import (
     choose_model,
     choose_rule,
     choose_strategy,
-    model_record,
-    recall_model,
     recall_rule,
     recall_strategy,
+    recall_values,
     rule_record,
     same_rule,
     same_strategy,
+    values_record,
 )
 from .items import ItemSet, check_items, items_record, recall_items
 from .setting import REQUIRED, Setting, setting
@@ -108,7 +108,7 @@ class Settings:
     """arms, delta, model, strategy, rule, and what else decides how results are judged.
 
     decisions    the version of the code by which results are judged: an experiment keeps its own
-    model        what is assumed of a value; stored as bounds and sigma, if these say it all
+    values       what is assumed of a value; stored as bounds and sigma, if these say it all
     chosen       the strategy
     stopping     the rule; None in rounds, which have one of their own
     tolerance    how far below the best a declared arm may be, in the values' units
@@ -130,12 +130,12 @@ class Settings:
     )
     arms: tuple[str, ...] = field(metadata=setting("arms", check=check_arms, read=tuple))
     delta: float = field(metadata=setting("delta", check=_door.delta, default=0.05))
-    model: Model = field(
+    values: Values = field(
         metadata=setting(
             *("bounds", "sigma", "model"),
             check=choose_model,
-            write=model_record,
-            read=recall_model,
+            write=values_record,
+            read=recall_values,
             older={"model": None},
             per_arm=True,
         )
@@ -211,6 +211,12 @@ class Settings:
         return kind_of({"items": self.items, "compare": self.compare}).of(self)
 
     @property
+    def model(self) -> Model:
+        """What is assumed of a value, where means are computed with."""
+        assert isinstance(self.values, Model)
+        return self.values
+
+    @property
     def strategy(self) -> Strategy | None:
         """None if the stored one is the user's own and was not passed: then nothing is chosen."""
         return self.chosen.strategy
@@ -232,7 +238,7 @@ class Settings:
 
     def allows(self, value: float) -> bool:
         """Whether a value is as assumed."""
-        return self.model.allows(value)
+        return self.values.allows(value)
 
     def to_record(self) -> dict[str, Any]:
         """As it is stored."""

@@ -388,14 +388,14 @@ def suspension(state: State) -> str:
             f"{refutation(state)}; no retraction can change that, so begin a new experiment, under another "
             f"name, with a larger sigma, with bounds, or with model=truebest.Student(), which needs no sigma"
         )
-    model = state.settings.model
-    if not state.violated or model.limits is None:
+    values = state.settings.values
+    if not state.violated or values.limits is None:
         return ""
     pull, value = next(iter(state.violated.items()))
     arm = state.settings.arms[state.open[pull].arm]
-    wrong, right = f"and must be {model.demand}", "another model"
-    if not model.anchored:
-        wrong, right = f"outside the bounds [{model.limits[0]:g}, {model.limits[1]:g}]", "the right bounds"
+    wrong, right = f"and must be {values.demand}", "another model"
+    if not values.anchored:
+        wrong, right = f"outside the bounds [{values.limits[0]:g}, {values.limits[1]:g}]", "the right bounds"
     return (
         f"pull {pull} of arm {arm!r} gave {value:g}, {wrong}; if that was a clerical error, retract the pull "
         f"with the right value, otherwise begin a new experiment, under another name, with {right}"

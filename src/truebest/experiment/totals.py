@@ -28,8 +28,8 @@ class Totals:
     """The least and the most that each arm has, which differ by what is missing; larger is better."""
 
     def __init__(self, settings: Settings) -> None:
-        assert settings.model.limits is not None
-        ends = [self._signed(settings, end) for end in settings.model.limits]
+        assert settings.values.limits is not None
+        ends = [self._signed(settings, end) for end in settings.values.limits]
         self._settings, self._ends = settings, (min(ends), max(ends))
         self.sums = [(Decimal(0), Decimal(0))] * len(settings.arms)
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from .. import _door
 from ..errors import InvalidInputError
-from ..theory.models import refuse_distant
-from ..theory.ordered import Ordered
 
 if TYPE_CHECKING:
     from .pulls import Pull
@@ -28,26 +26,7 @@ def check_value(value: float, settings: Settings) -> float:
     if number is not value and not isinstance(value, _NO_NUMBERS):
         with suppress(Exception):  # what else can be converted says so itself
             number = float(value)
-    if isinstance(settings.model, Ordered):
-        return _ordered(number, value)
-    largest = 1e100 * settings.model.unit  # at most 1e250
-    if not math.isfinite(number) or abs(number) > largest:
-        raise InvalidInputError(
-            f"a value must be a finite number up to {largest:.3g}, got {_door.short(value)}; if the pull "
-            f"gave none, say so with fail; nothing was stored."
-        )
-    if settings.model.limits is None:
-        refuse_distant("a value", number, settings.model.finest)
-    return number
-
-
-def _ordered(number: float, value: object) -> float:
-    """A number that can be compared; an infinite one can."""
-    if math.isnan(number):
-        raise InvalidInputError(
-            f"a value must be a number that can be compared, got {_door.short(value)}; if the pull gave "
-            f"none, say so with fail; nothing was stored."
-        )
+    settings.values.check(number, value)
     return number
 
 

@@ -195,7 +195,7 @@ class _Audit:
     def _decided(self, entry: Entry) -> None:
         assert self.state is not None
         if self._follows is not None and not like_decision(
-            self.state.crossed, entry.data, self.state.settings.model.unit
+            self.state.crossed, entry.data, self.state.settings.values.unit
         ):
             self._follows = False
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from .._signature import spelled_out
 from ..errors import InvalidInputError
 from ..experiment.checks import seconds
-from ..experiment.choices import choose_rule, choose_strategy, model_record, rule_record
+from ..experiment.choices import choose_rule, choose_strategy, rule_record, values_record
 from ..experiment.items import check_items, items_record
 from ..experiment.settings import DECLARED, Given, read_settings
 from .experiment import RemoteExperiment
@@ -97,7 +97,7 @@ def _records(given: dict[str, Any]) -> dict[str, Any]:
     """Settings for JSON: objects of truebest as the log has them."""
     sent = dict(given)
     if given.get("model") is not None:
-        bounds, sigma, named = model_record(given["model"])
+        bounds, sigma, named = values_record(given["model"])
         del sent["model"]
         sent |= {"model": named} if named else {"bounds": bounds} if bounds else {"sigma": sigma}
     if given.get("strategy") is not None and not isinstance(given["strategy"], str):

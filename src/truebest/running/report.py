@@ -216,7 +216,7 @@ def _notes(status: Status) -> str:
 def _setup(settings: Settings) -> str:
     side, wins = "smallest" if settings.minimize else "largest", settings.compare == "wins"
     rows: list[Sequence[str | Cell]] = [
-        ["values", settings.model.words if settings.design.steered else settings.model.demand],
+        ["values", settings.values.words if settings.design.steered else settings.values.demand],
         ["looking for", f"the {side} value in most rounds" if wins else f"the {side} mean"],
         *([["compared on", str(settings.items)]] if settings.items else []),
         *([["control", settings.control]] if settings.control else []),

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from .._door import known_arguments
 from ..designs.rounds import MOST_ITEMS
 from ..errors import InvalidInputError, StoreError, TruebestError
-from ..experiment.choices import recall_model, recall_rule, recall_strategy
+from ..experiment.choices import recall_rule, recall_strategy, recall_values
 from ..experiment.experiment import Experiment
 from ..experiment.items import ItemSet, recall_items
 from ..experiment.pulls import Pull
@@ -136,7 +136,7 @@ def settings_given(body: bodies.Create) -> dict[str, Any]:
     except TypeError as error:
         raise InvalidInputError(str(error)) from error
     read: dict[str, Callable[[Any], Any]] = {
-        "model": lambda record: recall_model(None, 1.0, record),
+        "model": lambda record: recall_values(None, 1.0, record),
         "strategy": lambda record: recall_strategy(record).strategy,
         "stopping": recall_rule,
         "items": _items,

@@ -33,8 +33,51 @@ Flags = npt.NDArray[np.bool_]
 MOST_UNEQUAL = 1e4  # scales: means are compared, and tie, in units of the largest
 
 
-class Model(ABC):
-    """What is assumed of a value."""
+class Values(ABC):
+    """What numbers are values, and what is known of their scale."""
+
+    @property
+    def unit(self) -> float:
+        """What differences are measured in."""
+        return 1.0
+
+    @property
+    def finest(self) -> float:
+        """The smallest scale of a value; inf where no scale is known, and means are counted from 0."""
+        return math.inf
+
+    @property
+    def anchored(self) -> bool:
+        """Whether it matters where values lie, and not only how far they are from each other."""
+        return False
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What a promise assumes of the values."""
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Between which every value lies, if there are such limits."""
+        return None
+
+    def allows(self, value: float) -> bool:
+        """Whether a value is possible."""
+        return self.limits is None or self.limits[0] <= value <= self.limits[1]
+
+    @property
+    def demand(self) -> str:
+        """What `allows` asks of a value, in words."""
+        low, high = self.limits or (-np.inf, np.inf)
+        return f"within the bounds [{low:g}, {high:g}]"
+
+    @abstractmethod
+    def check(self, number: float, given: object) -> None:
+        """Refuse a number that can be no value; the limits are not checked."""
+
+
+class Model(Values):
+    """What is assumed of a value, so that means can be computed with."""
 
     @property
     @abstractmethod
@@ -52,39 +95,25 @@ class Model(ABC):
         return self.unit
 
     @property
-    @abstractmethod
-    def words(self) -> str:
-        """What a promise assumes of the values."""
-
-    @property
-    def limits(self) -> tuple[float, float] | None:
-        """Between which every value lies, if there are such limits."""
-        return None
-
-    @property
     def rule(self) -> str | None:
         """The only stopping rule that can judge such values, if there is only one."""
         return None
 
-    def allows(self, value: float) -> bool:
-        """Whether a value is possible."""
-        return self.limits is None or self.limits[0] <= value <= self.limits[1]
-
-    @property
-    def demand(self) -> str:
-        """What `allows` asks of a value, in words."""
-        low, high = self.limits or (-np.inf, np.inf)
-        return f"within the bounds [{low:g}, {high:g}]"
+    def check(self, number: float, given: object) -> None:
+        """Refuse a number that can be no value; the limits are not checked."""
+        largest = 1e100 * self.unit  # at most 1e250
+        if not math.isfinite(number) or abs(number) > largest:
+            raise InvalidInputError(
+                f"a value must be a finite number up to {largest:.3g}, got {_door.short(given)}; if the pull "
+                f"gave none, say so with fail; nothing was stored."
+            )
+        if self.limits is None:
+            refuse_distant("a value", number, self.finest)
 
     @property
     def wider(self) -> Model:
         """A model that assumes less, for rules that do not know this one; or the model itself."""
         return self
-
-    @property
-    def anchored(self) -> bool:
-        """Whether means must be counted from 0, for the divergence depends on where they lie."""
-        return False
 
     def home(self, sign: float) -> float | None:  # noqa: ARG002
         """From where the means of values sign * x are counted; None if that depends on the values."""
