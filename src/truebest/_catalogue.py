@@ -94,5 +94,6 @@ MODELS = {  # by class: their parameters are given
     "Exponential": Entry("theory.models", "Exponential"),
     "Student": Entry("theory.models", "Student"),
 }
+NAMED_MODELS = ("bernoulli", "poisson", "exponential", "student")  # those without parameters
 DEFAULT_RULE = "tilt"  # of a live experiment: proven, and the cheapest of those that are
 FAMILY_RULE = "kaufmann-koolen"  # where that one cannot compute with the model

@@ -217,6 +217,8 @@ def whole(name: str, value: int, low: int, high: int, advice: str) -> int:
 def scalar(name: str, value: float) -> float:
     """One real number, not NaN."""
     try:
+        if isinstance(value, str | bytes):
+            raise TypeError
         number = float(value)
         if number != number:
             raise ValueError

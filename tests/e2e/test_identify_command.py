@@ -332,7 +332,7 @@ def test_whatever_a_command_prints_is_a_number_or_a_clean_message(out: bytes, er
         (["--arm", "good=./good", "now", "--arm", "bad=./bad", "now", "--bounds", "0,1"], "needs quotes"),
         (["--bounds", "0,1"], "--arm"),
         (words()[1:5], "got none"),
-        ([*words()[1:], "--sigma", "1"], "got --bounds and --sigma"),
+        ([*words()[1:], "--sigma", "1"], "got --sigma and --bounds"),
         ([*words()[1:], "--workers", "0"], "workers"),
         ([*words()[1:], "--max-samples", "1"], "max-samples"),
         ([*words()[1:], "--max-samples", "x"], "'x'"),
@@ -413,7 +413,7 @@ def test_settings_that_are_left_out_are_those_of_the_stored_run() -> None:
     assert (again.code, "already decided" in again.err) == (0, True)
     for more in (("--store", STORE, "--name", "new"), ()):
         ran = run("identify", *arms, *more)
-        assert (ran.code, "give either --bounds" in ran.err) == (2, True)
+        assert (ran.code, "give one of --sigma" in ran.err) == (2, True)
 
 
 def test_another_command_under_an_old_name_is_refused() -> None:

@@ -163,7 +163,7 @@ def test_without_a_scale_only_what_exists_is_found() -> None:
     assert store.names() == []
     Experiment.create(store, "x", ARMS, sigma=1.0)
     assert Experiment.create(store, "x", ARMS).settings.model.unit == 1.0
-    with pytest.raises(InvalidInputError, match="got sigma and bounds; without"):
+    with pytest.raises(InvalidInputError, match="got sigma= and bounds=; without"):
         Experiment.create(store, "x", ARMS, sigma=1.0, bounds=(0, 1))
 
 

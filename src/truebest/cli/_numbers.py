@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from ..errors import InvalidInputError
 
@@ -104,3 +105,36 @@ def to_whole(word: str, what: str) -> int:
     if number != number or number in (float("inf"), float("-inf")) or number != int(number):
         raise InvalidInputError(f"{what} must be a whole number, got {word[:40]!r}; write it like 1000.")
     return int(word) if word.lstrip("+-").isdigit() else int(number)
+
+
+def number(word: str | None) -> Any:
+    """A number, whole if it is; any other word, or None, as it is, for the check of what it is given to."""
+    if word is None:
+        return None
+    try:
+        if not word.isascii() or "_" in word:
+            raise ValueError
+        found = float(word)
+    except ValueError:
+        return word
+    if word.lstrip("+-").isdigit():
+        return int(word)
+    return int(found) if found == found // 1 else found
+
+
+def numbers(words: str) -> tuple[Any, ...]:
+    """Several of them, between commas or blanks."""
+    return tuple(number(word) for word in cut(words))
+
+
+def per_arm(words: str) -> Any:
+    """One number, or one for each arm: old=1,new=2.5."""
+    if "=" not in words:
+        return number(words)
+    each: dict[str, Any] = {}
+    for word in cut(words):
+        arm, _, value = word.rpartition("=")
+        if arm in each:
+            raise InvalidInputError(f"sigma= has the arm {arm!r} twice, got {words!r}; name each arm once.")
+        each[arm] = number(value)
+    return each

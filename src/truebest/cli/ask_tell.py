@@ -10,36 +10,11 @@ import typer
 
 from ..errors import InvalidInputError, SuspendedError
 from . import DONE, OVER, UNDECIDED, say
-from ._experiment import (
-    Bounds,
-    Compare,
-    Control,
-    Delta,
-    Direct,
-    Failures,
-    Items,
-    Listing,
-    Minimize,
-    Name,
-    Order,
-    Seed,
-    Sigma,
-    StoppingName,
-    StoreUrl,
-    StrategyName,
-    Student,
-    Tolerance,
-    Worker,
-    opened,
-    pull_of,
-    require_scale,
-    seed_of,
-    settings_of,
-    store_url,
-)
+from ._experiment import Listing, Name, StoreUrl, Worker, opened, pull_of, store_url
 from ._listing import show
-from ._numbers import cut, read_text, read_words, to_number, to_seconds, to_whole
+from ._numbers import cut, read_text, read_words, to_number, to_whole
 from ._output import ListingFormat, print_json
+from ._settings import SETTINGS, with_settings
 
 if TYPE_CHECKING:
     from ..experiment.experiment import Experiment
@@ -48,36 +23,16 @@ if TYPE_CHECKING:
 PullId = Annotated[
     str, typer.Argument(metavar="PULL", help="The pull's id, as printed by ask.", show_default=False)
 ]
-Lease = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SECONDS",
-        help="Time after which an unanswered pull is issued again, or never; default: 3600.",
-    ),
-]
 Reason = Annotated[str, typer.Option(metavar="TEXT", help="What happened; it is kept in the log.")]
 
 
+@with_settings(*SETTINGS)
 def create(
     name: Name,
     arm: Annotated[list[str], typer.Option(metavar="NAME", help="An option to compare; at least two.")],
     store: StoreUrl = None,
-    delta: Delta = None,
-    bounds: Bounds = None,
-    sigma: Sigma = None,
-    student: Student = False,
-    strategy: StrategyName = None,
-    stopping: StoppingName = None,
-    minimize: Minimize = False,
-    order: Order = None,
-    tolerance: Tolerance = None,
-    items: Items = None,
-    failures: Failures = None,
-    control: Control = None,
-    compare: Compare = None,
-    direct: Direct = False,
-    seed: Seed = None,
-    lease: Lease = None,
+    *,
+    settings: dict[str, Any],
     format: Listing = ListingFormat.table,
 ) -> None:
     """Create an experiment in a store.
@@ -87,20 +42,12 @@ def create(
     Example: truebest create prompts --store sqlite:///runs.db --arm short --arm long --bounds 0,1
     """
     url = store_url(store)
-    settings = settings_of(
-        *(delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance),
-        *(control, items, failures, compare, direct),
-    )
-    if lease is not None:
-        settings["lease"] = None if lease == "never" else to_seconds(lease, "lease", "write never")
-    key = seed_of(seed)
     from ..experiment.experiment import Experiment
     from ..experiment.store import open_store
 
     place = open_store(url)
     known = name in place.names()
-    require_scale(settings, lambda: known)
-    with Experiment.create(place, name, arm, seed=key, **settings) as experiment:
+    with Experiment.create(place, name, arm, **settings) as experiment:
         if known:
             say(f"experiment {name!r} exists already, with these settings.")
         _show_settings(name, experiment, format)

@@ -16,32 +16,11 @@ import typer
 from .._text import harmless
 from ..errors import ArmError, InvalidInputError, TruebestError
 from . import DONE, OTHER, UNDECIDED, say
-from ._experiment import (
-    Bounds,
-    Compare,
-    Control,
-    Delta,
-    Direct,
-    Failures,
-    Items,
-    Minimize,
-    Order,
-    Seed,
-    Sigma,
-    StoppingName,
-    StrategyName,
-    Student,
-    Tolerance,
-    Worker,
-    remarks,
-    require_scale,
-    seed_of,
-    settings_of,
-    store_url,
-)
+from ._experiment import Worker, remarks, store_url
 from ._listing import ARM, arm_rows
-from ._numbers import to_seconds, to_whole
+from ._numbers import number
 from ._output import ResultFormat, print_csv, print_ends, print_json, print_table
+from ._settings import SETTINGS, with_settings
 
 if TYPE_CHECKING:
     from ..experiment.pulls import Pull
@@ -111,26 +90,14 @@ Expected = Annotated[
 ]
 
 
+@with_settings(*(name for name in SETTINGS if name != "lease"))
 def identify(
     context: typer.Context,
     arm: Arms,
-    delta: Delta = None,
-    bounds: Bounds = None,
-    sigma: Sigma = None,
-    student: Student = False,
+    *,
+    settings: dict[str, Any],
     store: KeptIn = None,
     name: RunName = DEFAULT_NAME,
-    strategy: StrategyName = None,
-    stopping: StoppingName = None,
-    minimize: Minimize = False,
-    order: Order = None,
-    tolerance: Tolerance = None,
-    items: Items = None,
-    failures: Failures = None,
-    control: Control = None,
-    compare: Compare = None,
-    direct: Direct = False,
-    seed: Seed = None,
     max_samples: MaxSamples = None,
     timeout: Timeout = None,
     pull_timeout: PullTimeout = None,
@@ -162,16 +129,11 @@ def identify(
 
     _check_start(context.args)
     commands = Commands()
-    patience = None if pull_timeout is None else to_seconds(pull_timeout, "pull-timeout")
-    arms = _arms(arm, commands, shell, patience)
-    options = settings_of(
-        *(delta, sigma, bounds, student, strategy, stopping, minimize, order, tolerance),
-        *(control, items, failures, compare, direct),
-    )
-    require_scale(options, lambda: store is not None and _is_stored(store, name))
-    options |= _limits(max_samples, timeout, len(arms)) | _place(store, name, arms, about or [])
-    options |= {"rng": seed_of(seed), "on_error": _policy(on_error, quiet), "worker": worker}
-    options["allow_failing"] = allow_failing
+    arms = _arms(arm, commands, shell, _patience(pull_timeout))
+    options = _place(store, name, arms, about or [])
+    options |= {"rng": settings.pop("seed", None), "on_error": _policy(on_error, quiet), "worker": worker}
+    options |= {"max_samples": number(max_samples), "timeout": number(timeout)}
+    options |= {"allow_failing": allow_failing, **settings}
     _check_expected(expect, arms)
     with _resumable(store is not None), _workers(commands, _width(workers)) as pool, remarks(quiet):
         result = _run(arms, workers=pool, progress=_progress(quiet), **options)
@@ -190,13 +152,6 @@ def _code(result: Result, expect: str | None) -> int:
 def _check_expected(expect: str | None, arms: dict[str, CommandArm]) -> None:
     if expect is not None and expect not in arms:
         raise InvalidInputError(f"--expect must name one of the arms {', '.join(arms)}, got {expect!r:.60}.")
-
-
-def _limits(max_samples: str | None, timeout: str | None, num_arms: int) -> dict[str, Any]:
-    return {
-        "max_samples": None if max_samples is None else _budget(max_samples, num_arms),
-        "timeout": None if timeout is None else to_seconds(timeout, "timeout"),
-    }
 
 
 def _say_more(result: Result, stored: bool, quiet: bool) -> None:
@@ -248,17 +203,6 @@ def _say_what_was_there(result: Result) -> None:
         say(f"{result.name!r} was resumed at {result.resumed} samples.")
 
 
-def _is_stored(store: str, name: str) -> bool:
-    url = store_url(store)
-    from ..experiment.store import open_store
-
-    place = open_store(url)
-    try:
-        return name in place.names()
-    finally:
-        place.close()
-
-
 def _run(arms: dict[str, CommandArm], **options: Any) -> Result:
     from ..running.identify import identify as run
 
@@ -289,23 +233,17 @@ def _progress(quiet: bool) -> Literal["lines", False] | None:
     return None if sys.stderr is not None and sys.stderr.isatty() else "lines"
 
 
-def _budget(word: str, num_arms: int) -> int:
-    count = to_whole(word, "max-samples")
-    if count < num_arms:
-        raise InvalidInputError(
-            f"max-samples must be at least {num_arms}, one for each arm, got {count}; give more."
-        )
-    return count
+def _patience(word: str | None) -> float | None:
+    """The timeout of a command."""
+    from ..experiment.checks import seconds
+
+    return None if word is None else seconds("pull_timeout", number(word))
 
 
 def _width(word: str) -> int:
-    width = to_whole(word, "workers")
-    if not 1 <= width <= MOST_WORKERS:
-        raise InvalidInputError(
-            f"workers must be a whole number from 1 to {MOST_WORKERS}, got {width}; it is how many commands "
-            f"run at a time."
-        )
-    return width
+    from .._door import whole
+
+    return whole("workers", number(word), 1, MOST_WORKERS, "it is how many commands run at a time")
 
 
 def _policy(on_error: OnError, quiet: bool) -> Callable[[Pull, BaseException], None]:

@@ -15,9 +15,9 @@ from .._records import plain
 from .._text import harmless
 from ..errors import InvalidInputError, TruebestError
 from . import DONE, OTHER, UNDECIDED, say
-from ._experiment import Delta, Seed, seed_of
-from ._numbers import to_number, to_seconds, to_whole
+from ._numbers import number
 from ._output import ListingFormat, print_csv, print_json, print_table
+from ._settings import with_settings
 
 if TYPE_CHECKING:
     from ..running.standings import Race
@@ -85,9 +85,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Show no live view and no r
 Printed = Annotated[ListingFormat, typer.Option(help="Output format of the result.")]
 
 
+@with_settings("delta", "seed")
 def race(
     command: Lines,
-    delta: Delta = None,
+    *,
+    settings: dict[str, Any],
     tolerance: Tolerance = None,
     max_rounds: Rounds = None,
     timeout: Timeout = None,
@@ -99,7 +101,6 @@ def race(
     command_name: Names = None,
     direct: Direct = False,
     expect: Expect = None,
-    seed: Seed = None,
     quiet: Quiet = False,
     format: Printed = ListingFormat.table,
 ) -> int:
@@ -124,19 +125,18 @@ def race(
             f"{', '.join(map(repr, list(lines)[:8]))}."
         )
     options = {
-        "delta": None if delta is None else to_number(delta, "delta"),
+        "delta": settings.get("delta"),
         "tolerance": None if tolerance is None else _tolerance(tolerance),
-        "max_rounds": None if max_rounds is None else to_whole(max_rounds, "max-rounds"),
-        "timeout": None if timeout is None else to_seconds(timeout, "timeout"),
-        "warmup": to_whole(warmup, "warmup"),
+        "max_rounds": number(max_rounds),
+        "timeout": number(timeout),
+        "warmup": number(warmup),
         "measure": measure.value,
         "ignore_failure": ignore_failure,
         "direct": direct,
-        "rng": seed_of(seed),
+        "rng": settings.get("seed"),
         "progress": False if quiet else None,
     }
-    patience = None if run_timeout is None else to_seconds(run_timeout, "run-timeout")
-    with _track(lines, patience, prepare or []) as timed:
+    with _track(lines, number(run_timeout), prepare or []) as timed:
         found = _run(timed, options)
     return _finish(found, expect, quiet, format)
 
@@ -167,12 +167,13 @@ def needs_shell(line: str) -> bool:
 
 
 @contextmanager
-def _track(lines: dict[str, str], patience: float | None, prepare: list[str]) -> Iterator[dict[str, Timed]]:
+def _track(lines: dict[str, str], run_timeout: Any, prepare: list[str]) -> Iterator[dict[str, Timed]]:
     """The commands, ready to be timed; at the end none is left running."""
     if not hasattr(os, "killpg"):
         raise TruebestError(
             "commands can be timed on Linux and macOS only; elsewhere use truebest.race in Python."
         )
+    from ..experiment.checks import seconds
     from ._commands import Commands, ended_by_signals
     from ._timed import Timed
 
@@ -180,6 +181,7 @@ def _track(lines: dict[str, str], patience: float | None, prepare: list[str]) ->
         raise InvalidInputError(
             f"give --prepare once for all commands or once for each, got {len(prepare)}; add or remove some."
         )
+    patience = None if run_timeout is None else seconds("run_timeout", run_timeout)
     commands = Commands()
     shell = SHELL if any(map(needs_shell, lines.values())) else ""
     timed = {name: Timed(line, commands, shell, patience) for name, line in lines.items()}
@@ -201,11 +203,10 @@ def _run(timed: dict[str, Timed], options: dict[str, Any]) -> Race:
     return course.run()
 
 
-def _tolerance(word: str) -> float:
+def _tolerance(word: str) -> Any:
     """5% or 0.05."""
-    if word.endswith("%"):
-        return to_number(word[:-1], "tolerance") / 100.0
-    return to_number(word, "tolerance")
+    found = number(word.removesuffix("%"))
+    return found / 100.0 if word.endswith("%") and not isinstance(found, str) else found
 
 
 def _finish(found: Race, expect: str | None, quiet: bool, format: ListingFormat) -> int:

@@ -65,7 +65,11 @@ def check_seed(given: int) -> int:
 
 def check_lease(given: float | None) -> float | None:
     """Seconds; None for never, as is infinity."""
-    return None if given is None or given == math.inf else seconds("lease", given)
+    return (
+        None
+        if given is None or given == math.inf
+        else seconds("lease", given, "give inf, or write never on the command line")
+    )
 
 
 def check_control(given: str | None, arms: tuple[str, ...]) -> str | None:
@@ -88,12 +92,12 @@ def read_about(stored: list[str] | None) -> tuple[str, ...] | None:
     return None if stored is None else tuple(stored)
 
 
-def seconds(name: str, value: float) -> float:
+def seconds(name: str, value: float, endless: str = "leave it out") -> float:
     """A positive time that every platform can wait for."""
     number = _door.scalar(name, value)
     if not 0.0 < number <= LONGEST:
         raise InvalidInputError(
             f"{name} must be positive and at most {LONGEST:g} seconds (a hundred years), got {number:g}; for "
-            f"no limit give None."
+            f"no limit {endless}."
         )
     return number

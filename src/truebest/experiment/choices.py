@@ -12,7 +12,7 @@ from .._catalogue import MODELS, STRATEGIES
 from ..designs import Ordered
 from ..errors import InvalidInputError, StoreError, TruebestError
 from ..strategies import Strategy, find_strategy
-from ..theory.models import Bounded, Gaussian, Model, Values, refuse_distant
+from ..theory.models import Bounded, Gaussian, Model, Values, find_model, refuse_distant
 from ..theory.stopping import RULES, StoppingRule, find_rule
 
 if TYPE_CHECKING:
@@ -124,10 +124,10 @@ def _own_strategy(kind: str) -> Any:
     return None if entry is None else entry.load()
 
 
-def choose_model(bounds: Any, sigma: Any, model: Model | None, arms: tuple[str, ...]) -> Model:
+def choose_model(bounds: Any, sigma: Any, model: str | Model | None, arms: tuple[str, ...]) -> Model:
     """What is assumed of a value; a sub-Gaussian scale and bounds are short for models."""
     given = [
-        name for name, one in (("sigma", sigma), ("bounds", bounds), ("model", model)) if one is not None
+        name for name, one in (("sigma=", sigma), ("bounds=", bounds), ("model=", model)) if one is not None
     ]
     if len(given) != 1:
         raise InvalidInputError(
@@ -135,6 +135,7 @@ def choose_model(bounds: Any, sigma: Any, model: Model | None, arms: tuple[str, 
             f"bounds=(lo, hi) that every value respects, or model=, got {' and '.join(given) or 'none'}; "
             f"without a scale nothing can be promised, unless values are Gaussian: model=truebest.Student()."
         )
+    model = None if model is None else find_model(model)
     if sigma is not None:
         model = Gaussian(_per_arm(sigma, arms) if isinstance(sigma, Mapping) else _door.sigma(sigma))
     elif model is None:

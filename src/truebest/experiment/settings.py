@@ -66,7 +66,7 @@ class Shared(TypedDict, total=False):
 
     sigma: float | Mapping[str, float] | None
     bounds: tuple[float, float] | None
-    model: Model | None
+    model: str | Model | None
     strategy: str | Strategy | None
     stopping: str | StoppingRule | None
     tolerance: float | None

@@ -115,7 +115,7 @@ class Run:
         if settings.items is not None and self.items is None:
             raise InvalidInputError(
                 f"experiment {self.experiment.name!r} compares arms on {settings.items}; give them again "
-                f"(items=, --items), so that the arms can be called with them."
+                f"(items=), so that the arms can be called with them."
             )
         return settings.design
 

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _door
+from .._catalogue import MODELS, NAMED_MODELS
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import divergences, families
@@ -415,6 +416,14 @@ class Student(Model):
 
     def variances(self, num_arms: int) -> Array:
         return np.full(num_arms, np.inf)
+
+
+def find_model(given: str | Model) -> Model:
+    """A model by name, if it has no parameters; or the model itself."""
+    if not isinstance(given, str):
+        return given
+    model: Model = MODELS[_door.choice("model", given.lower(), NAMED_MODELS).capitalize()].load()()
+    return model
 
 
 def refuse_distant(what: str, value: float, unit: float) -> None:

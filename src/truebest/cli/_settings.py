@@ -1,0 +1,171 @@
+"""The settings of experiments as options: what --help says of each, and how its word is read.
+
+This loads no numerical code, so `--help` is quick. A word is only turned into a number or a list here; what
+it may be is checked where the setting is declared, and that refusal is said in the names of options.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, NamedTuple, get_type_hints
+
+import typer
+
+from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, NAMED_MODELS, STOPPING_RULES, STRATEGIES
+from ..errors import InvalidInputError
+from ._numbers import number, numbers, per_arm
+
+
+class Option(NamedTuple):
+    """An option.
+
+    help     what --help says
+    metavar  what a word is; "" for a switch
+    read     from the word to what the setting is given
+    """
+
+    help: str
+    metavar: str = ""
+    read: Callable[[str], Any] = str
+
+    def parameter(self, name: str) -> inspect.Parameter:
+        """Of a command."""
+        metavar = self.metavar or None
+        option = typer.Option(f"--{name.replace('_', '-')}", metavar=metavar, help=self.help)
+        kind: Any = Annotated[str | None, option] if metavar else Annotated[bool, option]
+        default = None if metavar else False
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+SETTINGS = {
+    "delta": Option("Accepted probability of a wrong answer; default: 0.05.", "FLOAT", number),
+    "bounds": Option("Bounds that every value respects, like 0,1; or --sigma.", "LO,HI", numbers),
+    "sigma": Option(
+        "The known standard deviation (sub-Gaussian scale) of one value, or one for each arm like "
+        "old=1,new=2.5; or --bounds. Values that vary more than it allows suspend the run.",
+        "FLOAT",
+        per_arm,
+    ),
+    "model": Option(
+        f"What values are, if neither bounds nor a scale say it: {', '.join(NAMED_MODELS)} (Gaussian, of "
+        f"unknown variances).",
+        "NAME",
+    ),
+    "student": Option("Short for --model student."),
+    "strategy": Option(
+        f"How to choose the next arm: {', '.join(STRATEGIES)}, or an installed one, with parameters as in "
+        f"'ebs-d(gamma=0.01)'; default: {DEFAULT_STRATEGY}, see docs/guides/live.md.",
+        "NAME",
+    ),
+    "stopping": Option(
+        f"When to stop: {', '.join(STOPPING_RULES)}; default: {DEFAULT_RULE}, which is proven, and another "
+        f"one for a --model that has its own.",
+        "NAME",
+    ),
+    "minimize": Option("Look for the smallest mean instead of the largest."),
+    "order": Option(
+        "Order in which results count: ask (the default), or arrival if durations do not depend on values.",
+        "ORDER",
+    ),
+    "tolerance": Option("How far below the best the answer may be; default: 0.", "FLOAT", number),
+    "items": Option(
+        "Compare all arms on the same items, each used at most once, in random order: a file with one per "
+        "line (JSON lines, CSV or text), or how many there are; inf for an unlimited source.",
+        "FILE|INT|inf",
+        number,
+    ),
+    "failures": Option(
+        "With --items, what counts if there is no number: repeat (the default) asks again, a number is the "
+        "value, worst takes the worst for whatever is claimed; with wins, loss (the default there).",
+        "HOW",
+        number,
+    ),
+    "control": Option("Also say which arms are better than this one; does not affect the decision.", "ARM"),
+    "compare": Option(
+        "means (the default), or wins: only who is better in each round counts, and no bounds are needed; "
+        "see docs/guides/race.md.",
+        "HOW",
+    ),
+    "direct": Option("With --compare wins: also find out that there is no winner."),
+    "seed": Option("The same seed and results give the same pulls; default: a new seed.", "INT", number),
+    "lease": Option(
+        "Seconds after which an unanswered pull is issued again, or never; default: 3600.",
+        "SECONDS",
+        lambda word: number("inf" if word == "never" else word),
+    ),
+}
+
+
+def with_settings(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command these options of settings; it gets what they say as a dictionary, `settings`."""
+
+    def give(function: Callable[..., Any]) -> Callable[..., Any]:
+        hints = get_type_hints(function, include_extras=True)
+        parameters: list[inspect.Parameter] = []
+        for one in inspect.signature(function).parameters.values():
+            if one.name == "settings":
+                parameters += [SETTINGS[name].parameter(name) for name in names]
+            else:
+                kind = inspect.Parameter.KEYWORD_ONLY
+                parameters.append(one.replace(kind=kind, annotation=hints[one.name]))
+
+        @functools.wraps(function)
+        def command(**words: Any) -> Any:
+            said = {name: words.pop(name) for name in names}
+            with in_options({one.name for one in parameters}):
+                return function(settings=_read(said), **words)
+
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        return command
+
+    return give
+
+
+def _read(words: dict[str, str | bool | None]) -> dict[str, Any]:
+    """What `Experiment.create` is given: what was said, and nothing for the rest."""
+    found: dict[str, Any] = {}
+    for name, word in words.items():
+        if isinstance(word, str):
+            found[name] = SETTINGS[name].read(word)
+        elif word:
+            found[name] = True
+    if found.pop("student", False):
+        if "model" in found:
+            raise InvalidInputError("--student is short for --model student, got --model too; leave one out.")
+        found["model"] = "student"
+    return found
+
+
+_ARGUMENT = re.compile(
+    r"(?<!\w\()\b([a-z_]+)=(True\b|truebest\.(\w+)\(\)|\((\w+), (\w+)\)|'([^']*)'|(?=[\w.-]))?"
+    r"|\b([a-z]+_[a-z_]+)\b"
+)
+
+
+@contextmanager
+def in_options(names: Collection[str]) -> Iterator[None]:
+    """A refusal of arguments by these names as one of options: compare='wins' is --compare wins."""
+    try:
+        yield
+    except InvalidInputError as error:
+        raise InvalidInputError(as_options(str(error), names)) from error
+
+
+def as_options(text: str, names: Collection[str]) -> str:
+    """A sentence about arguments as one about options."""
+
+    def said(found: re.Match[str]) -> str:
+        name = found[1] or found[7]
+        if name not in names:
+            return found[0]
+        model, low, high, word = found[3], found[4], found[5], found[6]
+        value = model.lower() if model else f"{low},{high}" if low else word or ""
+        gap = " " if value or found[2] == "" else ""
+        return f"--{name.replace('_', '-')}{gap}{value}"
+
+    return _ARGUMENT.sub(said, text)

@@ -1,0 +1,54 @@
+"""The settings of experiments as options of commands: all of them, and refused in their names."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+import pytest
+
+from truebest.cli._app import COMMANDS, app_for
+from truebest.cli._numbers import number, numbers, per_arm
+from truebest.cli._settings import SETTINGS, as_options
+from truebest.experiment.settings import Given
+
+ARGUMENTS = ("sigma", "bounds", "model", "items", "compare", "direct", "order", "max_samples", "tolerance")
+
+
+def test_every_setting_is_an_option_of_create() -> None:
+    """But for what arms are, which needs a text each; --student is short for a model."""
+    assert set(SETTINGS) - {"student"} == {"delta", *Given.__annotations__} - {"about"}
+    for name in COMMANDS:
+        assert app_for([name]).registered_commands[0].callback is not None
+    create: Any = app_for(["create"]).registered_commands[0].callback
+    assert set(SETTINGS) <= set(inspect.signature(create).parameters)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("items= needs bounds=(lo, hi) that", "--items needs --bounds lo,hi that"),
+        ("give sigma= (the scale), or model=, got none", "give --sigma (the scale), or --model, got none"),
+        ("direct=True needs compare='wins': else", "--direct needs --compare wins: else"),
+        ("got tolerance=0.05 and order='arrival'; leave", "got --tolerance 0.05 and --order arrival; leave"),
+        ("max_samples must be a whole number", "--max-samples must be a whole number"),
+        ("are Gaussian: model=truebest.Student().", "are Gaussian: --model student."),
+        ("with the model Gaussian(sigma=1.0), seed=5", "with the model Gaussian(sigma=1.0), seed=5"),
+    ],
+)
+def test_a_refusal_of_arguments_speaks_of_options(text: str, said: str) -> None:
+    """Where the command has them."""
+    assert as_options(text, ARGUMENTS) == said
+
+
+def test_words_are_numbers_where_they_are_numbers() -> None:
+    """Whole ones are whole; any other word is left to the check of what it is given to."""
+    assert [number(word) for word in ("7", "1e3", "0.5", "-2.0", "x", "1_0", "٣")] == [
+        *(7, 1000, 0.5, -2, "x", "1_0", "٣")
+    ]
+    assert number("inf") == math.inf
+    assert isinstance(number("1e3"), int)
+    assert number(None) is None
+    assert numbers("0, 1.5 x") == (0, 1.5, "x")
+    assert per_arm("old=1,new=2.5") == {"old": 1, "new": 2.5}
