@@ -16,12 +16,12 @@ import numpy as np
 import truebest
 from truebest.designs import Rounds
 from truebest.kernels import paired as kernel
-from truebest.simulation.gathering import Gathered
 from truebest.simulation.plan import PairedJob, Terms
-from truebest.simulation.pool import run_on_threads
 from truebest.simulation.progress import Reporter
 from truebest.simulation.results import Cell
+from truebest.simulation.runs import Collected
 from truebest.simulation.scores import POPULATION, ItemScores, make_items, spread_for
+from truebest.simulation.threads import run_on_threads
 
 from .measure import cpu_seconds, duration, show
 
@@ -83,11 +83,11 @@ def taken(rounds: ItemScores, runs: int, longest: int, threads: int) -> tuple[fl
     for _ in range(3):
         job = PairedJob(rounds, Terms(DELTA, 0.0, runs, 1, longest, threads))
         start, clock = time.process_time(), time.perf_counter()
-        work = Gathered(job, 0, runs, "runs")
+        work = Collected(job, 0, runs, "runs")
         with Reporter(False, runs) as reporter:
             run_on_threads([work], threads, reporter)
         cpu, wall = min(cpu, time.process_time() - start), min(wall, time.perf_counter() - clock)
-        rows = float(work.cells(None)[0].mean_pulls.max()) * runs
+        rows = float(work.cells()[0].mean_pulls.max()) * runs
     return rows, cpu, wall
 
 

@@ -26,8 +26,8 @@ from .simulation.plan import plan as plan
 from .simulation.planned import Plan as Plan
 from .simulation.results import Cell as Cell
 from .simulation.results import Simulation as Simulation
-from .simulation.runner import simulate as simulate
-from .simulation.saved import load_simulation as load_simulation
+from .simulation.runs import load_simulation as load_simulation
+from .simulation.simulate import simulate as simulate
 from .simulation.trace import Trace as Trace
 from .simulation.trace import trace as trace
 from .strategies import EBS as EBS
@@ -42,9 +42,9 @@ from .strategies import TrackAndStop as TrackAndStop
 from .strategies import Uniform as Uniform
 from .strategies import stopping_rule as stopping_rule
 from .strategies import strategy as strategy
+from .studies.comparison.compare import compare as compare
 from .studies.comparison.results import Comparison as Comparison
 from .studies.comparison.results import Standing as Standing
-from .studies.comparison.runner import compare as compare
 from .studies.comparison.suites import Bandit as Bandit
 from .studies.comparison.suites import load_suite as load_suite
 from .theory.complexity import ComplexityBounds as ComplexityBounds

@@ -14,11 +14,11 @@ import pytest
 from scipy import stats
 
 from truebest.kernels.paired import LEVEL
-from truebest.simulation.gathering import Gathered
 from truebest.simulation.plan import PairedJob, Terms
-from truebest.simulation.pool import run_on_threads
 from truebest.simulation.progress import Reporter
+from truebest.simulation.runs import Collected
 from truebest.simulation.scores import ItemScores, make_items
+from truebest.simulation.threads import run_on_threads
 
 DELTA, RUNS = 0.1, 600
 MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))  # more errors than this: false alarm below 1e-6
@@ -52,10 +52,10 @@ def errors(case: Nearly, seed: int, part: float = 1.0) -> int:
     )
     assert job.params[LEVEL] == -math.log(DELTA)
     job.params[LEVEL] *= part
-    work = Gathered(job, 0, RUNS, "runs")
+    work = Collected(job, 0, RUNS, "runs")
     with Reporter(False, RUNS) as reporter:
         assert run_on_threads([work], 1, reporter)
-    return work.cells(None)[0].errors
+    return work.cells()[0].errors
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -13,7 +13,8 @@ import pytest
 
 import truebest
 from truebest import Bandit, Comparison, InvalidInputError, TrackAndStop, compare
-from truebest.studies.comparison import runner, stability, tables
+from truebest.studies.comparison import compare as comparing
+from truebest.studies.comparison import stability, tables
 from truebest.studies.comparison.page import page
 from truebest.studies.comparison.statistics import Ratios
 
@@ -215,7 +216,7 @@ def interrupted_after(parts: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         made.append(strategy.name)
         return original(strategy, *args, **kwargs)
 
-    monkeypatch.setattr(runner, "simulate", simulate)
+    monkeypatch.setattr(comparing, "simulate", simulate)
     return made
 
 

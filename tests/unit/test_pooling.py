@@ -17,7 +17,7 @@ import pytest
 
 import truebest
 from support.refusals import refused_in_one_sentence
-from truebest.simulation.pooling import pooled_cells
+from truebest.simulation.runs import pooled_cells
 
 MEANS = (0.9, 0.5, 0.1)
 

@@ -16,7 +16,7 @@ import pytest
 
 import truebest
 from support.refusals import refused_in_one_sentence
-from truebest.simulation import memory
+from truebest.simulation import runs as of_runs
 from truebest.simulation.summary import exact_interval
 
 MEANS = (0.9, 0.5, 0.45, 0.4)
@@ -427,11 +427,11 @@ def test_more_runs_than_fit_into_the_memory_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the work: by what the machine or the container has, or by what the system refuses."""
-    assert 2**28 < memory.total_memory() < 2**60
-    monkeypatch.setattr(memory, "CONTAINER", tmp_path / "memory.max")
+    assert 2**28 < of_runs.total_memory() < 2**60
+    monkeypatch.setattr(of_runs, "CONTAINER", tmp_path / "memory.max")
     for limit, fits in (("max\n", True), (f"{2**20}\n", False)):
-        memory.CONTAINER.write_text(limit)
-        assert (memory.total_memory() == 2**20) != fits
+        of_runs.CONTAINER.write_text(limit)
+        assert (of_runs.total_memory() == 2**20) != fits
     with pytest.raises(truebest.InvalidInputError, match=r"got 10{9}, which for 6 .* take 178\.8 GiB"):
         truebest.simulate(["uniform", "tas-d"], MEANS, [0.1, 0.05, 0.01], runs=10**9)
     truebest.simulate("uniform", MEANS, 0.1, runs=10)

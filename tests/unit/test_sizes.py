@@ -16,7 +16,7 @@ LONG_FILES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[str, str] = {
     "running/identify.py:identify": "its arguments and what they mean take the lines",
     "cli/compare.py:compare": "every option is a line, and so is every sentence of --help",
-    "simulation/runner.py:simulate": "its arguments and what they mean take the lines",
+    "simulation/simulate.py:simulate": "its arguments and what they mean take the lines",
 }
 
 

@@ -96,7 +96,7 @@ def compare(
         check_writable(file)
     if plot is not None:
         check_picture(plot)
-    from ..studies.comparison.runner import compare as run
+    from ..studies.comparison.compare import compare as run
 
     chosen, rule = strategies_and_rule(strategy or "", stopping)
     try:

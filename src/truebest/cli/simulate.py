@@ -125,7 +125,7 @@ def simulate(
     if output is not None:
         check_writable(output)
     pilot = _pilot(data, {"--means": means, "--rewards": rewards, "--noise": noise})
-    from ..simulation.runner import simulate as run
+    from ..simulation.simulate import simulate as run
 
     strategies, rule = strategies_and_rule(strategy, stopping)
     assumed = _assumed(sigma, bounds)

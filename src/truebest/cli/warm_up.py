@@ -45,7 +45,7 @@ def warm_up(live: Live = False) -> None:
 
 
 def _simulations() -> None:
-    from ..simulation.runner import simulate
+    from ..simulation.simulate import simulate
     from ..simulation.trace import trace
     from ..strategies import strategy_names
 

@@ -1,17 +1,15 @@
 """Monte Carlo: thousands of complete runs in one seeded, parallel call.
 
-engine    the compiled loop
+simulate  the call itself
+problem   what is simulated: rewards, model, risks, stopping rule, checked
+rewards   kinds of rewards, and values to draw from
 job       the runs of one strategy, as a specification: any part of them can be done anywhere
-pool      the runs on threads
+engine    the compiled loop
+threads   the runs on threads, which Ctrl-C interrupts
 cuda      the runs on a GPU; lanes is what it executes
 cluster   the runs on a Dask cluster
-gathering parts of the runs come in, the longest prefix counts
+runs      parts of them come in, go on from earlier ones, are put together, and kept in a file
 summary   what is kept of very many runs
-pooling   runs of the same cells put together; continuing and saved: go on with them, keep them in a file
-rewards   kinds of rewards, and values to draw from
-problem   what is simulated: rewards, model, risks, stopping rule, checked
-runner    simulate
-threads   interruption, and a warning when no run ends
 progress  how far it is
 results   estimates with their errors
 trace     one run step by step

@@ -17,9 +17,9 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InvalidInputError, TruebestError
-from .gathering import Gathered
 from .job import Job, Part
 from .progress import Reporter
+from .runs import Collected
 from .threads import callers
 
 CHUNK_SECONDS = 1.0  # how long a worker works before it reports; the next chunk is sized by the last
@@ -27,7 +27,7 @@ AHEAD = 2  # parts under way for each thread of the cluster
 LOOK, PATIENCE = 1.0, 10.0  # seconds between looks at the workers; how long one may be paused unsaid
 
 
-def run_on_cluster(work: Sequence[Gathered[Job]], cluster: Any, reporter: Reporter) -> bool:
+def run_on_cluster(work: Sequence[Collected[Job]], cluster: Any, reporter: Reporter) -> bool:
     """Do all runs; False if interrupted, or if the cluster failed on the way, which a warning says.
 
     cluster  a `dask.distributed.Client`, or the address of a scheduler
@@ -36,7 +36,7 @@ def run_on_cluster(work: Sequence[Gathered[Job]], cluster: Any, reporter: Report
     """
     with _client(cluster) as (client, dask):
         waiting = dask.as_completed(loop=client.loop, with_results=True, raise_errors=False)
-        whose: dict[str, Gathered[Job]] = {}
+        whose: dict[str, Collected[Job]] = {}
         try:
             most = AHEAD * max(1, sum(client.nthreads().values()))
             for one in _ahead(work, most):
@@ -91,7 +91,7 @@ def _paused(client: Any) -> list[str]:
     return [address for address, worker in known.items() if worker.get("status") == "paused"]
 
 
-def _ahead(work: Sequence[Gathered[Job]], room: int) -> Iterator[Gathered[Job]]:
+def _ahead(work: Sequence[Collected[Job]], room: int) -> Iterator[Collected[Job]]:
     """Whose runs come next, until every thread of the cluster has enough to do."""
     for one in work:
         while room > 0 and one.given < one.wanted:
@@ -99,7 +99,7 @@ def _ahead(work: Sequence[Gathered[Job]], room: int) -> Iterator[Gathered[Job]]:
             yield one
 
 
-def _submit(client: Any, waiting: Any, whose: dict[str, Gathered[Job]], one: Gathered[Job]) -> None:
+def _submit(client: Any, waiting: Any, whose: dict[str, Collected[Job]], one: Collected[Job]) -> None:
     first, runs = one.give(one.chunk)
     future = client.submit(do_part, one.job, first, runs, __version__, pure=False)
     whose[future.key] = one

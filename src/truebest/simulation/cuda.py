@@ -32,9 +32,9 @@ from ..kernels._known import made_for
 from ..kernels._numba import ENABLED, available
 from ..kernels.tracking import leading_arm
 from . import engine
-from .gathering import Gathered
 from .job import Job, Part, bad_action
 from .progress import Reporter
+from .runs import Collected
 from .special import known_of
 from .threads import interruptible
 
@@ -48,7 +48,7 @@ LOOK, WAIT = 0.1, 0.005  # seconds between two looks at how far a launch is, and
 PROGRAMS: dict[tuple[object, ...], Program] = {}
 
 
-def run_on_gpu(work: Sequence[Gathered[Job]], reporter: Reporter) -> bool:
+def run_on_gpu(work: Sequence[Collected[Job]], reporter: Reporter) -> bool:
     """Do all runs, job by job; False if interrupted.
 
     Raises  InvalidInputError if there is no GPU, or too many arms for it; TruebestError if it fails
@@ -88,7 +88,7 @@ class Launches:
     """The runs of one job, launch by launch."""
 
     def __init__(
-        self, lanes: Any, program: Program, work: Gathered[Job], signals: Any, reporter: Reporter
+        self, lanes: Any, program: Program, work: Collected[Job], signals: Any, reporter: Reporter
     ) -> None:
         self.lanes, self.cuda, self.program = lanes, lanes.cuda, program
         self.work, self.signals, self.reporter = work, signals, reporter

@@ -15,17 +15,15 @@ import numpy.typing as npt
 from .. import _door
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY
 from ..theory.models import Bounded
-from .gathering import RUNS, Gathered
 from .job import Part
-from .memory import room_for
 from .planned import Plan
-from .pool import run_on_threads
 from .progress import Progress, Reporter
 from .rounds import paired_runs
-from .runner import simulate
+from .runs import RUNS, Collected, room_for
 from .scores import Columns, ItemScores, Range, Scores, make_range, make_scores, observed_correlation
+from .simulate import simulate
 from .special import compiled
-from .threads import num_threads
+from .threads import num_threads, run_on_threads
 
 PAIRED = "paired"  # the name of the design, which is both strategy and rule
 LONG = 50_000  # rounds after which a run is cut off, unless the items are used up before
@@ -120,10 +118,10 @@ def _simulated(scores: Scores, within: Range, terms: Terms, progress: bool | Pro
     with room_for(terms.runs, 2):
         if rounds is not None:
             job = PairedJob(rounds, terms._replace(tolerance=terms.tolerance / within.width))
-            work = Gathered(job, 0, terms.runs, RUNS)
+            work = Collected(job, 0, terms.runs, RUNS)
             with Reporter(progress, terms.runs) as reporter:
                 run_on_threads([work], terms.threads, reporter)
-            (paired,) = work.cells(None)
+            (paired,) = work.cells()
         if paired is None or paired.complete:
             independent = simulate(
                 DEFAULT_STRATEGY,
@@ -152,7 +150,7 @@ def _simulated(scores: Scores, within: Range, terms: Terms, progress: bool | Pro
 
 
 class PairedJob:
-    """Runs of the paired design, as `gathering.Work`: run i is a function of the seed and of i."""
+    """Runs of the paired design, as `runs.Work`: run i is a function of the seed and of i."""
 
     name = rule_name = PAIRED
     endless = None

@@ -222,13 +222,13 @@ class Simulation:
 
         Raises  InvalidInputError
         """
-        from .pooling import pooled
+        from .runs import pooled
 
         return pooled(self, other) if isinstance(other, Simulation) else NotImplemented
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Into one file, whole or not at all, for `truebest.load_simulation`."""
-        from .saved import save_simulation
+        from .runs import save_simulation
 
         save_simulation(self, path)
 

@@ -18,9 +18,9 @@ from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from . import engine
 from .job import Job, Room, refuse_stalling
-from .memory import room_for_steps
 from .pictures import picture, picture_in_html
 from .problem import make_problem
+from .runs import room_for_steps
 from .threads import interruptible
 
 Found = TypeVar("Found")

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import _catalogue
 from ..simulation.results import Simulation
-from ..simulation.runner import simulate
+from ..simulation.simulate import simulate
 from ..simulation.summary import exact_interval
 from ..strategies import find_strategy
 from ..theory.models import Bernoulli, Bounded, Exponential, Model, Poisson, Student

@@ -18,7 +18,7 @@ from ..kernels.tracking import leading_arm
 from ..simulation.job import Job
 from ..simulation.problem import make_problem
 from ..simulation.results import Cell
-from ..simulation.runner import simulate
+from ..simulation.simulate import simulate
 from ..simulation.trace import Trace, trace
 from ..strategies import Strategy
 

@@ -17,7 +17,7 @@ from ..kernels.steps import begin
 from ..simulation import engine
 from ..simulation.job import Job
 from ..simulation.problem import make_problem
-from ..simulation.runner import simulate
+from ..simulation.simulate import simulate
 from ..simulation.trace import Trace, trace
 from ..strategies import Strategy, find_strategy
 from ..strategies._admit import interpreted, kernel_of

@@ -1,7 +1,7 @@
 """Strategies on many bandits, all on the same rewards: which takes the fewest samples, and how sure that is.
 
 suites      the bandits: built in, drawn at random, or from a file
-runner      compare
+compare     the call itself
 statistics  ratios with paired errors
 stability   how much targets and pulls move
 results     what a comparison found

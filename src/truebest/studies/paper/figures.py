@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...simulation.runner import simulate
+from ...simulation.simulate import simulate
 from ...simulation.trace import Trace, trace
 from ...strategies import EBS, Strategy, TrackAndStop, Uniform
 from ...theory.complexity import lower_bound, optimal_weights

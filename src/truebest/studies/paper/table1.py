@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...simulation.runner import simulate
+from ...simulation.simulate import simulate
 from ...strategies import EBS, Strategy, find_strategy
 from ...theory.complexity import lower_bound, optimal_weights
 from ..ledger import Ledger

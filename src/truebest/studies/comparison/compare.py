@@ -22,8 +22,8 @@ from ...simulation.job import refuse_stalling
 from ...simulation.problem import make_problem
 from ...simulation.progress import Progress, Reporter
 from ...simulation.results import Cell, Simulation
-from ...simulation.runner import distinct_strategies, simulate
-from ...simulation.saved import from_row, to_row
+from ...simulation.runs import from_row, to_row
+from ...simulation.simulate import distinct_strategies, simulate
 from ...simulation.threads import num_threads
 from ...strategies import CustomStrategy, Strategy, TrackAndStop, stopped_by
 from ...strategies._admit import kernel_of

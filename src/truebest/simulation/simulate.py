@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import __version__, _door
 from ..errors import InvalidInputError
 from ..strategies import Strategy, find_strategies, stopped_by
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from .cluster import run_on_cluster
-from .continuing import bandits_of, continued, describe, gathered
 from .cuda import run_on_gpu
-from .gathering import KEPT, RUNS
-from .job import make_jobs, refuse_stalling
-from .memory import room_for
-from .pool import run_on_threads
-from .problem import make_problem
+from .job import Job, make_jobs, refuse_stalling
+from .problem import Problem, make_problem
 from .progress import Progress, Reporter
 from .results import Simulation
-from .threads import num_threads
+from .runs import KEPT, RUNS, Collected, continued, room_for
+from .threads import num_threads, run_on_threads
 
 DEVICES = ("cpu", "cuda")
 
@@ -79,7 +78,7 @@ def simulate(
     Returns      Simulation; after Ctrl-C with the runs up to the first incomplete one, marked incomplete
     Raises       InvalidInputError
     """
-    bandits = bandits_of(means)
+    bandits = _bandits_of(means)
     given: list[npt.ArrayLike | None] = [*bandits] if bandits else [means]
     problems = [
         make_problem(one, delta, rewards, noise, sigma, model, stopping, max_samples, tolerance)
@@ -101,30 +100,32 @@ def simulate(
             f"computes on processors."
         )
     jobs = [[job for one in chosen for job in make_jobs(one, problem, key)] for problem in problems]
-    settings = describe(jobs, problems, kept)
+    settings = _describe(jobs, problems, kept)
     if more is not None:
         begin, num_runs = continued(more, settings, key, begin, num_runs, bandits is not None)
     workers = num_threads(threads)
     with room_for(num_runs if kept == RUNS else 0, len(problems) * len(chosen) * len(problems[0].deltas)):
         work = [
-            [gathered(job, begin, num_runs, kept, more, i if bandits else None) for job in row]
+            Collected(job, begin, num_runs, kept, i if bandits else None)
             for i, row in enumerate(jobs)
+            for job in row
         ]
-        everything = [one for row in work for one in row]
-        with Reporter(progress, sum(one.wanted for one in everything)) as reporter:
+        if more is not None:
+            work = [one.continuing(more) for one in work]
+        with Reporter(progress, sum(one.wanted for one in work)) as reporter:
             if cluster is not None:
-                run_on_cluster(everything, cluster, reporter)
+                run_on_cluster(work, cluster, reporter)
             elif on == "cuda":
-                run_on_gpu(everything, reporter)
+                run_on_gpu(work, reporter)
             else:
-                run_on_threads(everything, workers, reporter)
-        cells = {
-            (i, id(one.job.strategy), cell.delta): cell
-            for i, row in enumerate(work)
-            for one in row
-            for cell in one.cells(i if bandits else None)
-        }
-    order = [(i, id(one), risk) for i, p in enumerate(problems) for one in chosen for risk in p.deltas]
+                run_on_threads(work, workers, reporter)
+        cells = {(one.bandit, id(one.job.strategy), cell.delta): cell for one in work for cell in one.cells()}
+    order = [
+        (i if bandits else None, id(one), risk)
+        for i, p in enumerate(problems)
+        for one in chosen
+        for risk in p.deltas
+    ]
     return Simulation(tuple(cells[place] for place in order), settings)
 
 
@@ -139,3 +140,43 @@ def distinct_strategies(given: str | Strategy | Sequence[str | Strategy]) -> lis
             f"names to your own."
         )
     return chosen
+
+
+def _bandits_of(means: npt.ArrayLike | None) -> list[npt.ArrayLike] | None:
+    """The means of each bandit where several are given, else None."""
+    if not isinstance(means, list | tuple | np.ndarray) or not len(means):
+        return None
+    nested = [isinstance(one, list | tuple) or np.ndim(one) > 0 for one in means]
+    if not any(nested):
+        return None
+    if not all(nested):
+        raise InvalidInputError(
+            f"means must be numbers, or a list of numbers for each of several bandits, got {means!r:.60}; "
+            f"write [[0.9, 0.8], [0.9, 0.5]], say."
+        )
+    return list(means)
+
+
+def _describe(jobs: Sequence[Sequence[Job]], problems: Sequence[Problem], keep: str) -> dict[str, Any]:
+    """All that a run depends on but its number and the seed; plain values, for a file and for comparison."""
+    one = problems[0]
+    return {
+        "truebest": __version__,
+        "keep": keep,
+        "deltas": list(one.deltas),
+        "stopping": repr(one.rule),
+        "tolerance": one.tolerance,
+        "max_samples": one.max_samples if np.isfinite(one.max_samples) else None,
+        "models": [repr(problem.model) for problem in problems],
+        "means": [(problem.means + problem.offset).tolist() for problem in problems],
+        "rewards": [_rewards(problem) for problem in problems],
+        "strategies": [
+            [job.strategy.name, f"{job.select.__module__}.{job.select.__name__}", job.shown.tolist()]
+            for job in jobs[0]
+        ],
+    }
+
+
+def _rewards(problem: Problem) -> list[Any]:
+    family, nature, pool = problem.source
+    return [family, problem.offset, nature.tolist(), hashlib.sha256(pool.tobytes()).hexdigest()]
