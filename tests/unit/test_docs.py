@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import run
+from truebest._catalogue import DEFAULT_STRATEGY
 from truebest._former_name import FORMER_NAME
 from truebest.experiment.store.postgres import SCHEMA
 from truebest.studies.paper.stability import kept_stability
@@ -85,6 +86,25 @@ def test_a_backup_has_the_schema_in_which_the_tables_are() -> None:
     now, before = ((guides / name).read_text() for name in ("live.md", "from-0.1-to-0.2.md"))
     assert re.findall(r"--schema=(\w+)", now) == [SCHEMA, FORMER_NAME]
     assert re.findall(r"--schema=(\w+)", before) == [FORMER_NAME]
+
+
+def test_the_default_strategy_is_what_the_rule_of_choice_takes() -> None:
+    """By the guide's tables: within 3% of the fewest samples under `tilt`, and the fewest under `mixture`."""
+    guide = (ROOT / "docs" / "guides" / "which-strategy.md").read_text()
+    means = [
+        {
+            name: float(mean)
+            for name, mean in re.findall(r"^\| `(\S+)` \| (?:≥ )?([\d.]+) \|.* ± ", part, re.M)
+        }
+        for part in guide.split("### Under `")[1:]
+    ]
+    mixture, tilt = means
+    assert len(mixture) == len(tilt) >= 18
+    near = [name for name, mean in tilt.items() if mean <= 1.03 * min(tilt.values())]
+    assert min(near, key=lambda name: mixture[name]) == DEFAULT_STRATEGY
+    decision = " ".join((ROOT / "docs" / "decisions" / "0008-default-strategy.md").read_text().split())
+    for part, names in ((tilt, ("ttucb", "t3c-ids", DEFAULT_STRATEGY)), (mixture, (DEFAULT_STRATEGY,))):
+        assert all(f"{part[name]:.3f}" in decision for name in names)
 
 
 def test_there_is_something_to_test() -> None:
