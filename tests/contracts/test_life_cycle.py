@@ -65,6 +65,7 @@ class LifeCycle(RuleBasedStateMachine):
         self.order, self.racing = order, strategy == "racing"
         self.pulls: dict[int, Pull] = {}
         self.unchecked: set[int] = set()  # pulls after which the rule is not asked
+        self.within: set[int] = set()  # values from before that are not the last of their call
         self.values: dict[int, float | None] = {}  # settled pulls; None is void
         self.queue: list[int] = []  # settled and not taken in, in the order of settling
         self.taken: list[int] = []  # what the rule has seen, in its order
@@ -179,6 +180,7 @@ class LifeCycle(RuleBasedStateMachine):
     def observe(self, arm: str, values: list[float]) -> None:
         first = len(self.pulls) + 1
         self.experiment.observe(arm, values)
+        self.within.update(range(first, first + len(values) - 1))  # judged once, when all are in
         for i, value in enumerate(values):
             self.pulls[first + i] = Pull(first + i, arm, 0)
             self._settle(first + i, value)
@@ -300,14 +302,16 @@ class LifeCycle(RuleBasedStateMachine):
             pull = due[0]
             self.queue.remove(pull)
             self.taken.append(pull)
-            if self.values[pull] is not None and (self.order == "arrival" or pull not in self.unchecked):
+            skipped = self.order != "arrival" and pull in self.unchecked
+            if self.values[pull] is not None and not skipped:
                 self._decide()
 
     def _decide(self) -> bool:
         """Ask the rule about all that it has seen."""
         seen = [[self.values[p] for p in self.taken if self.pulls[p].arm == arm] for arm in ARMS]
         values = [[Fraction(v) for v in row if v is not None] for row in seen]
-        if self.racing or self.violated or self.decided or self.stopped or not all(values):
+        over = self.racing or self.violated or self.decided or self.stopped
+        if over or not all(values) or self.taken[-1] in self.within:
             return False
         pulls, means = [len(row) for row in values], [float(sum(row) / len(row)) for row in values]
         found = truebest.Mixture().evaluate(pulls, means, DELTA, 0.5)
