@@ -264,9 +264,11 @@ def test_a_damaged_snapshot_is_found_wherever_it_is(path: Path, tmp_path: Path) 
         right = as_dict(state)
     save({**right, "head": "0" * 32})
     assert experiment.verify().snapshot == "the snapshot is not what the log leads to"
-    save(right)
-    sqlite_change(path, "UPDATE snapshots SET seq = seq + 65536")
-    assert experiment.verify().snapshot == "the snapshot is damaged, and will not be used"
+    for change in ("seq = seq + 65536", "text = x'ff00'", "seq = 'x'"):
+        save(right)
+        sqlite_change(path, f"UPDATE snapshots SET {change}")
+        assert experiment.verify().snapshot == "the snapshot is damaged, and will not be used"
+        assert Experiment.open(experiment._store, "x").status().samples == experiment.status().samples
     url = f"sqlite:///{tmp_path}/own.db"
     made = truebest.strategy(lambda leader, t, pulls: int(t) % pulls.size, name="mine")
     with Experiment.create(url, "own", ["a", "b"], 1e-9, sigma=1.0, strategy=made, seed=1) as other:

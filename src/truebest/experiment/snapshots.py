@@ -34,6 +34,8 @@ def unpacked(
 
 def is_whole(snapshot: str) -> bool:
     """Whether a snapshot is as it was saved, by its own hash."""
+    if not isinstance(snapshot, str):  # SQLite has damaged the type of the column
+        return False
     digest, _, text = snapshot.partition(" ")
     return digest == _digest(text)
 

@@ -93,7 +93,7 @@ def verify(store: Store, name: str, strategy: Strategy | None = None) -> Verific
             audit.saved = log.snapshot()
         for chunk in _intact_chunks(store, name, lines):
             audit.take(chunk)
-        if audit.saved is not None and audit.saved[0] > lines:
+        if audit.saved is not None and audit.saved[0] not in range(lines + 1):
             audit.snapshot = _DAMAGED  # of a line that the log does not have
     except DamagedLogError as error:
         problem = problem or f"line {error.line} is not intact: {error.problem}"
