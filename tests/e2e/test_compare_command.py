@@ -50,7 +50,7 @@ def test_defaults_are_those_of_python() -> None:
     """What the command takes if nothing is given, help shows, without loading what it would run."""
     given = inspect.signature(compare_command).parameters
     python = inspect.signature(truebest.compare).parameters
-    for name in ("delta", "runs", "seed", "tolerance", "max_samples", "stability_runs"):
+    for name in ("delta", "runs", "seed", "max_samples", "stability_runs"):
         assert float(given[name].default) == python[name].default, name
     assert given["stopping"].default == python["stopping"].default
     suite = truebest.load_suite(given["suite"].default.split(","))

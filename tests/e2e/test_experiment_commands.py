@@ -22,8 +22,6 @@ from hypothesis import strategies as st
 from e2e.test_solve_command import COMMAND, truebest
 from support.commands import Ran, refused, run
 from truebest._catalogue import DEFAULT_STRATEGY
-from truebest.cli._numbers import LONGEST
-from truebest.experiment import checks
 from truebest.strategies import strategy_names
 
 SEVERAL = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -767,7 +765,6 @@ def test_output_that_cannot_be_written_is_one_line_and_loses_nothing() -> None:
 
 def test_the_help_names_the_default_strategy() -> None:
     """The one that an experiment has when none is given."""
-    assert LONGEST == checks.LONGEST
     create()
     assert rows("status", "x")["strategy"] == DEFAULT_STRATEGY
     for command in ("create", "identify"):

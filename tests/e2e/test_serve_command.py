@@ -114,6 +114,6 @@ def test_what_cannot_be_served_is_said_in_a_sentence(store: str) -> None:
         refused(run("serve", "--store", store, "--port", port, "--token", TOKEN), f"port {port}")
     refused(run("serve", "--store", store, "--token", "guess"), "at least 16 visible ASCII characters")
     refused(run("serve", "--store", store, "--token", TOKEN, "--read-token", TOKEN), "must differ")
-    refused(run("serve", "--store", store, "--port", "99999"), "--port must be from 0 to 65535")
+    refused(run("serve", "--store", store, "--port", "99999"), "port must be a whole number from 0 to 65535")
     refused(run("serve", "--store", store, "--host", "no such host", "--token", TOKEN), "cannot listen on")
     refused(run("serve"), "no store was given")

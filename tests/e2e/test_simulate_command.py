@@ -61,7 +61,7 @@ def test_ties_with_a_budget_are_counted_as_censored() -> None:
         (["--means", "1"], "at least two arms"),
         (["--means", ""], "means"),
         (["--means", "1,x"], "'x'"),
-        (["--means", "1,0", "--noise", ""], "noise must be one or more numbers"),
+        (["--means", "1,0", "--noise", ""], "noise must be one number of at least 0, or one per arm"),
         (["--means", "1,0", "--rewards", ""], "rewards must be one of"),
         (["--means", "1,0", "--runs", "0"], "runs"),
         (["--means", "1,0", "--runs", "many"], "'many'"),

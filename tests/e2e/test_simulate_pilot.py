@@ -130,8 +130,11 @@ def test_a_broken_file_is_refused_in_one_line(what: str, tmp_path: Path) -> None
         (["--means", "1,2"], "give either --data or --means"),
         (["--rewards", "beta"], "give either --data or --rewards"),
         (["--noise", "2"], "give either --data or --noise"),
-        (["--sigma", "1", "--bounds", "0,1"], "give either --sigma or --bounds"),
-        (["--bounds", "0"], "bounds must be two numbers"),
+        (
+            ["--sigma", "1", "--bounds", "0,1"],
+            "give one of --sigma, --bounds, --model, got",
+        ),
+        (["--bounds", "0"], "bounds must be (lo, hi)"),
         (["--bounds", "1,0"], "lo < hi"),
         (["--bounds", "0,x"], "'x'"),
         (["--bounds", "0,0.9"], "must lie in [0, 0.9], as the model says, got 1 for arm 2"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from truebest.cli._app import COMMANDS, app_for
-from truebest.cli._numbers import number, numbers, per_arm
+from truebest.cli._numbers import read_number, read_numbers, read_per_arm
 from truebest.cli._settings import SETTINGS, as_options
 from truebest.experiment.settings import Given
 
@@ -44,11 +44,11 @@ def test_a_refusal_of_arguments_speaks_of_options(text: str, said: str) -> None:
 
 def test_words_are_numbers_where_they_are_numbers() -> None:
     """Whole ones are whole; any other word is left to the check of what it is given to."""
-    assert [number(word) for word in ("7", "1e3", "0.5", "-2.0", "x", "1_0", "٣")] == [
+    assert [read_number(word) for word in ("7", "1e3", "0.5", "-2.0", "x", "1_0", "٣")] == [
         *(7, 1000, 0.5, -2, "x", "1_0", "٣")
     ]
-    assert number("inf") == math.inf
-    assert isinstance(number("1e3"), int)
-    assert number(None) is None
-    assert numbers("0, 1.5 x") == (0, 1.5, "x")
-    assert per_arm("old=1,new=2.5") == {"old": 1, "new": 2.5}
+    assert read_number("inf") == math.inf
+    assert isinstance(read_number("1e3"), int)
+    assert read_number(None) is None
+    assert read_numbers("0, 1.5 x") == (0, 1.5, "x")
+    assert read_per_arm("old=1,new=2.5") == {"old": 1, "new": 2.5}

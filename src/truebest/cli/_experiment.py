@@ -12,7 +12,7 @@ import typer
 from .._text import quoted_store
 from ..errors import InvalidInputError
 from . import say
-from ._numbers import to_whole
+from ._numbers import read_number
 from ._output import ListingFormat
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ def store_url(given: str | None) -> str:
 
 def pull_of(word: str) -> int:
     """The id of a pull."""
-    return to_whole(word, "a pull")
+    from .._door import whole
+
+    return whole("a pull", read_number(word), 1, 2**53, "give the id of a pull that ask issued")
 
 
 @contextmanager

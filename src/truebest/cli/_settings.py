@@ -17,7 +17,7 @@ import typer
 
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, NAMED_MODELS, STOPPING_RULES, STRATEGIES
 from ..errors import InvalidInputError
-from ._numbers import number, numbers, per_arm
+from ._numbers import read_number, read_numbers, read_per_arm
 
 
 class Option(NamedTuple):
@@ -42,13 +42,13 @@ class Option(NamedTuple):
 
 
 SETTINGS = {
-    "delta": Option("Accepted probability of a wrong answer; default: 0.05.", "FLOAT", number),
-    "bounds": Option("Bounds that every value respects, like 0,1; or --sigma.", "LO,HI", numbers),
+    "delta": Option("Accepted probability of a wrong answer; default: 0.05.", "FLOAT", read_number),
+    "bounds": Option("Bounds that every value respects, like 0,1; or --sigma.", "LO,HI", read_numbers),
     "sigma": Option(
         "The known standard deviation (sub-Gaussian scale) of one value, or one for each arm like "
         "old=1,new=2.5; or --bounds. Values that vary more than it allows suspend the run.",
         "FLOAT",
-        per_arm,
+        read_per_arm,
     ),
     "model": Option(
         f"What values are, if neither bounds nor a scale say it: {', '.join(NAMED_MODELS)} (Gaussian, of "
@@ -71,18 +71,18 @@ SETTINGS = {
         "Order in which results count: ask (the default), or arrival if durations do not depend on values.",
         "ORDER",
     ),
-    "tolerance": Option("How far below the best the answer may be; default: 0.", "FLOAT", number),
+    "tolerance": Option("How far below the best the answer may be; default: 0.", "FLOAT", read_number),
     "items": Option(
         "Compare all arms on the same items, each used at most once, in random order: a file with one per "
         "line (JSON lines, CSV or text), or how many there are; inf for an unlimited source.",
         "FILE|INT|inf",
-        number,
+        read_number,
     ),
     "failures": Option(
         "With --items, what counts if there is no number: repeat (the default) asks again, a number is the "
         "value, worst takes the worst for whatever is claimed; with wins, loss (the default there).",
         "HOW",
-        number,
+        read_number,
     ),
     "control": Option("Also say which arms are better than this one; does not affect the decision.", "ARM"),
     "compare": Option(
@@ -91,11 +91,11 @@ SETTINGS = {
         "HOW",
     ),
     "direct": Option("With --compare wins: also find out that there is no winner."),
-    "seed": Option("The same seed and results give the same pulls; default: a new seed.", "INT", number),
+    "seed": Option("The same seed and results give the same pulls; default: a new seed.", "INT", read_number),
     "lease": Option(
         "Seconds after which an unanswered pull is issued again, or never; default: 3600.",
         "SECONDS",
-        lambda word: number("inf" if word == "never" else word),
+        lambda word: read_number("inf" if word == "never" else word),
     ),
 }
 

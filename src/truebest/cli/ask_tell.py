@@ -12,7 +12,7 @@ from ..errors import InvalidInputError, SuspendedError
 from . import DONE, OVER, UNDECIDED, say
 from ._experiment import Listing, Name, StoreUrl, Worker, opened, pull_of, store_url
 from ._listing import show
-from ._numbers import cut, read_text, read_words, to_number, to_whole
+from ._numbers import cut, read_number, read_text, read_words, to_number
 from ._output import ListingFormat, print_json
 from ._settings import SETTINGS, with_settings
 
@@ -79,11 +79,10 @@ def ask(
 
     Example: truebest ask prompts --store sqlite:///runs.db -n 4 --format csv
     """
-    count = to_whole(n, "n")
     caller = f"{socket.gethostname()}:{os.getppid()}"  # it lives on, this process does not
     with opened(store, name, worker or caller) as experiment:
         try:
-            pulls = experiment.ask(count)
+            pulls = experiment.ask(read_number(n))
         except SuspendedError:
             _show_pulls([], "suspended", format, ())
             raise

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._catalogue import STOPPING_RULES
 from . import say
 from ._experiment import remarks
-from ._numbers import to_number, to_numbers, to_whole
+from ._numbers import read_number, read_numbers
 from ._output import ListingFormat, check_writable, print_result, print_table, printed_into
+from ._settings import with_settings
 from .show import check_picture, save_picture
-from .simulate import WHICH, Deltas, Format, MaxSamples, Output, Seed, Threads, Tolerance, strategies_and_rule
+from .simulate import WHICH, Deltas, Format, MaxSamples, Output, Seed, Threads, strategies_and_rule
 
 if TYPE_CHECKING:
     from ..studies.comparison.results import Comparison
@@ -66,14 +67,16 @@ Picture = Annotated[
 ]
 
 
+@with_settings("tolerance")
 def compare(
+    *,
     strategy: Strategies = None,
     suite: Suite = "standard,random:24:3",
     delta: Deltas = "0.05",
     runs: Runs = "100",
     seed: Seed = "0",
     stopping: Rule = "mixture",
-    tolerance: Tolerance = "0",
+    settings: dict[str, Any],
     max_samples: MaxSamples = "200000",
     reference: Reference = None,
     stability_runs: Movement = "10",
@@ -104,16 +107,16 @@ def compare(
             found = run(
                 None if strategy is None else chosen,
                 [word.strip() for word in suite.split(",")],
-                to_numbers(delta, "delta"),
-                runs=to_whole(runs, "runs"),
-                seed=to_whole(seed, "seed"),
+                read_numbers(delta),
+                runs=read_number(runs),
+                seed=read_number(seed),
                 stopping=rule,
-                tolerance=to_number(tolerance, "tolerance"),
-                max_samples=to_whole(str(max_samples), "max-samples"),
+                max_samples=read_number(max_samples),
                 reference=reference,
-                stability_runs=to_whole(stability_runs, "stability-runs"),
-                threads=None if threads is None else to_whole(threads, "threads"),
+                stability_runs=read_number(stability_runs),
+                threads=read_number(threads),
                 resume=resume,
+                **settings,
             )
     except KeyboardInterrupt:
         _say_how_to_go_on(resume)

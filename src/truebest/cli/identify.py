@@ -18,7 +18,7 @@ from ..errors import ArmError, InvalidInputError, TruebestError
 from . import DONE, OTHER, UNDECIDED, say
 from ._experiment import Worker, remarks, store_url
 from ._listing import ARM, arm_rows
-from ._numbers import number
+from ._numbers import read_number
 from ._output import ResultFormat, print_csv, print_ends, print_json, print_table
 from ._settings import SETTINGS, with_settings
 
@@ -132,7 +132,7 @@ def identify(
     arms = _arms(arm, commands, shell, _patience(pull_timeout))
     options = _place(store, name, arms, about or [])
     options |= {"rng": settings.pop("seed", None), "on_error": _policy(on_error, quiet), "worker": worker}
-    options |= {"max_samples": number(max_samples), "timeout": number(timeout)}
+    options |= {"max_samples": read_number(max_samples), "timeout": read_number(timeout)}
     options |= {"allow_failing": allow_failing, **settings}
     _check_expected(expect, arms)
     with _resumable(store is not None), _workers(commands, _width(workers)) as pool, remarks(quiet):
@@ -237,13 +237,13 @@ def _patience(word: str | None) -> float | None:
     """The timeout of a command."""
     from ..experiment.checks import seconds
 
-    return None if word is None else seconds("pull_timeout", number(word))
+    return None if word is None else seconds("pull_timeout", read_number(word))
 
 
 def _width(word: str) -> int:
     from .._door import whole
 
-    return whole("workers", number(word), 1, MOST_WORKERS, "it is how many commands run at a time")
+    return whole("workers", read_number(word), 1, MOST_WORKERS, "it is how many commands run at a time")
 
 
 def _policy(on_error: OnError, quiet: bool) -> Callable[[Pull, BaseException], None]:

@@ -8,9 +8,10 @@ import typer
 
 from . import say
 from ._experiment import remarks
-from ._numbers import to_number, to_numbers, to_whole
+from ._numbers import read_number, read_numbers
 from ._output import ListingFormat, check_writable, number, print_result
 from ._pilot import read_pilot, read_table
+from ._settings import with_settings
 
 if TYPE_CHECKING:
     from ..simulation.planned import Plan
@@ -51,14 +52,7 @@ Unlimited = Annotated[
     bool,
     typer.Option("--unlimited", help="Draw the table's items with replacement, as from an unlimited source."),
 ]
-Delta = Annotated[str, typer.Option(metavar="FLOAT", help="Accepted probability of a wrong answer.")]
 Bounds = Annotated[str, typer.Option(metavar="LO,HI", help="Bounds that every score respects.")]
-Minimize = Annotated[
-    bool, typer.Option("--minimize", help="Look for the smallest mean instead of the largest.")
-]
-Tolerance = Annotated[
-    str, typer.Option(metavar="FLOAT", help="How far below the best an answer may be and be right.")
-]
 Failures = Annotated[
     str | None,
     typer.Option(
@@ -78,17 +72,17 @@ Format = Annotated[ListingFormat, typer.Option(help="Output format.")]
 Output = Annotated[str | None, typer.Option(help="Write the output to a file instead of stdout.")]
 
 
+@with_settings("delta", "minimize", "tolerance")
 def plan(
+    *,
     table: Table = None,
     means: Means = None,
     correlation: Correlation = None,
     items: Items = None,
     pilot: Pilot = None,
     unlimited: Unlimited = False,
-    delta: Delta = "0.05",
+    settings: dict[str, Any],
     bounds: Bounds = "0,1",
-    minimize: Minimize = False,
-    tolerance: Tolerance = "0",
     failures: Failures = None,
     runs: Runs = "1000",
     seed: Seed = "0",
@@ -108,36 +102,22 @@ def plan(
     given: dict[str, Any] = {
         "table": None if table is None else read_table(table),
         "pilot": None if pilot is None else read_pilot(pilot),
-        "means": None if means is None else to_numbers(means, "means"),
-        "correlation": None if correlation is None else to_number(correlation, "correlation"),
-        "items": None if items is None else to_whole(items, "items"),
-        "bounds": tuple(to_numbers(bounds, "bounds")),
-        "failures": _failures(failures),
-        "max_rounds": None if max_rounds is None else to_whole(max_rounds, "max-rounds"),
-        "threads": None if threads is None else to_whole(threads, "threads"),
+        "means": None if means is None else read_numbers(means),
+        "correlation": read_number(correlation),
+        "items": read_number(items),
+        "bounds": read_numbers(bounds),
+        "failures": "repeat" if failures is None else read_number(failures),
+        "max_rounds": read_number(max_rounds),
+        "threads": read_number(threads),
     }
     from ..simulation.plan import plan as run
 
     with remarks():
-        result = run(
-            delta=to_number(delta, "delta"),
-            unlimited=unlimited,
-            minimize=minimize,
-            tolerance=to_number(tolerance, "tolerance"),
-            runs=to_whole(runs, "runs"),
-            seed=to_whole(seed, "seed"),
-            **given,
-        )
+        result = run(unlimited=unlimited, runs=read_number(runs), seed=read_number(seed), **given, **settings)
     print_result(result, format, output)
     for note in [_about(result), *result.notes()]:
         say(note)
     return 0 if result.complete else 130
-
-
-def _failures(word: str | None) -> str | float:
-    if word is None:
-        return "repeat"
-    return word if word == "worst" else to_number(word, "failures")
 
 
 def _about(result: Plan) -> str:

@@ -15,7 +15,7 @@ from .._records import plain
 from .._text import harmless
 from ..errors import InvalidInputError, TruebestError
 from . import DONE, OTHER, UNDECIDED, say
-from ._numbers import number
+from ._numbers import read_number
 from ._output import ListingFormat, print_csv, print_json, print_table
 from ._settings import with_settings
 
@@ -127,16 +127,16 @@ def race(
     options = {
         "delta": settings.get("delta"),
         "tolerance": None if tolerance is None else _tolerance(tolerance),
-        "max_rounds": number(max_rounds),
-        "timeout": number(timeout),
-        "warmup": number(warmup),
+        "max_rounds": read_number(max_rounds),
+        "timeout": read_number(timeout),
+        "warmup": read_number(warmup),
         "measure": measure.value,
         "ignore_failure": ignore_failure,
         "direct": direct,
         "rng": settings.get("seed"),
         "progress": False if quiet else None,
     }
-    with _track(lines, number(run_timeout), prepare or []) as timed:
+    with _track(lines, read_number(run_timeout), prepare or []) as timed:
         found = _run(timed, options)
     return _finish(found, expect, quiet, format)
 
@@ -205,7 +205,7 @@ def _run(timed: dict[str, Timed], options: dict[str, Any]) -> Race:
 
 def _tolerance(word: str) -> Any:
     """5% or 0.05."""
-    found = number(word.removesuffix("%"))
+    found = read_number(word.removesuffix("%"))
     return found / 100.0 if word.endswith("%") and not isinstance(found, str) else found
 
 

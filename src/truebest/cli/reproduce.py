@@ -19,7 +19,7 @@ from ..errors import InvalidInputError
 from ..plots import save
 from ..studies.paper.catalogue import FIGURES
 from ._listing import show
-from ._numbers import to_whole
+from ._numbers import read_number
 from ._output import ListingFormat, number, print_json, print_table
 
 if TYPE_CHECKING:
@@ -58,12 +58,10 @@ def reproduce(
     from .. import _door
 
     _door.choice("target", target, TARGETS)
-    count = None if runs is None else to_whole(runs, "runs")
-    if count is not None and count < 2:
-        raise InvalidInputError(f"runs must be at least 2, got {count}; one run has no standard error.")
-    key = to_whole(seed, "seed")
-    if not 0 <= key < 2**53:
-        raise InvalidInputError(f"seed must be a whole number from 0 to 2**53, got {key}; any will do.")
+    count = read_number(runs)
+    if count is not None:
+        _door.whole("runs", count, 2, 10**9, "one run has no standard error")
+    key = _door.whole("seed", read_number(seed), 0, 2**53 - 1, "any number will do")
     if target == "all" and format is not ListingFormat.table:
         raise InvalidInputError(
             f"the target all writes the numbers of every part beside its report, as CSV and JSON, got "

@@ -10,7 +10,7 @@ import typer
 from ..errors import InvalidInputError
 from . import DONE, INTERRUPTED, say
 from ._experiment import StoreUrl, store_url
-from ._numbers import to_whole
+from ._numbers import read_number
 
 Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 for all networks.")]
 Port = Annotated[str, typer.Option(metavar="INT", help="On which port; 0 for any that is free.")]
@@ -69,12 +69,11 @@ def serve(
 
     Example: truebest serve --store sqlite:///runs.db
     """
-    url, number, most = store_url(store), to_whole(port, "port"), to_whole(rate, "rate")
-    if not 0 <= number <= 65535 or most < 1:
-        raise InvalidInputError(
-            f"--port must be from 0 to 65535 and --rate at least 1, got {number} and {most}; 8000 and 1000 "
-            f"are usual."
-        )
+    from .._door import whole
+
+    url = store_url(store)
+    number = whole("port", read_number(port), 0, 65535, "8000 is usual, and 0 takes a free one")
+    most = whole("rate", read_number(rate), 1, 10**9, "it is how many requests a second an address may send")
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401

@@ -10,7 +10,7 @@ import typer
 from ..errors import InvalidInputError
 from . import DONE, UNDECIDED, say
 from ._experiment import Name, StoreUrl, store_url
-from ._numbers import to_seconds
+from ._numbers import read_number
 from ._output import check_writable
 
 if TYPE_CHECKING:
@@ -40,9 +40,8 @@ def watch(
 
     Example: truebest watch prompts --store sqlite:///runs.db
     """
-    patience = None if timeout is None else to_seconds(timeout, "timeout")
     with _opened(store, name) as experiment:
-        now = experiment.watch(timeout=patience)
+        now = experiment.watch(timeout=read_number(timeout))
     from .experiments import print_status
 
     print_status(now)

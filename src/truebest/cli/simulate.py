@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._catalogue import COMPARED, STOPPING_RULES, STRATEGIES
+from ..errors import InvalidInputError
 from . import say
 from ._experiment import remarks
-from ._numbers import to_number, to_numbers, to_whole
+from ._numbers import read_number, read_numbers
 from ._output import ListingFormat, check_writable, number, print_result
 from ._pilot import read_pilot
+from ._settings import with_settings
 
 if TYPE_CHECKING:
     from ..strategies import Strategy
@@ -61,16 +63,9 @@ Scale = Annotated[
         "the data; for other kinds what they are.",
     ),
 ]
-Bounds = Annotated[
-    str | None,
-    typer.Option(metavar="LO,HI", help="Bounds to assume that every reward respects, in place of --sigma."),
-]
 Rule = Annotated[
     str,
     typer.Option(help=f"When to stop: {', '.join(STOPPING_RULES)}; or your own rule, my_file.py:my_rule."),
-]
-Tolerance = Annotated[
-    str, typer.Option(metavar="FLOAT", help="How far below the best an answer may be and be right.")
 ]
 MaxSamples = Annotated[str | None, typer.Option(metavar="INT", help="Where to cut a run off.")]
 Threads = Annotated[str | None, typer.Option(metavar="INT", help="Threads; default: one per core.")]
@@ -95,7 +90,9 @@ DEFAULT = ",".join(COMPARED)
 FEW = 12  # arms that a remark lists
 
 
+@with_settings("bounds", "model", "tolerance")
 def simulate(
+    *,
     means: Means = None,
     data: Data = None,
     delta: Deltas = "0.05",
@@ -105,9 +102,8 @@ def simulate(
     rewards: Rewards = None,
     noise: Noise = None,
     sigma: Scale = None,
-    bounds: Bounds = None,
+    settings: dict[str, Any],
     stopping: Rule = "practical",
-    tolerance: Tolerance = "0",
     max_samples: MaxSamples = None,
     threads: Threads = None,
     device: Device = "cpu",
@@ -128,24 +124,24 @@ def simulate(
     from ..simulation.simulate import simulate as run
 
     strategies, rule = strategies_and_rule(strategy, stopping)
-    assumed = _assumed(sigma, bounds)
+    assumed = _assumed(sigma, settings.pop("bounds", None), settings.pop("model", None))
     with remarks():
         result = run(
             strategies,
-            means=None if means is None else to_numbers(means, "means"),
-            delta=to_numbers(delta, "delta"),
-            runs=to_whole(runs, "runs"),
-            seed=to_whole(seed, "seed"),
+            means=None if means is None else read_numbers(means),
+            delta=read_numbers(delta),
+            runs=read_number(runs),
+            seed=read_number(seed),
             rewards=list(pilot.values()) or ("gaussian" if rewards is None else rewards),
-            noise=_one_or_more("1" if noise is None else noise, "noise"),
+            noise=1.0 if noise is None else _one_or_more(noise),
             stopping=rule,
-            tolerance=to_number(tolerance, "tolerance"),
-            max_samples=None if max_samples is None else to_whole(max_samples, "max-samples"),
-            threads=None if threads is None else to_whole(threads, "threads"),
+            max_samples=read_number(max_samples),
+            threads=read_number(threads),
             device=device,
             cluster=cluster,
             keep=keep,
             **assumed,
+            **settings,
         )
     print_result(result, format, output)
     for note in result.notes():
@@ -166,8 +162,6 @@ def strategies_and_rule(strategy: str, stopping: str) -> tuple[list[Strategy], s
 
 def _pilot(file: str | None, others: dict[str, str | None]) -> dict[str, list[float]]:
     """The values of each arm, if there is a file of them; it takes the place of the other options."""
-    from ..errors import InvalidInputError
-
     if file is None:
         if others["--means"] is None:
             raise InvalidInputError(
@@ -184,22 +178,17 @@ def _pilot(file: str | None, others: dict[str, str | None]) -> dict[str, list[fl
     return read_pilot(file)
 
 
-def _assumed(sigma: str | None, bounds: str | None) -> dict[str, Any]:
+def _assumed(sigma: str | None, bounds: Any, model: str | None) -> dict[str, Any]:
     """What is assumed of a reward, if it was given."""
-    from ..errors import InvalidInputError
-
-    if bounds is None:
-        return {} if sigma is None else {"sigma": _one_or_more(sigma, "sigma")}
+    given = {"sigma=": sigma, "bounds=": bounds, "model=": model}
+    named = [name for name, one in given.items() if one is not None]
+    if len(named) > 1:
+        raise InvalidInputError(f"give one of {', '.join(given)}, got {' and '.join(named)}; leave one out.")
     if sigma is not None:
-        raise InvalidInputError(
-            f"give either --sigma or --bounds, got --sigma {sigma} and --bounds {bounds}; leave one out."
-        )
-    ends = to_numbers(bounds, "bounds")
-    if len(ends) != 2:
-        raise InvalidInputError(f"bounds must be two numbers, got {bounds!r}; write them like 0,1.")
-    from ..theory.models import Bounded
+        return {"sigma": _one_or_more(sigma)}
+    from ..experiment.choices import choose_model
 
-    return {"model": Bounded(*ends)}
+    return {"model": choose_model(bounds, None, model, ())} if named else {}
 
 
 def _about(pilot: dict[str, list[float]], best: frozenset[int], assumed: bool) -> str:
@@ -217,6 +206,6 @@ def _about(pilot: dict[str, list[float]], best: frozenset[int], assumed: bool) -
     return f"the right answer is {right}; arm {'; arm '.join(arms)}{scale}."
 
 
-def _one_or_more(text: str, what: str) -> float | list[float]:
-    found = to_numbers(text, what)
-    return found if len(found) > 1 else found[0]
+def _one_or_more(words: str) -> Any:
+    found = read_numbers(words)
+    return found[0] if len(found) == 1 else found
