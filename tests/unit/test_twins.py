@@ -58,11 +58,10 @@ def test_a_run_of_twins_is_the_same_run(kind: str) -> None:
     ):
         job = Job(find_strategy("tas-d"), problem, (0.1,), 0)
         job.select = choose or job.select  # type: ignore[assignment]
-        room, (samples, recommended) = job.room(), job.table(3)
-        arguments = *job.arguments(0, room, samples, recommended, job.params), room.pulls, room.signals
+        (room, pulls, signals), (samples, recommended) = job.room(), job.table(3)
         loop, choose = job.made_for(engine_loop)  # type: ignore[arg-type]
         with np.errstate(all="ignore"):
-            loop(choose, *arguments)
+            loop(choose, 0, job.task, job.source, room, samples, recommended, pulls, signals)
         sums = room.state[SUMS] + room.state[LOST]  # of the last run's rewards
         totals.append((samples, recommended, sums))
     for one, other in zip(*totals, strict=True):

@@ -31,6 +31,7 @@ from ._known import NOTHING, Known
 from ._numba import AT_ONCE, ENABLED, available, waiting
 
 Function = TypeVar("Function", bound=Callable[..., object])
+Tuple = TypeVar("Tuple", bound=tuple[Any, ...])
 
 # Where kernels are, and what they use
 COMPILED = ("kernels/*.py", "strategies/*.py", "simulation/engine.py", "simulation/rounds.py")
@@ -42,6 +43,7 @@ OPTIONS = {
 }
 LARGE = 4096  # numbers in the arrays of a call, from which on it is compiled, and its sums may be reordered
 KERNELS: list[Kernel] = []  # all that were imported
+TUPLES: dict[str, tuple[type, str]] = {}  # by name: the classes that `named` was told of, and their fields
 _LOCK = threading.Lock()  # Numba reads the folder of its own cache from a setting of the whole process
 
 
@@ -191,6 +193,20 @@ def kernel(signature: str, *, reorder: bool = False, apart: bool = False) -> Cal
     return decorate
 
 
+def named(fields: str) -> Callable[[type[Tuple]], type[Tuple]]:
+    """A class of named tuples, whose name may stand in signatures.
+
+    fields  the types of what it holds, as in a signature. Nothing in a tuple is converted: an array that is
+            only read must be read-only in Python, too
+    """
+
+    def decorate(kind: type[Tuple]) -> type[Tuple]:
+        TUPLES[kind.__name__] = kind, fields
+        return kind
+
+    return decorate
+
+
 def twins(compiler: Callable[[FunctionType, str], object]) -> dict[object, object]:
     """Every kernel made again from the same source by another compiler: kernel -> twin; twins call twins.
 
@@ -243,7 +259,11 @@ def parse(signature: str) -> Any:
     "f8(const(f8[::1]), f8[::1])" is a float from two arrays, of which the function may change the second.
     """
     types: Any = import_module("numba").types
-    return eval(signature, {"const": lambda array: array.copy(readonly=True)}, vars(types))
+    space = {"const": lambda array: array.copy(readonly=True)}
+    for name, (kind, fields) in TUPLES.items():
+        if name in signature:
+            space[name] = types.BaseTuple.from_types(eval(f"({fields})", space, vars(types)), kind)
+    return eval(signature, space, vars(types))
 
 
 @cache

@@ -9,7 +9,7 @@ from ._types import Array
 from .layout import LEVEL, PULLS, SELECT, Select, arm_of
 from .random import Words
 from .rules import grow
-from .steps import GOING, STOPPED, decide
+from .steps import GOING, STOPPED, Now, Task, decide
 
 FOREVER = 1e12  # samples
 LARGEST = 1 / 300  # step, as a part of all samples: it must not hide that an arm with a small share is behind
@@ -50,10 +50,9 @@ def run_on(
         over = n == most or t > FOREVER
         if over and stops_itself:
             break
-        limit = 0.0 if over else math.inf
-        status, action, _, _, _ = decide(
-            select, stops_itself, t, last, check, 0, -math.inf, levels, limit, params, state, memory, random
-        )
+        task = Task(stops_itself, levels, 0.0 if over else math.inf, params)
+        now = Now(t, last, check, 0, -math.inf, GOING, 0)
+        status, action, _, _, _ = decide(select, task, state, memory, random, now)
         if status != GOING:
             return status == STOPPED
         last, check = arm_of(action, K), action >= 0 and not stops_itself

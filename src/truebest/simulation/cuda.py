@@ -238,7 +238,7 @@ def _program(lanes: Any, job: Job) -> Program:
         found = twins(lambda plain, _: device(made_for(plain, known)))
         searches = job.params[layout.RULE] in (rules.TILT, rules.STUDENT)
         select = found.get(job.select) or _twin_of_users(job.select, found, device)
-        used = (steps.begin, steps.step, layout.arm_of, leading_arm, rules.searches_exceed)
+        used = (steps.begin, steps.step, leading_arm, rules.searches_exceed)
         loop = lanes.make_lanes(*(found[one] for one in used), select, searches, rows, remembered, K)
         options = {} if lanes.SIMULATED else {"lto": False}
         count = 16 if lanes.SIMULATED else multiprocessors * RESIDENT

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import layout
+from ..kernels.steps import Room, Source, Task
 from ..strategies import Stopped, Strategy
 from ..strategies._admit import kernel_of, raised_by
 from ..theory.stopping import StoppingRule
@@ -27,13 +28,10 @@ from .special import made_for_job
 Indices = npt.NDArray[np.int64]
 
 
-class Room(NamedTuple):
-    """What one thread works in: space for one run, the pulls of its runs together, and its signals."""
+class Workspace(NamedTuple):
+    """What one thread works in: room for one run, the pulls of its runs together, and its signals."""
 
-    state: Array
-    memory: Array
-    streams: npt.NDArray[np.uint64]
-    ended: Array
+    room: Room
     pulls: Array
     signals: Indices
 
@@ -109,24 +107,38 @@ class Job:
         """What may never end, for a warning; None where runs are cut off."""
         return None if np.isfinite(self.problem.max_samples) else self.strategy.name
 
-    def room(self, signals: Indices | None = None) -> Room:
+    @property
+    def task(self) -> Task:
+        """What decides."""
+        levels, params = constant(self.levels), constant(self.params)
+        return Task(self.strategy.stops_itself, levels, float(self.problem.max_samples), params)
+
+    @property
+    def source(self) -> Source:
+        """What runs begin with and draw from."""
+        family, nature, pool = self.problem.source
+        return Source(np.uint64(self.seed), family, constant(nature), constant(pool), constant(self.blank))
+
+    def room(self, signals: Indices | None = None) -> Workspace:
         """Room for one thread."""
-        K = self.problem.num_arms
-        return Room(
+        K, levels = self.problem.num_arms, len(self.deltas)
+        room = Room(
             np.empty_like(self.blank),
             np.empty((self.strategy.memory_rows(K), K)),
             np.empty((K + 1, 2), dtype=np.uint64),
-            np.empty((len(self.deltas), K)),
-            np.zeros((len(self.deltas), K)),
-            np.zeros(engine.SIGNALS, dtype=np.int64) if signals is None else signals,
+            np.empty(levels, dtype=np.int64),
+            np.empty(levels, dtype=np.int64),
+            np.empty((levels, K)),
         )
+        own = np.zeros(engine.SIGNALS, dtype=np.int64) if signals is None else signals
+        return Workspace(room, np.zeros((levels, K)), own)
 
     def table(self, runs: int) -> tuple[Indices, Indices]:
         """Room for what so many runs find: samples and arms."""
         shape = (runs, len(self.deltas))
         return np.zeros(shape, dtype=np.int64), np.full(shape, -1, dtype=np.int64)
 
-    def part(self, first: int, runs: int, room: Room) -> Part:
+    def part(self, first: int, runs: int, room: Workspace) -> Part:
         """So many runs from `first` on; fewer if the signals cancel it.
 
         Raises  InvalidInputError if the strategy chooses what is no arm
@@ -138,19 +150,21 @@ class Job:
             raise bad_action(self.strategy, action, first + done, self.problem.num_arms)
         return Part(first, samples[:done], arms[:done], room.pulls.copy())
 
-    def simulate(self, first: int, room: Room, samples: Indices, arms: Indices) -> tuple[int, int, int]:
+    def simulate(self, first: int, space: Workspace, samples: Indices, arms: Indices) -> tuple[int, int, int]:
         """As many runs from `first` on as there are rows in `samples`; see `engine.simulate_runs`."""
         loop, select = self.made_for(engine.simulate_runs)
-        arguments = *self.arguments(first, room, samples, arms, self.params), room.pulls, room.signals
+        room, pulls, signals = space
         with self._calling():
-            return loop(select, *arguments)  # type: ignore[no-any-return]
+            return loop(  # type: ignore[no-any-return]
+                select, first, self.task, self.source, room, samples, arms, pulls, signals
+            )
 
-    def record(self, run: int, room: Room, record: Array) -> None:
+    def record(self, run: int, space: Workspace, record: Array) -> None:
         """One run step by step; see `engine.record_run`."""
         loop, select = self.made_for(engine.record_run)
-        arguments = *self.arguments(run, room, *self.table(1), self.shown), record
+        task = self.task._replace(params=constant(self.shown))
         with self._calling():
-            loop(select, *arguments)
+            loop(select, run, task, self.source, space.room, record)
 
     def made_for(self, loop: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """A loop of the engine and the strategy's kernel, compiled for this job."""
@@ -160,21 +174,18 @@ class Job:
         """Compile what runs need, so that no run has to wait for it."""
         self.made_for(engine.simulate_runs)
 
-    def arguments(
-        self, run: int, room: Room, samples: Indices, arms: Indices, params: Array
-    ) -> tuple[Any, ...]:
-        """What both loops of the engine take after the strategy's kernel."""
-        p, key = self.problem, np.uint64(self.seed)
-        nature = (run, key, *p.source)
-        assumed = (self.levels, p.max_samples, params, self.blank)
-        space = (room.state, room.memory, room.streams, samples, arms, room.ended)
-        return (self.strategy.stops_itself, *nature, *assumed, *space)
-
     @contextmanager
     def _calling(self) -> Iterator[None]:
         # Uncompiled, the generator's arithmetic modulo 2**64 would warn.
         with np.errstate(all="ignore"), raised_by(self.strategy):
             yield
+
+
+def constant(array: Array) -> Array:
+    """A view of an array that cannot be written to, as kernels take it in a tuple."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _rule(strategy: Strategy, problem: Problem) -> StoppingRule:

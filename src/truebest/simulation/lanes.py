@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.steps import BAD_ACTION, GOING
+from ..kernels.steps import BAD_ACTION, GOING, Now, Room, Source, Task
 
 numba: Any = import_module("numba")
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)
@@ -63,8 +63,8 @@ goes_on: Any = cuda.jit(device=True)(_goes_on)
 
 
 def make_lanes(
-    begin: Any, step: Any, arm_of: Any, leading_arm: Any, searches_exceed: Any, select: Any, searches: bool,
-    rows: int, remembered: int, num_arms: int,
+    begin: Any, step: Any, leading_arm: Any, searches_exceed: Any, select: Any, searches: bool, rows: int,
+    remembered: int, num_arms: int,
 ) -> Callable[..., None]:  # fmt: skip
     """The loop, around these device functions.
 
@@ -81,41 +81,38 @@ def make_lanes(
         """Runs first, first+1, ...; row i of `samples`, `arms` and `ended` belongs to run first+i.
 
         ended  (runs, levels, K): the pulls of each run when each level ended
-        The others are as in `engine.simulate_runs`.
+        The others are those of `steps.Task` and `steps.Source`.
         """
         state = cuda.local.array(in_state, float64)
         memory = cuda.local.array(in_memory, float64)[:memory_rows]
         streams = cuda.local.array(in_streams, uint64)
+        task = Task(stops_itself, levels, max_samples, params)
+        source = Source(seed, family, nature, pool, blank)
         num_runs, last_level = samples.shape[0], levels.size - 1
-        run, status, action, level = 0, BAD_ACTION, 0, 0
-        t, last, check, bound, ahead, going_on = 0.0, -1, False, 0.0, False, True
+        run, ahead, going_on, now = 0, False, True, Now(0.0, -1, False, 0, 0.0, BAD_ACTION, 0)
         while True:
             if searches:
-                if status == GOING and check and not ahead:
-                    ahead = searches_exceed(params, state, leading_arm(state), bound, t, True)
+                if now.status == GOING and now.check and not ahead:
+                    leader = leading_arm(state)
+                    ahead = searches_exceed(params, state, leader, now.bound, now.t, True)
                 going_on = goes_on(ahead)
-            if status != GOING:
+            if now.status != GOING:
                 run = cuda.atomic.add(queue, NEXT, 1) if cuda.atomic.add(queue, CANCEL, 0) == 0 else num_runs
                 if run >= num_runs:
                     return
                 samples[run, last_level] = 0
-                begin(seed, first + run, family, nature, pool, params, blank, state, memory, streams)
-                t, last, check = float(K), -1, not stops_itself
-                level, bound, status = 0, levels[0], GOING
+                room = Room(state, memory, streams, samples[run], arms[run], ended[run])
+                now = begin(first + run, task, source, room)
             elif going_on:
                 ahead = False
-                status, action, level, bound = step(
-                    select, stops_itself, t, last, check, level, bound, levels, max_samples, family, nature,
-                    pool, params, state, memory, streams, samples[run], arms[run], ended[run],
-                )  # fmt: skip
-                last, check = arm_of(action, K), action >= 0 and not stops_itself
-                t += 1.0
-                if status != GOING:
+                room = Room(state, memory, streams, samples[run], arms[run], ended[run])
+                now = step(select, task, source, room, now)
+                if now.status != GOING:
                     cuda.atomic.add(queue, DONE, 1)
-                    if status == BAD_ACTION:
-                        samples[run, last_level], arms[run, last_level] = FAULT, action
-                elif (int(t) & RARELY) == 0:
-                    cuda.atomic.max(queue, LONGEST, int(t))
+                    if now.status == BAD_ACTION:
+                        samples[run, last_level], arms[run, last_level] = FAULT, now.action
+                elif (int(now.t) & RARELY) == 0:
+                    cuda.atomic.max(queue, LONGEST, int(now.t))
                     if cuda.atomic.add(queue, CANCEL, 0) != 0:
                         return
             meet()

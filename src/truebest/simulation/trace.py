@@ -17,7 +17,7 @@ from ..strategies import Strategy, find_strategy, stopped_by
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from . import engine
-from .job import Job, Room, refuse_stalling
+from .job import Job, Workspace, refuse_stalling
 from .pictures import picture, picture_in_html
 from .problem import make_problem
 from .runs import room_for_steps
@@ -156,7 +156,7 @@ def trace(
     )
 
 
-def _alone(job: Job, task: Callable[[Room], Found]) -> Found:
+def _alone(job: Job, task: Callable[[Workspace], Found]) -> Found:
     """What a task finds in a thread of its own; Ctrl-C ends it."""
     signals = np.zeros((1, engine.SIGNALS), dtype=np.int64)
     found: list[Found] = []

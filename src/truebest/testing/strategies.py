@@ -167,7 +167,7 @@ def _isolation(case: Case) -> str:
     job.simulate(0, room, samples, arms)
     alone, (own_samples, own_arm) = job.room(), job.table(1)
     for run in reversed(range(runs)):
-        for dirt in (alone.state, alone.memory, alone.ended):
+        for dirt in (alone.room.state, alone.room.memory, alone.room.ended):
             dirt[:] = np.nan
         status, done, _ = job.simulate(run, alone, own_samples, own_arm)
         require((status, done) == (engine.DONE, 1), f"run {run} did not end when run alone", KEEP_STATE)
@@ -276,7 +276,7 @@ def _order(case: Case) -> str:
 def _arms_chosen(case: Case, rewards: Array) -> list[int]:
     """The arms of a run on given rewards of three arms, until the strategy stops, or 200."""
     job = case.job((0.75, 0.25, 0.0), rewards.shape[1])
-    room = job.room()
+    room = job.room().room
     room.state[:], room.memory[:] = job.blank, 0.0
     open_stream(np.uint64(0), np.uint64(0), np.uint64(3), room.streams[3])
 
@@ -297,10 +297,9 @@ def _compiled(case: Case) -> str:
     compared = 0
     for run in range(2):
         job = case.job(case.means, case.max_samples)
-        mu, source = job.problem.means, job.problem.source
-        state, memory, streams, _, _, _ = job.room()
-        key = np.uint64(case.seed)
-        begin(key, run, *source, job.params, job.blank, state, memory, streams)
+        mu, room = job.problem.means, job.room().room
+        state, memory, streams = room.state, room.memory, room.streams
+        begin(run, job.task, job.source, room)
 
         def pull(arm: int, mu: Array = mu, streams: Words = streams) -> float:
             return float(reward(GAUSSIAN, mu[arm], 1.0, streams[arm]))
