@@ -118,6 +118,7 @@ def test_a_lead_of_next_to_nothing_is_no_exponent() -> None:
     assert interval_text((-5e-07, 0.48)) == "-5e-07 to 0.48"
     assert interval_text((5e-07, 9e-07)) == "5e-07 to 9e-07"
     assert interval_text((-math.inf, 1.0)) == ""
+    assert interval_text((0.0, -0.0)) == "0 to 0"
 
 
 def test_the_forecast_is_a_range() -> None:

@@ -135,7 +135,7 @@ def interval_text(ends: Interval | None) -> str:
 
 def shown(value: float | None) -> str:
     """A number to four digits."""
-    return "" if value is None else f"{value:.4g}"
+    return "" if value is None else f"{value + 0.0:.4g}"  # -0.0 is 0
 
 
 def _escaped(text: str) -> str:
