@@ -67,12 +67,17 @@ class RoundsState(State):
         K = len(self.settings.arms)
         self.pairs, self.arms = self.design.blank(K)
         self.body = np.zeros((ROWS, K))
-        self.totals = Totals.of(self.settings)
+        self.totals = self._new_totals()
         self.first = self.front = 1  # every round before the front is fully asked
         self.values: dict[Cell, float | None] = {}
         self.asked: dict[Cell, int] = {}
         self.cells: dict[int, Cell] = {}  # the inverse of `asked`
         self.exhausted = False
+
+    def _new_totals(self) -> Totals | None:
+        """For a closed set of items; before version 3 rounded sums were compared."""
+        closed = self.design.items is not None and self.settings.decisions >= 3
+        return Totals(self.settings) if closed else None
 
     def copy(self) -> Self:
         """The same state, which may go its own way."""

@@ -12,7 +12,6 @@ from decimal import Context, Decimal, Inexact
 from typing import Any
 
 from ..kernels.paired import UNDECIDED
-from .choices import MEANS
 from .settings import Settings
 
 # More digits than a sum of doubles has.
@@ -32,13 +31,6 @@ class Totals:
         ends = [self._signed(settings, end) for end in settings.values.limits]
         self._settings, self._ends = settings, (min(ends), max(ends))
         self.sums = [(Decimal(0), Decimal(0))] * len(settings.arms)
-
-    @classmethod
-    def of(cls, settings: Settings) -> Totals | None:
-        """For a closed set of items by their means; before version 3 rounded sums were compared."""
-        items = settings.items
-        closed = items is not None and items.size is not None and settings.compare == MEANS
-        return cls(settings) if closed and settings.decisions >= 3 else None
 
     @staticmethod
     def _signed(settings: Settings, value: float) -> Decimal:

@@ -39,6 +39,9 @@ class WinsState(RoundsState):
         super()._clear()
         self.near, self.beats = np.zeros_like(self.pairs), np.zeros(len(self.settings.arms) ** 2)
 
+    def _new_totals(self) -> None:
+        """Values are not added up."""
+
     def copy(self) -> Self:
         """The same state, which may go its own way."""
         twin = super().copy()
