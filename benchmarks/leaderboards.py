@@ -36,10 +36,9 @@ import numpy.typing as npt
 import truebest
 from truebest import InvalidInputError, _door
 from truebest.cli._output import print_json
-from truebest.designs.rounds import shuffled
+from truebest.designs.rounds import Rounds, shuffled
 from truebest.simulation.engine import SIGNALS
-from truebest.simulation.plan import PairedJob, Terms
-from truebest.simulation.scores import ItemScores
+from truebest.simulation.rounds import ItemScores, RoundsJob
 from truebest.simulation.summary import exact_interval
 
 from .measure import show
@@ -169,9 +168,8 @@ def decided(table: Table, choice: Choice, run: int, seed: int, delta: float) -> 
     """One run: choose models, decide, and see what a fixed sample would have said."""
     arms = choice.among(len(table.models), seed, run)
     scores = table.of(arms)
-    job = PairedJob(
-        ItemScores(scores, scores, len(scores), False), Terms(delta, choice.tolerance, 1, seed, None, 1)
-    )
+    items = ItemScores(scores, scores, len(scores), False)
+    job = RoundsJob(Rounds(len(scores)), items, delta, choice.tolerance, seed)
     part = job.part(run, 1, job.room(np.zeros(SIGNALS, np.int64)))
     calls, answer = int(part.samples[0, 0]), int(part.arms[0, 0])
     names = [table.models[arm] for arm in arms]

@@ -16,11 +16,11 @@ import numpy as np
 import truebest
 from truebest.designs import Rounds
 from truebest.kernels import paired as kernel
-from truebest.simulation.plan import PairedJob, Terms
 from truebest.simulation.progress import Reporter
 from truebest.simulation.results import Cell
+from truebest.simulation.rounds import ItemScores, RoundsJob
 from truebest.simulation.runs import Collected
-from truebest.simulation.scores import POPULATION, ItemScores, make_items, spread_for
+from truebest.simulation.scores import POPULATION, make_items, spread_for
 from truebest.simulation.threads import run_on_threads
 
 from .measure import cpu_seconds, duration, show
@@ -81,7 +81,7 @@ def taken(rounds: ItemScores, runs: int, longest: int, threads: int) -> tuple[fl
     cpu = wall = float("inf")
     rows = 0.0
     for _ in range(3):
-        job = PairedJob(rounds, Terms(DELTA, 0.0, runs, 1, longest, threads))
+        job = RoundsJob(Rounds(rounds.closed), rounds, DELTA, 0.0, 1, longest)
         start, clock = time.process_time(), time.perf_counter()
         work = Collected(job, 0, runs, "runs")
         with Reporter(False, runs) as reporter:

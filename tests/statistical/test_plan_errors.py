@@ -13,11 +13,12 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
+from truebest.designs import Rounds
 from truebest.kernels.paired import LEVEL
-from truebest.simulation.plan import PairedJob, Terms
 from truebest.simulation.progress import Reporter
+from truebest.simulation.rounds import ItemScores, RoundsJob
 from truebest.simulation.runs import Collected
-from truebest.simulation.scores import ItemScores, make_items
+from truebest.simulation.scores import make_items
 from truebest.simulation.threads import run_on_threads
 
 DELTA, RUNS = 0.1, 600
@@ -47,9 +48,8 @@ def errors(case: Nearly, seed: int, part: float = 1.0) -> int:
     """Wrong answers in so many runs; `part` of the level."""
     values = table(case)
     longest = 10_000 if case.unlimited else None
-    job = PairedJob(
-        ItemScores(values, values, case.items, case.unlimited), Terms(DELTA, 0.0, RUNS, seed, longest, 1)
-    )
+    scores = ItemScores(values, values, case.items, case.unlimited)
+    job = RoundsJob(Rounds(scores.closed), scores, DELTA, 0.0, seed, longest)
     assert job.params[LEVEL] == -math.log(DELTA)
     job.params[LEVEL] *= part
     work = Collected(job, 0, RUNS, "runs")

@@ -15,9 +15,11 @@ import pytest
 
 import truebest
 from support.refusals import refused_in_one_sentence
+from truebest import InvalidInputError
 from truebest._catalogue import DEFAULT_STRATEGY
-from truebest.designs import Rounds
+from truebest.designs import Rounds, Wins
 from truebest.kernels import paired as kernel
+from truebest.kernels import wins
 from truebest.kernels.random import open_stream, uniform
 from truebest.simulation.scores import POPULATION, make_items, model_correlation, spread_for
 
@@ -75,6 +77,79 @@ def test_runs_are_those_of_a_literal_loop(kind: str, options: dict[str, Any]) ->
     if "max_rounds" in options:
         assert cell.censored > 0
         assert cell.wrong_leaders is None  # rounds that are used up have no leader of their own
+
+
+TIMES = np.exp(np.random.default_rng(3).normal([0.0, 0.5, 1.5], size=(200, 3)))
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"unlimited": True}, {"tolerance": 0.07}, {"unlimited": True, "max_rounds": 40}], ids=str
+)
+def test_rounds_by_wins_are_those_of_a_literal_loop(options: dict[str, Any]) -> None:
+    """Calls and answers of every run, of times, of which the smallest is the best."""
+    plan = truebest.plan(TIMES, minimize=True, compare="wins", **QUICK, **options)
+    cell = plan.paired
+    assert cell is not None
+    assert cell.best == {0}
+    assert plan.independent is None
+    assert plan.complete
+    again, found, K = options.get("unlimited", False), [], 3
+    for run in range(cell.runs):
+        design, stream, left = Wins(None if again else 200), np.empty(2, np.uint64), list(range(200))
+        params, (pairs, arms) = design.parameters(K, 0.05, options.get("tolerance", 0.0)), design.blank(K)
+        near, beats = np.zeros_like(pairs), np.zeros(K * K)
+        answer = kernel.GO_ON
+        open_stream(np.uint64(QUICK["seed"]), np.uint64(run), np.uint64(0), stream)
+        for n in range(options.get("max_rounds", 50_000 if again else 200)):
+            j = int(uniform(stream) * 200) if again else n + int(uniform(stream) * (200 - n))
+            item = j if again else left[j]
+            if not again:
+                left[n], left[j] = left[j], left[n]
+            answer = wins.play(params, -TIMES[item], -TIMES[item], pairs, near, arms, beats)
+            if answer != kernel.GO_ON:
+                break
+        found.append((int(arms[kernel.ROUNDS].sum()), max(answer, -1)))
+    assert list(zip(cell.samples.tolist(), cell.recommended.tolist(), strict=True)) == found
+
+
+def test_what_is_right_by_wins() -> None:
+    """The arm that wins on most items; within the tolerance those near it; at its best what is missing."""
+    assert Wins.best(-TIMES, -TIMES, 0.0) == {0}
+    assert Wins.best(-TIMES, -TIMES, 1.0) == {0, 1}
+    missing = np.where(np.arange(200)[:, None] < [0, 120, 0], np.inf, -TIMES)
+    assert Wins.best(np.where(np.isinf(missing), -np.inf, missing), missing, 0.0) == {0, 1}
+    circle = np.array([[3.0, 2.0, 1.0], [2.0, 1.0, 3.0], [1.0, 3.0, 2.0]])
+    assert Wins.best(circle, circle, 0.0) == set()
+    with pytest.raises(InvalidInputError, match="does not lose against any other one on most items"):
+        truebest.plan(circle, compare="wins", **QUICK)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"means": [0.8, 0.7]}, "compare='wins' is planned with a table"),
+        ({"table": TIMES - 1.0, "tolerance": 0.1}, "must be at least 0 where a tolerance is a factor"),
+        ({"table": TIMES, "compare": "ranks"}, "compare must be "),
+        ({"table": [[1.0, math.nan], [2.0, 1.0]]}, "failures='worst', or a score such as failures='loss'"),
+    ],
+)
+def test_refusals_by_wins(given: dict[str, Any], words: str) -> None:
+    """In one sentence."""
+    with pytest.raises(InvalidInputError, match=words):
+        truebest.plan(**{"compare": "wins", **given}, **QUICK)
+
+
+def test_a_failure_may_be_a_loss() -> None:
+    """A missing time is worse than all others."""
+    table = np.where(np.arange(200)[:, None] % 4 < [1, 0, 0], np.nan, TIMES)
+    last = np.where(np.isnan(table), 1e9, table)
+    one, other = (
+        truebest.plan(given, compare="wins", minimize=True, failures="loss", **QUICK).paired
+        for given in (table, last)
+    )
+    assert one is not None
+    assert other is not None
+    assert one.samples.tolist() == other.samples.tolist()
 
 
 def test_missing_scores_at_their_worst() -> None:

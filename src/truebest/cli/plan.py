@@ -56,7 +56,7 @@ Bounds = Annotated[str, typer.Option(metavar="LO,HI", help="Bounds that every sc
 Failures = Annotated[
     str | None,
     typer.Option(
-        metavar="worst|FLOAT", help="What an empty cell of the table counts as; default: it is refused."
+        metavar="worst|loss|FLOAT", help="What an empty cell of the table counts as; default: it is refused."
     ),
 ]
 Runs = Annotated[str, typer.Option(metavar="INT", help="Number of runs of each design.")]
@@ -72,7 +72,7 @@ Format = Annotated[ListingFormat, typer.Option(help="Output format.")]
 Output = Annotated[str | None, typer.Option(help="Write the output to a file instead of stdout.")]
 
 
-@with_settings("delta", "minimize", "tolerance")
+@with_settings("delta", "minimize", "tolerance", "compare")
 def plan(
     *,
     table: Table = None,

@@ -12,12 +12,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .base import Design, Terms
+from .base import COMPARED, MEANS, Design, Terms
 from .independent import Independent
 from .rounds import Rounds
 from .wins import Ordered, Wins
 
-__all__ = ["DESIGNS", "Design", "Independent", "Ordered", "Rounds", "Terms", "Wins", "kind_of"]
+__all__ = [
+    "COMPARED",
+    "DESIGNS",
+    "MEANS",
+    "Design",
+    "Independent",
+    "Ordered",
+    "Rounds",
+    "Terms",
+    "Wins",
+    "kind_of",
+]
 
 DESIGNS: tuple[type[Design], ...] = (Independent, Rounds, Wins)
 

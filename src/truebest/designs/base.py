@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Protocol
 from ..theory.models import Model, Values
 from ..theory.stopping import StoppingRule
 
+MEANS, WINS = COMPARED = "means", "wins"  # by which arms are compared
+
 
 class Terms(Protocol):
     """What a design reads of an experiment's settings."""

@@ -9,7 +9,7 @@ from typing import Any
 from .._catalogue import FAMILY_RULE
 from ..errors import InvalidInputError
 from ..theory.stopping import StoppingRule, find_rule
-from .base import Design, Terms
+from .base import WINS, Design, Terms
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Independent(Design):
     @classmethod
     def is_meant(cls, kept: Mapping[str, Any]) -> bool:
         """Whether settings, by field, are of this design."""
-        return kept.get("items") is None and kept.get("compare") != "wins"
+        return kept.get("items") is None and kept.get("compare") != WINS
 
     @classmethod
     def of(cls, settings: Terms) -> Independent:  # noqa: ARG003

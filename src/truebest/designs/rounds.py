@@ -20,7 +20,7 @@ from .._former_name import FORMER_NAME
 from ..errors import InvalidInputError
 from ..kernels import paired
 from ..kernels._types import Indices
-from .base import Design, Terms
+from .base import WINS, Design, Terms
 from .independent import refuse_direct
 
 MOST_ITEMS = 10**7
@@ -41,6 +41,8 @@ class Rounds(Design):
     items: int | None = None
     failures: str | float = "repeat"
 
+    name: ClassVar[str] = "paired"  # what tables of simulations call it
+    averages: ClassVar[bool] = True  # whether means are compared, as they are of independent samples
     state = "rounds", "RoundsState"
     pull_fields = "round", "item"
     version: ClassVar[int] = 1
@@ -64,7 +66,7 @@ class Rounds(Design):
     @classmethod
     def is_meant(cls, kept: Mapping[str, Any]) -> bool:
         """Whether settings, by field, are of this design."""
-        return kept.get("items") is not None and kept.get("compare") != "wins"
+        return kept.get("items") is not None and kept.get("compare") != WINS
 
     @classmethod
     def of(cls, settings: Terms) -> Rounds:
@@ -124,6 +126,13 @@ class Rounds(Design):
         return self.words_for_failures[how] if isinstance(how, str) else f", counted as {how:g}"
 
     # -- mathematics -----------------------------------------------------------------------------------
+
+    @staticmethod
+    def best(low: Array, high: Array, tolerance: float) -> frozenset[int]:
+        """The arms that are not surely below the best of a table of items by more than the tolerance."""
+        least, most = low.mean(axis=0), high.mean(axis=0)
+        rivals = [np.delete(least, a).max() for a in range(least.size)]
+        return frozenset(np.flatnonzero(most >= np.array(rivals) - tolerance - paired.EVEN).tolist())
 
     def share(self, num_arms: int, tolerance: float) -> float:
         """The weight of the comparator: a declared tolerance rests on pairs, and two arms are a pair."""

@@ -7,15 +7,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import paired
 from ..theory.models import Values
-from .base import Terms
+from .base import WINS, Terms
 from .rounds import Rounds
 
 LOSS = "loss"  # a failure counts as one
+ROUNDED = 1e-14  # by what part of itself a value may miss the tolerance and count as within it
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class Wins(Rounds):
 
     direct: bool = False
 
+    name, averages = WINS, False
     state = "wins", "WinsState"
     words_for_failures: ClassVar[dict[str, str]] = {
         **Rounds.words_for_failures,
@@ -72,7 +76,7 @@ class Wins(Rounds):
     @classmethod
     def is_meant(cls, kept: Mapping[str, Any]) -> bool:
         """Whether settings, by field, are of this design."""
-        return kept.get("compare") == "wins"
+        return kept.get("compare") == WINS
 
     @classmethod
     def of(cls, settings: Terms) -> Wins:
@@ -108,6 +112,16 @@ class Wins(Rounds):
         exists = self.direct or len(settings.arms) == 2
         return rounds if exists else f"{rounds}, if some arm wins against each other one"
 
+    @staticmethod
+    def best(low: Array, high: Array, tolerance: float) -> frozenset[int]:
+        """The arms that do not surely lose against another one, or are within the tolerance of it."""
+        rivals = np.where(low < 0.0, low * (1.0 + tolerance), low / (1.0 + tolerance))
+        apart = ROUNDED * (tolerance > 0.0) * np.abs(np.where(np.isfinite(rivals), rivals, 0.0))
+        ahead = np.array([(one > rivals + apart).sum(axis=0) for one in high.T[:, :, None]])
+        behind = np.array([(one < rivals - apart).sum(axis=0) for one in high.T[:, :, None]])
+        loses = (behind > ahead) & ~np.eye(len(ahead), dtype=bool)  # row b: on most items, against whom
+        return frozenset(np.flatnonzero(~loses.any(axis=1)).tolist())
+
     def share(self, num_arms: int, tolerance: float) -> float:
         """The weight of the comparator: it is a best arm's, and there may be none."""
         return 0.0 if self.direct else super().share(num_arms, tolerance)
@@ -121,7 +135,7 @@ class Wins(Rounds):
         params = super().parameters(num_arms, delta, tolerance)
         params[paired.WINS], params[paired.TOLERANCE] = 1.0, 0.0
         params[paired.RATIO] = 1.0 + tolerance if tolerance > 0.0 else 0.0
-        params[paired.ROUNDING] = 1e-14
+        params[paired.ROUNDING] = ROUNDED
         if self.direct:
             params[paired.DIRECT] = 1.0
             params[paired.LEVEL] = params[paired.PAIR_LEVEL] = math.log(num_arms) - math.log(delta)

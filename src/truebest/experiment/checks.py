@@ -41,11 +41,6 @@ def check_minimize(given: bool) -> bool:
     return bool(given)
 
 
-def check_compare(given: str) -> str:
-    """By their means, or by who was better in each round."""
-    return _door.choice("compare", given, ("means", "wins"))
-
-
 def check_direct(given: bool) -> bool:
     """True or False."""
     if not isinstance(given, bool | np.bool_):

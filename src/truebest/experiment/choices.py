@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     pass
 
 Ends = tuple[float, float]
-MEANS, WINS = "means", "wins"  # by which arms are compared
 ROUNDS = "rounds"  # the name of strategy and rule in rounds on common items, where there is no choice
 
 

@@ -17,7 +17,7 @@ from typing import Any, TypedDict, Unpack
 
 from .. import _door
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY
-from ..designs import Design, Wins, kind_of
+from ..designs import COMPARED, MEANS, Design, Wins, kind_of
 from ..errors import InvalidInputError, StoreError, TruebestError
 from ..strategies import Strategy
 from ..theory.models import Model, Values
@@ -26,7 +26,6 @@ from .about import same_about
 from .checks import (
     check_about,
     check_arms,
-    check_compare,
     check_control,
     check_direct,
     check_lease,
@@ -37,7 +36,6 @@ from .checks import (
 )
 from .choices import (
     IN_ROUNDS,
-    MEANS,
     ROUNDS,
     Chosen,
     choose_model,
@@ -185,7 +183,12 @@ class Settings:
         )
     )
     compare: str = field(
-        metadata=setting("compare", check=check_compare, default=MEANS, older={"compare": MEANS})
+        metadata=setting(
+            "compare",
+            check=lambda given: _door.choice("compare", given, COMPARED),
+            default=MEANS,
+            older={"compare": MEANS},
+        )
     )
     direct: bool = field(
         metadata=setting("direct", check=check_direct, default=False, older={"direct": False})

@@ -7,26 +7,22 @@ the same scores by `simulate`, with the strategy and the rule of a live experime
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from .. import _door
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY
+from ..designs import COMPARED, MEANS, Ordered, Rounds, kind_of
+from ..errors import InvalidInputError
 from ..theory.models import Bounded
-from .job import Part
 from .planned import Plan
 from .progress import Progress, Reporter
-from .rounds import paired_runs
+from .rounds import LONG, RoundsJob
 from .runs import RUNS, Collected, room_for
-from .scores import Columns, ItemScores, Range, Scores, make_range, make_scores, observed_correlation
+from .scores import AnyNumbers, Columns, Range, Scores, make_range, make_scores, observed_correlation
 from .simulate import simulate
-from .special import compiled
 from .threads import num_threads, run_on_threads
-
-PAIRED = "paired"  # the name of the design, which is both strategy and rule
-LONG = 50_000  # rounds after which a run is cut off, unless the items are used up before
 
 
 def plan(
@@ -42,6 +38,7 @@ def plan(
     minimize: bool = False,
     tolerance: float = 0.0,
     failures: str | float = "repeat",
+    compare: str = MEANS,
     runs: int = 1000,
     seed: int = 0,
     max_rounds: int | None = None,
@@ -67,6 +64,9 @@ def plan(
     tolerance    how far below the best an answer may be
     failures     what a cell of the table counts as that is NaN: "worst", whatever is worst for the claim, or
                  a score; "repeat" refuses it. Independent samples leave out what is "worst"
+    compare      "means", or "wins" if only who is better on an item counts: then a table of any numbers, such
+                 as times, is planned with, a failure may be a "loss", the tolerance is a part of the best, as
+                 in a race, and there are no independent samples
     runs, seed   run i is a function of (seed, i) alone
     max_rounds   where a run is cut off; by default after 50,000 rounds, and a closed set when it is used up.
                  Independent samples are cut off at as many for each arm
@@ -76,9 +76,14 @@ def plan(
     Raises       InvalidInputError
     """
     terms = _terms(delta, tolerance, runs, seed, max_rounds, threads)
-    within = make_range(bounds, minimize)
-    scores = make_scores(table, means, pilot, correlation, items, unlimited, failures, within, terms.seed)
-    return _simulated(scores, within, terms, progress)
+    design = kind_of({"items": True, "compare": _door.choice("compare", compare, COMPARED)})
+    assert issubclass(design, Rounds)
+    within: Range | AnyNumbers = AnyNumbers(bool(minimize), Ordered(positive=terms.tolerance > 0.0))
+    if design.averages:
+        within = make_range(bounds, minimize)
+    failing = design(failures=failures).failures
+    scores = make_scores(table, means, pilot, correlation, items, unlimited, failing, within, terms.seed)
+    return _simulated(design, scores, within, terms, progress)
 
 
 class Terms(NamedTuple):
@@ -110,19 +115,31 @@ def _terms(
     )
 
 
-def _simulated(scores: Scores, within: Range, terms: Terms, progress: bool | Progress | None) -> Plan:
+def _simulated(
+    design: type[Rounds],
+    scores: Scores,
+    within: Range | AnyNumbers,
+    terms: Terms,
+    progress: bool | Progress | None,
+) -> Plan:
     """Both designs, one after the other; the second only if the first was not interrupted."""
     rounds, limit = scores.rounds, terms.max_rounds
     closed = rounds.closed if rounds is not None else None
     paired = independent = None
     with room_for(terms.runs, 2):
         if rounds is not None:
-            job = PairedJob(rounds, terms._replace(tolerance=terms.tolerance / within.width))
+            ways = terms.delta, terms.tolerance / within.width, terms.seed, limit
+            job = RoundsJob(design(closed), rounds, *ways)
+            if not job.best:
+                raise InvalidInputError(
+                    "a table must have an arm that does not lose against any other one on most items, got "
+                    "none; a race among such arms finds no winner."
+                )
             work = Collected(job, 0, terms.runs, RUNS)
             with Reporter(progress, terms.runs) as reporter:
                 run_on_threads([work], terms.threads, reporter)
             (paired,) = work.cells()
-        if paired is None or paired.complete:
+        if design.averages and (paired is None or paired.complete):
             independent = simulate(
                 DEFAULT_STRATEGY,
                 delta=terms.delta,
@@ -143,45 +160,7 @@ def _simulated(scores: Scores, within: Range, terms: Terms, progress: bool | Pro
         terms.tolerance,
         within.minimize,
         closed,
-        observed_correlation(rounds) if rounds is not None else None,
+        observed_correlation(rounds) if rounds is not None and design.averages else None,
         paired,
         independent,
     )
-
-
-class PairedJob:
-    """Runs of the paired design, as `runs.Work`: run i is a function of the seed and of i."""
-
-    name = rule_name = PAIRED
-    endless = None
-
-    def __init__(self, rounds: ItemScores, terms: Terms) -> None:
-        """Here the tolerance is that for values in [0, 1]."""
-        self.rounds, self.seed, self.deltas = rounds, terms.seed, (terms.delta,)
-        self.max_rounds = terms.max_rounds or rounds.closed or LONG
-        if rounds.closed is not None:
-            self.max_rounds = min(self.max_rounds, rounds.closed)
-        self.num_arms = rounds.low.shape[1]
-        self.best = rounds.best(terms.tolerance)
-        self.params = rounds.design.parameters(self.num_arms, terms.delta, terms.tolerance)
-
-    def room(self, signals: npt.NDArray[np.int64]) -> tuple[Any, ...]:
-        """Room for one thread, and its signals."""
-        r = self.rounds
-        space = np.empty(r.closed or 0, np.int64), np.empty(2, np.uint64)
-        return *r.design.blank(self.num_arms), *space, signals
-
-    def prepare(self) -> None:
-        """Compile what runs need, so that no run has to wait for it."""
-        compiled(paired_runs)
-
-    def part(self, first: int, runs: int, room: tuple[Any, ...]) -> Part:
-        """So many runs from `first` on; fewer if the signals cancel it."""
-        r, (*space, signals) = self.rounds, room
-        nature = (np.uint64(self.seed), r.low, r.high, r.items, r.again, self.max_rounds, self.params)
-        calls, found = np.zeros((runs, 1), np.int64), np.full((runs, 1), -1, np.int64)
-        pulls = np.zeros((1, self.num_arms))
-        answers: tuple[Any, ...] = (calls.reshape(runs), found.reshape(runs), pulls[0], signals)
-        with np.errstate(all="ignore"):  # uncompiled, arithmetic modulo 2**64 would warn
-            _, done = compiled(paired_runs)(first, *nature, *space, *answers)
-        return Part(first, calls[:done], np.maximum(found[:done], -1), pulls)  # any other is no answer

@@ -21,7 +21,7 @@ class Plan:
     correlation  of the scores of the two best arms; NaN if one is constant, None without common items
     paired       calls and errors of rounds on common items; None if nothing was known of these
     independent  those of independent samples, by the default strategy and rule of a live experiment; None if
-                 it was interrupted before
+                 it was interrupted before, and where only wins count
     """
 
     arms: tuple[str, ...]
@@ -42,13 +42,14 @@ class Plan:
     @property
     def complete(self) -> bool:
         """False if it was interrupted."""
-        return self.independent is not None and self.independent.complete
+        return all(cell.complete for _, cell in self.designs())
 
     def designs(self) -> Iterator[tuple[str, Cell]]:
         """The designs that were simulated, by name."""
-        for name, cell in (("paired", self.paired), ("independent", self.independent)):
-            if cell is not None:
-                yield name, cell
+        if self.paired is not None:
+            yield self.paired.strategy, self.paired
+        if self.independent is not None:
+            yield "independent", self.independent
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, as `--format json` prints them."""

@@ -1,19 +1,27 @@
-"""The compiled loop over runs of the paired design: rounds on the items of a table of scores.
+"""Runs of a design in rounds, on the items of a table of scores, and the compiled loop over them.
 
 A run takes the items of a set in an order of its own, or draws one anew for every round, and is a function of
-(seed, run) alone. What follows from a round is `kernels.paired`, as in a live experiment.
+(seed, run) alone. What follows from a round is `kernels.paired` or `wins`, as in a live experiment.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
+from ..designs import Rounds
 from ..kernels._jit import kernel
 from ..kernels._types import Array, Indices
-from ..kernels.paired import GO_ON, ROUNDS, play_round
+from ..kernels.paired import GO_ON, RATIO, ROUNDS, WINS, play_round
 from ..kernels.random import Words, open_stream, uniform
+from ..kernels.wins import play
 from .engine import CANCEL, CANCELLED, DONE, RUNS, SAMPLES
+from .job import Part
+from .special import compiled
 
+LONG = 50_000  # rounds after which a run is cut off, unless the items are used up before
 RARELY = 1023  # rounds between looks at the signals, a power of two less one
 
 
@@ -29,7 +37,7 @@ def next_item(again: bool, n: int, items: int, order: Indices, stream: Words) ->
 
 @kernel(
     "Tuple((i8, i8))(i8, u8, const(f8[:, ::1]), const(f8[:, ::1]), i8, b1, i8, const(f8[::1]), f8[:, ::1], "
-    "f8[:, ::1], i8[::1], u8[::1], i8[::1], i8[::1], f8[::1], i8[::1])"
+    "f8[:, ::1], f8[:, ::1], f8[::1], i8[::1], u8[::1], i8[::1], i8[::1], f8[::1], i8[::1])"
 )
 def paired_runs(
     first: int,
@@ -41,7 +49,9 @@ def paired_runs(
     max_rounds: int,
     params: Array,
     pairs: Array,
+    near: Array,
     arms: Array,
+    beats: Array,
     order: Indices,
     stream: Words,
     calls: Indices,
@@ -51,11 +61,11 @@ def paired_runs(
 ) -> tuple[int, int]:
     """Runs first, first+1, ...; place i of `calls` and `found` belongs to run first+i.
 
-    low, high  (sets * items, K): values in [0, 1], those that are missing between both; run i uses set i,
-               and the first again after the last
+    low, high  (sets * items, K): values, of which larger is better, those that are missing between
+               both; run i uses set i, and the first again after the last
     again      whether items are drawn with replacement
     max_rounds where a run is cut off, at most `items` unless they are drawn with replacement
-    pairs, arms, order, stream  room for one run
+    pairs, near, arms, beats, order, stream  room for one run
     found      the arm that was declared, or GO_ON, UNDECIDED
     total_pulls  (K,): the calls of each arm in all complete runs
     signals    as in `engine.simulate_runs`
@@ -66,14 +76,16 @@ def paired_runs(
         signals[SAMPLES] = 0
         open_stream(seed, np.uint64(first + run), np.uint64(0), stream)
         start = ((first + run) % sets) * items
-        pairs[:] = 0.0
-        arms[:] = 0.0
+        pairs[:], near[:], arms[:], beats[:] = 0.0, 0.0, 0.0, 0.0
         for m in range(order.size):
             order[m] = m
         n, answer = 0, GO_ON
         while answer == GO_ON and n < max_rounds:
             item = start + next_item(again, n, items, order, stream)
-            answer = play_round(params, low[item], high[item], pairs, arms)
+            if params[WINS] != 0.0:
+                answer = play(params, low[item], high[item], pairs, near, arms, beats)
+            else:
+                answer = play_round(params, low[item], high[item], pairs, arms)
             n += 1
             if (n & RARELY) == 0:
                 signals[SAMPLES] = n * K
@@ -96,3 +108,71 @@ def fill_uniform(seed: np.uint64, which: np.uint64, stream: Words, out: Array) -
     for m in range(out.shape[0]):
         for a in range(out.shape[1]):
             out[m, a] = uniform(stream)
+
+
+@dataclass(frozen=True)
+class ItemScores:
+    """What rounds are simulated on.
+
+    low, high  (sets * items, K) values, of which larger is better; one that is missing lies between both
+    items      in a set
+    again      whether items are drawn with replacement: an unlimited source
+    """
+
+    low: Array
+    high: Array
+    items: int
+    again: bool
+
+    @property
+    def closed(self) -> int | None:
+        """How many items are in a closed set; None for an unlimited source."""
+        return None if self.again else self.items
+
+
+class RoundsJob:
+    """Runs of a design in rounds, as a `Work`: run i is a function of the seed and of i.
+
+    tolerance   for values in [0, 1], or with wins as a part of the best
+    max_rounds  where a run is cut off: if not given, when the items are used up, or after `LONG` rounds
+    """
+
+    endless = None
+
+    def __init__(
+        self,
+        design: Rounds,
+        scores: ItemScores,
+        delta: float,
+        tolerance: float,
+        seed: int,
+        max_rounds: int | None = None,
+    ) -> None:
+        self.design, self.scores, self.seed, self.deltas = design, scores, seed, (delta,)
+        self.name = self.rule_name = design.name
+        self.max_rounds = min(max_rounds or scores.closed or LONG, scores.closed or 2**62)
+        self.num_arms = scores.low.shape[1]
+        self.best = design.best(scores.low, scores.high, tolerance)
+        self.params = design.parameters(self.num_arms, delta, tolerance)
+
+    def room(self, signals: Indices) -> tuple[Any, ...]:
+        """Room for one thread, and its signals."""
+        pairs, arms = self.design.blank(self.num_arms)
+        near = np.zeros_like(pairs) if self.params[RATIO] else np.zeros((len(pairs), 0))
+        space = np.empty(self.scores.closed or 0, np.int64), np.empty(2, np.uint64)
+        return pairs, near, arms, np.zeros(self.num_arms**2), *space, signals
+
+    def prepare(self) -> None:
+        """Compile what runs need, so that no run has to wait for it."""
+        compiled(paired_runs)
+
+    def part(self, first: int, runs: int, room: tuple[Any, ...]) -> Part:
+        """So many runs from `first` on; fewer if the signals cancel it."""
+        s, (*space, signals) = self.scores, room
+        nature = (np.uint64(self.seed), s.low, s.high, s.items, s.again, self.max_rounds, self.params)
+        calls, found = np.zeros((runs, 1), np.int64), np.full((runs, 1), -1, np.int64)
+        pulls = np.zeros((1, self.num_arms))
+        answers: tuple[Any, ...] = (calls.reshape(runs), found.reshape(runs), pulls[0], signals)
+        with np.errstate(all="ignore"):  # uncompiled, arithmetic modulo 2**64 would warn
+            _, done = compiled(paired_runs)(first, *nature, *space, *answers)
+        return Part(first, calls[:done], np.maximum(found[:done], -1), pulls)  # any other is no answer

@@ -21,12 +21,12 @@ import numpy.typing as npt
 
 from .. import _door
 from .._door import Array
-from ..designs import Rounds
+from ..designs import Ordered
 from ..designs.rounds import MOST_ITEMS
+from ..designs.wins import LOSS
 from ..errors import InvalidInputError
-from ..kernels.paired import EVEN
 from ..theory.models import Bounded
-from .rounds import fill_uniform
+from .rounds import ItemScores, fill_uniform
 
 Columns = npt.ArrayLike | Mapping[str, npt.ArrayLike]
 
@@ -34,37 +34,6 @@ POPULATION = 100_000  # items that stand for an unlimited source; and as many, a
 MOST_SETS = 50
 WIDEST = 100.0  # s: beyond it all but equal
 NODES = 1000  # of the distribution of z, where s is looked for
-
-
-@dataclass(frozen=True)
-class ItemScores:
-    """What the paired design is planned with.
-
-    low, high  (sets * items, K) values in [0, 1]; one that is missing lies between 0 and 1
-    items      in a set
-    again      whether items are drawn with replacement: an unlimited source
-    """
-
-    low: Array
-    high: Array
-    items: int
-    again: bool
-
-    @property
-    def closed(self) -> int | None:
-        """How many items are in a closed set; None for an unlimited source."""
-        return None if self.again else self.items
-
-    @property
-    def design(self) -> Rounds:
-        """The design of a live experiment on these items."""
-        return Rounds(self.closed)
-
-    def best(self, tolerance: float) -> frozenset[int]:
-        """The arms that are not surely below the best by more than the tolerance."""
-        low, high = self.low.mean(axis=0), self.high.mean(axis=0)
-        rivals = [np.delete(low, a).max() for a in range(low.size)]
-        return frozenset(np.flatnonzero(high >= np.array(rivals) - tolerance - EVEN).tolist())
 
 
 @dataclass(frozen=True)
@@ -93,6 +62,16 @@ class Range:
         """The distance of the bounds."""
         return self.bounds.hi - self.bounds.lo
 
+    @property
+    def least(self) -> str:
+        """What a failure may count as."""
+        return f"{self.bounds.lo:g}"
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The worst and the best value, as they are mapped."""
+        return 0.0, 1.0
+
     def mapped(self, values: Array) -> Array:
         """As parts of the distance from the worse bound."""
         parts = (values - self.bounds.lo) / self.width
@@ -105,6 +84,28 @@ class Range:
             raise InvalidInputError(
                 f"scores must lie in [{self.bounds.lo:g}, {self.bounds.hi:g}], got {values[outside][0]:g} "
                 f"{where}; correct it, or give the bounds that all scores respect."
+            )
+
+
+@dataclass(frozen=True)
+class AnyNumbers:
+    """Numbers without bounds, of which only the order counts."""
+
+    minimize: bool
+    values: Ordered
+    width, least, ends = 1.0, "'loss'", (-math.inf, math.inf)
+
+    def mapped(self, values: Array) -> Array:
+        """So that larger is better."""
+        return -values if self.minimize else values
+
+    def check(self, values: Array, where: str) -> None:
+        """Refuse what is not allowed; NaN is."""
+        wrong = [value for value in values[~np.isnan(values)].tolist() if not self.values.allows(value)]
+        if wrong:
+            raise InvalidInputError(
+                f"scores must be {self.values.demand} where a tolerance is a factor, got {wrong[0]:g} "
+                f"{where}; correct it, or leave the tolerance out."
             )
 
 
@@ -128,7 +129,7 @@ def make_scores(
     items: int | None,
     unlimited: bool,
     failures: str | float,
-    within: Range,
+    within: Range | AnyNumbers,
     seed: int,
 ) -> Scores:
     """Check what `plan` is given about scores: one of a table, means and a pilot, and what belongs to it."""
@@ -156,14 +157,18 @@ def make_scores(
             f"missing; leave it out."
         )
     if table is not None:
-        return from_table(table, within, Rounds(failures=failures).failures, unlimited)
+        return from_table(table, within, failures, unlimited)
+    if isinstance(within, AnyNumbers):
+        raise InvalidInputError(
+            f"compare='wins' is planned with a table, whose rows are rounds, got {given[0]}; give table=."
+        )
     if means is not None:
         return from_means(means, correlation, items, within, seed)
     assert pilot is not None
     return from_pilot(pilot, within)
 
 
-def from_table(table: Columns, within: Range, failures: str | float, unlimited: bool) -> Scores:
+def from_table(table: Columns, within: Range | AnyNumbers, failures: str | float, unlimited: bool) -> Scores:
     """A table of scores: a row for each item and a column for each arm, or the columns by name."""
     columns = _columns("table", table)
     sizes = {name: values.size for name, values in columns.items()}
@@ -182,15 +187,19 @@ def from_table(table: Columns, within: Range, failures: str | float, unlimited: 
     scores = within.mapped(given)
     low = high = scores
     if np.isnan(scores).any():
-        low, high = np.nan_to_num(scores, nan=0.0), np.nan_to_num(scores, nan=1.0)
+        low, high = (np.where(np.isnan(scores), end, scores) for end in within.ends)
     known = [column[~np.isnan(column)] for column in scores.T]
-    means = [_mean(column[~np.isnan(column)]) for column in given.T]
+    means = [_mean(column[np.isfinite(column)]) for column in given.T]
     rounds = ItemScores(np.ascontiguousarray(low), np.ascontiguousarray(high), items, unlimited)
     return Scores(tuple(columns), np.array(means), rounds, {"rewards": known})
 
 
 def _filled(
-    given: Array, missing: npt.NDArray[np.bool_], names: list[str], within: Range, failures: str | float
+    given: Array,
+    missing: npt.NDArray[np.bool_],
+    names: list[str],
+    within: Range | AnyNumbers,
+    failures: str | float,
 ) -> Array:
     """The table with what a failure counts as; NaN where that is the worst case."""
     if failures == "repeat":
@@ -198,7 +207,7 @@ def _filled(
         raise InvalidInputError(
             f"a table must have a score in every cell, got {int(missing.sum())} without, the first for "
             f"{names[arm]!r} on item {item + 1}; fill them, or say what they count as: failures='worst', or "
-            f"a score such as failures={within.bounds.lo:g}."
+            f"a score such as failures={within.least}."
         )
     if isinstance(failures, str):
         if missing.all(axis=0).any():
@@ -206,7 +215,8 @@ def _filled(
             raise InvalidInputError(
                 f"every arm must have at least one score, got none for {name!r}; add one, or leave it out."
             )
-        return given
+        worst = math.inf if within.minimize else -math.inf
+        return np.where(missing, worst, given) if failures == LOSS else given
     within.check(np.array([failures]), "for failures")
     return np.where(missing, failures, given)
 
