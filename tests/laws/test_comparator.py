@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 from truebest import simulate
-from truebest.kernels import ceilings, comparator, rules, tilt
+from truebest.kernels import rules
 from truebest.kernels._types import Array
 from truebest.kernels.decision import take
 from truebest.kernels.layout import LEVEL, MEANS, OUT, SETTLED, SHARE
+from truebest.kernels.rules import ceilings, comparator, tilt
 from truebest.theory.models import Bounded, Gaussian, Model
 from truebest.theory.tilt import Tilt
 

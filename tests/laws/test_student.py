@@ -18,9 +18,10 @@ import pytest
 from scipy import integrate, stats
 
 import truebest
-from truebest.kernels import rules, student
+from truebest.kernels import rules
 from truebest.kernels._types import Array
 from truebest.kernels.decision import take
+from truebest.kernels.rules import student
 from truebest.theory.models import Bounded, Gaussian, Student
 from truebest.theory.student import FormerStudentRule, StudentRule
 
@@ -171,7 +172,7 @@ def test_the_minimum_is_the_same_uncompiled() -> None:
     """Also where evidence, and so its slope, is beyond the range of doubles; and the ends of intervals."""
     code = """
 import json, math
-from truebest.kernels import student
+from truebest.kernels.rules import student
 pairs = [(50., 1., 50., 1., 1.), (4e4, 1e-6, 4e4, 1e-6, 1.), (1e6, 1., 5., 1e-3, 9.), (3., 1., 1e9, 1., .1)]
 found = [*(student.minimum(*pair, -math.inf) for pair in pairs), [student.least_reach(*p, 5.) for p in pairs]]
 print(json.dumps(found))

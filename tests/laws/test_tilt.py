@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import truebest
-from truebest.kernels import ceilings, tilt
 from truebest.kernels._types import Array
 from truebest.kernels.decision import take
 from truebest.kernels.layout import MEANS, PULLS
+from truebest.kernels.rules import ceilings, tilt
 from truebest.theory.models import Bounded, Gaussian, Model
 from truebest.theory.tilt import Tilt
 

@@ -80,7 +80,7 @@ def test_a_child_compiles_and_the_process_goes_over(tmp_path: Path) -> None:
     assert after == f"{value} True"
     assert not is_alive(int(child))
     code = """
-from truebest.kernels.ceilings import relative_entropy as one
+from truebest.kernels.rules.ceilings import relative_entropy as one
 print(one.give_way(), sum(one._run.stats.cache_hits.values()), one(0.1, 0.2))
 """
     found = run_python(code, **cache)
@@ -158,7 +158,8 @@ def test_warm_up_compiles_what_python_calls(tmp_path: Path) -> None:
     cache = {"XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": ""}
     code = """
 from truebest.cli import main
-from truebest.kernels import _warm, ceilings
+from truebest.kernels import _warm
+from truebest.kernels.rules import ceilings
 _warm.called_by_python = lambda: [ceilings.relative_entropy]
 assert main(["warm-up", "--live"]) == 0
 """

@@ -21,7 +21,8 @@ CHANGES = {
 CALLS = """
 import numpy as np
 import truebest
-from truebest.kernels import _jit, api, ceilings
+from truebest.kernels import _jit, api
+from truebest.kernels.rules import ceilings
 
 @numba.njit
 def drawn(random):

@@ -34,7 +34,9 @@ def test_a_damaged_file_is_as_none(what: str, tmp_path: Path) -> None:
 
 def test_damaged_machine_code_is_compiled_again(tmp_path: Path) -> None:
     """A process beside damaged files ends well, with the same result, and puts whole ones in their place."""
-    code = "from truebest.kernels import ceilings; print(ceilings.relative_entropy.compiled()(0.2, 0.5))"
+    code = (
+        "from truebest.kernels.rules import ceilings; print(ceilings.relative_entropy.compiled()(0.2, 0.5))"
+    )
     cache = {"XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": ""}
     first = run_python(code, **cache)
     (file,) = tmp_path.rglob(f"*{_cache.SUFFIX}")

@@ -16,7 +16,7 @@ from truebest.experiment.settings import new_settings
 from truebest.experiment.snapshots import as_dict, packed, unpacked
 from truebest.experiment.store.memory import MemoryStore
 from truebest.experiment.verification import verify
-from truebest.kernels.tilt import COUNT, comparator_row
+from truebest.kernels.rules.tilt import COUNT, comparator_row
 
 HALF = [0.0, 1.0] * 20  # .5 of 40
 NINE = [0.0] * 12 + [1.0] * 300 + [0.0] * 18  # .91 of 330, which begin badly

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import alarm, comparator, decision, families, rules, tracking
+from ..kernels import alarm, decision, families, rules, tracking
 from ..kernels._types import Array, Flags, Indices
 from ..kernels.exact import FARTHEST, round_offset
 from ..kernels.layout import (
@@ -34,6 +34,7 @@ from ..kernels.layout import (
     SUMS,
     WATCHED,
 )
+from ..kernels.rules import comparator
 from ..theory.models import Gaussian
 from .findings import Findings, RuledOut
 from .settings import Settings

@@ -34,7 +34,13 @@ Function = TypeVar("Function", bound=Callable[..., object])
 Tuple = TypeVar("Tuple", bound=tuple[Any, ...])
 
 # Where kernels are, and what they use
-COMPILED = ("kernels/*.py", "strategies/*.py", "simulation/engine.py", "simulation/rounds.py")
+COMPILED = (
+    "kernels/*.py",
+    "kernels/rules/*.py",
+    "strategies/*.py",
+    "simulation/engine.py",
+    "simulation/rounds.py",
+)
 OPTIONS = {
     "nogil": True,
     "error_model": "numpy",  # 1/0 is inf, as everywhere in NumPy; also what vectorises

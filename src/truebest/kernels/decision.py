@@ -5,10 +5,10 @@ from __future__ import annotations
 from ._jit import kernel
 from ._types import Array, Flags, Indices
 from .alarm import refutes, scaled_squares
-from .comparator import count_against
 from .families import observe
 from .layout import ALARM, OUT, PULLS, SHARE, SQUARES, VARIANCES
 from .rules import note, stops_after
+from .rules.comparator import count_against
 
 
 @kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)")

@@ -29,7 +29,7 @@ import numpy as np
 from ._jit import kernel
 from ._types import Array
 from .exact import two_sum
-from .tilt import EPSILON, NODES, SCALES, multiply, summed
+from .rules.tilt import EPSILON, NODES, SCALES, multiply, summed
 
 # Parameters: log(1/δ); the level of one pair; the comparator's weight; the tolerance as a part of the
 # distance of the bounds; how many items there are, inf for unlimited ones. Then, where only wins count (see

@@ -10,8 +10,9 @@ import numpy as np
 from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
-from ..kernels import families, rules, tilt
+from ..kernels import families, rules
 from ..kernels.layout import ELIMINATES, GATE, LEVEL, MEANS, PAIR_LEVEL, PULLS, ROWS, SHARE
+from ..kernels.rules import tilt
 from .models import Bounded, Gaussian, Model
 from .stopping import StoppingRule
 

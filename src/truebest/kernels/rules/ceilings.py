@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 
-from ._jit import kernel
-from ._types import Array
-from .families import BOUNDED
-from .layout import MODEL, PULLS, VARIANCES
+from .._jit import kernel
+from .._types import Array
+from ..families import BOUNDED
+from ..layout import MODEL, PULLS, VARIANCES
 from .tilt import (
     BOTTOM,
     C_MEAN,

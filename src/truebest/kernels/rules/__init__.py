@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import math
 
-from ._jit import kernel
-from ._types import Array, Indices
-from .ceilings import ceiling
-from .comparator import eliminate, next_look, rank, standing
-from .divergences import BERNOULLI
-from .families import BOUNDED, cost_beyond, exceeds, interval
-from .layout import (
+from .._jit import kernel
+from .._types import Array, Indices
+from ..divergences import BERNOULLI
+from ..families import BOUNDED, cost_beyond, exceeds, interval
+from ..layout import (
     DECIDES,
     ELIMINATES,
     LEVEL,
@@ -34,11 +32,13 @@ from .layout import (
     TOLERANCE,
     TUNING,
 )
+from ..tracking import leading_arm, least_pulled, open_arms
+from .ceilings import ceiling
+from .comparator import eliminate, next_look, rank, standing
 from .student import ceiling as student_ceiling
 from .student import lower_end as student_end
 from .student import pair_minimum as student_minimum
 from .tilt import comparable, count_tilts, fold, lower_end, minimum, pooled
-from .tracking import leading_arm, least_pulled, open_arms
 
 PRACTICAL, GK16, KAUFMANN_KOOLEN, MIXTURE, TILT, STUDENT = 0, 1, 2, 3, 4, 5
 CUSTOM = 6  # a user's, which is asked elsewhere; the statistic is the likelihood ratio, without a threshold

@@ -21,10 +21,10 @@ import math
 
 import numpy as np
 
-from ._jit import kernel
-from ._types import Array
-from .families import BOUNDED
-from .layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, ROWS, UNIT, VARIANCES
+from .._jit import kernel
+from .._types import Array
+from ..families import BOUNDED
+from ..layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, ROWS, UNIT, VARIANCES
 
 NODES, SCALES = 16, 7
 # Rows of a bounded arm: values at the ends are counted. Of all others the factors 1 + κ x are multiplied (0

@@ -19,12 +19,11 @@ from __future__ import annotations
 
 import math
 
-from ._jit import kernel
-from ._types import Array
-from .ceilings import likelihood_ratio
-from .exact import two_product, two_sum
-from .families import BOUNDED
-from .layout import (
+from .._jit import kernel
+from .._types import Array
+from ..exact import two_product, two_sum
+from ..families import BOUNDED
+from ..layout import (
     DECIDES,
     GATE,
     LEVEL,
@@ -41,6 +40,8 @@ from .layout import (
     UNIT,
     VARIANCES,
 )
+from ..tracking import TIE
+from .ceilings import likelihood_ratio
 from .tilt import (
     BEYOND,
     C_LOST,
@@ -64,7 +65,6 @@ from .tilt import (
     pooled,
     rescaled,
 )
-from .tracking import TIE
 
 LONGEST, COST = 0.03, 2.7  # see `next_look`
 PAIR = 2.5  # nats: about what the pair's weight costs more than the comparator's

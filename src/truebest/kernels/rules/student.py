@@ -25,11 +25,11 @@ import math
 
 import numpy as np
 
-from ._jit import kernel
-from ._types import Array
-from .exact import FARTHEST
-from .families import mean_from
-from .layout import MEANS, OFFSET, PULLS, SQUARES, UNIT
+from .._jit import kernel
+from .._types import Array
+from ..exact import FARTHEST
+from ..families import mean_from
+from ..layout import MEANS, OFFSET, PULLS, SQUARES, UNIT
 
 SCALES = 5
 C = 16.0 ** np.arange(SCALES)  # how many pulls the prior of each scale is worth
