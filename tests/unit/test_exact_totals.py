@@ -114,3 +114,29 @@ def test_a_difference_that_rounds_away_decides(minimize: bool) -> None:
     assert (now.decision, now.tied) == ("a" if minimize else "b", ())
     before = played(2, same, more, bounds=(0, 1e9), minimize=minimize).status()
     assert set(before.tied) == {"a", "b"}
+
+
+def test_equal_totals_are_not_better_than_the_control() -> None:
+    """Nor is an arm whose lead is what what is left can just make up for; binary says otherwise."""
+    tied = played(3, [0.1, 0.2], [0.3, 0.0], bounds=(0, 1), control="b").status()
+    assert (tied.better_than_control, tied.intervals) == ((), {"b": (0.0, 0.0)})
+    experiment = Experiment.create(
+        MemoryStore(), "x", ["a", "b"], 0.05, bounds=(0, 7), items=4, control="b", seed=3
+    )
+    for scores in ({"a": 4.9, "b": 4.2}, {"a": 6.3, "b": 5.6}, {"a": 7.0, "b": 1.4}):
+        experiment.tell([(pull, scores[pull.arm]) for pull in experiment.ask(2)])
+    assert experiment.status().rounds == 3
+    assert experiment.status().better_than_control == ()
+    assert experiment.status().against_control["a"][0] == 0.0
+
+
+@pytest.mark.parametrize("minimize", [False, True])
+def test_any_difference_is_better_than_the_control_in_the_end(minimize: bool) -> None:
+    """And is shown, though it is lost beside the bounds."""
+    same = [float(1000 * i) for i in range(20)]
+    more = [*same[:7], same[7] + 0.01, *same[8:]]
+    good, bad = (same, more) if minimize else (more, same)
+    found = played(3, good, bad, bounds=(0, 1e9), minimize=minimize, control="b").status()
+    assert found.better_than_control == ("a",)
+    assert found.against_control == {"a": (0.0005, 0.0005)}
+    assert found.intervals == {"b": (0.0005, 0.0005)}

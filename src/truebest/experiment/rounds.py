@@ -293,7 +293,9 @@ class RoundsState(State):
             return [-math.inf] * K, [math.inf] * K
         lower, upper = [0.0] * K, [0.0] * K
         for i in range(K):
-            if i != arm:
+            if i != arm and self._compared and min(self.arms[paired.ROUNDS, [arm, i]]) == self.first - 1:
+                lower[i], upper[i] = self._compared.mean_lead(arm, i), 0.0 - self._compared.mean_lead(i, arm)
+            elif i != arm:
                 lower[i] = width * paired.lower_end(*seen, arm, i, level)
                 upper[i] = -width * paired.lower_end(*seen, i, arm, level)
         return lower, upper

@@ -53,6 +53,12 @@ class Totals:
         """By how much b is ahead of i in total, at least."""
         return _EXACT.subtract(self.sums[b][0], self.sums[i][1])
 
+    def mean_lead(self, b: int, i: int) -> float:
+        """The same on average, positive exactly if b is ahead."""
+        assert self._settings.items is not None
+        assert self._settings.items.size is not None
+        return float(self.lead(b, i) / self._settings.items.size)
+
     def leading(self, race: Iterable[int]) -> int:
         """The arm whose worst lead over the others is largest; the first of several."""
         arms = list(race)

@@ -298,6 +298,7 @@ def lower_end(params: Array, pairs: Array, arms: Array, b: int, i: int, level: f
     if items < math.inf:  # what the items left can still do
         now = lead(pairs, arms, b, i)
         low, high = (now - (items - n)) / items, (now + (items - n)) / items
+        low = 0.0 if 0.0 < low <= SLACK else low  # above 0 by rounding, perhaps
     if n == 0.0 or pair_evidence(params, pairs, arms, b, i, low) <= level:
         return low
     for _ in range(HALVINGS):
