@@ -1,8 +1,9 @@
-"""No file over 600 lines and no function over 60, but for a stated reason."""
+"""No file over 600 lines and no function over 60, but for a stated reason; and no test file hides another."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,3 +53,10 @@ def test_no_function_is_too_long() -> None:
 def test_every_exception_says_why() -> None:
     """In words."""
     assert all(len(reason.split()) >= 4 for reason in [*LONG_FILES.values(), *LONG_FUNCTIONS.values()])
+
+
+def test_no_two_files_of_tests_have_the_same_name() -> None:
+    """pytest would import one and not run the other: their folders are no packages."""
+    names = Counter(path.name for path in Path(__file__).parents[1].rglob("test_*.py"))
+    assert len(names) > 100
+    assert [name for name, files in names.items() if files > 1] == []
