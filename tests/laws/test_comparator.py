@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from truebest import simulate
-from truebest.kernels import rules
+from truebest.kernels import best
 from truebest.kernels._types import Array
 from truebest.kernels.decision import take
 from truebest.kernels.layout import LEVEL, MEANS, OUT, SETTLED, SHARE
@@ -276,12 +276,12 @@ def test_the_last_arm_is_declared_and_stays() -> None:
     for n in range(600):
         if not state[OUT, n % 3]:
             take(params, state, n % 3, 1.0, float(rng.random() < (0.9, 0.5, 0.1)[n % 3]))
-    assert rules.stops(params, state, 0.0)
+    assert best.stops(params, state, 0.0)
     assert (state[OUT] > 0.0).tolist() == [False, True, True]
     params[LEVEL] = -100.0
     assert comparator.eliminate(params, state, 0.0, False)
     assert state[OUT, 0] == 0.0
-    z, beta = rules.verdict(params, state)
+    z, beta = best.verdict(params, state)
     assert z > beta
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truebest.kernels import rules
+from truebest.kernels import best
 from truebest.kernels.decision import take
 from truebest.kernels.layout import LEVEL, OUT, SHARE
 from truebest.kernels.tracking import leading_arm
@@ -45,9 +45,9 @@ def test_to_look_ahead_changes_nothing(case: str) -> None:
         if t < 6 * K:
             continue
         leader, before = leading_arm(state), state.copy()
-        ahead = rules.searches_exceed(params, state, leader, params[LEVEL], t, True)
+        ahead = best.searches_exceed(params, state, leader, params[LEVEL], t, True)
         stops, alone = (
-            rules.searches_exceed(params, each, leader, params[LEVEL], t, False) for each in (state, other)
+            best.searches_exceed(params, each, leader, params[LEVEL], t, False) for each in (state, other)
         )
         assert stops == alone
         assert ahead or not stops

@@ -18,7 +18,7 @@ import pytest
 from scipy import integrate, stats
 
 import truebest
-from truebest.kernels import rules
+from truebest.kernels import best, rules
 from truebest.kernels._types import Array
 from truebest.kernels.decision import take
 from truebest.kernels.rules import student
@@ -279,7 +279,7 @@ def test_constant_arms_are_never_told_apart(values: list[float]) -> None:
         [jitter + 1, jitter],
     ):
         params, state = state_of(given)
-        assert not rules.stops(params, state, 0.0)
+        assert not best.stops(params, state, 0.0)
         assert rules.pair_interval(params, state, 0, 1, LEVEL) == (-math.inf, math.inf)
     found = truebest.simulate(
         "tas-d", [1.0, 0.0], noise=0.0, model=Student(), stopping="student", runs=2, max_samples=500
@@ -291,8 +291,8 @@ def test_one_sample_of_an_arm_decides_nothing() -> None:
     """However far away: it has no variance."""
     rng = np.random.default_rng(9)
     params, state = state_of([np.array([1e6]), rng.normal(size=1000)])
-    assert not rules.stops(params, state, 0.0)
-    assert rules.verdict(params, state)[0] == -math.inf
+    assert not best.stops(params, state, 0.0)
+    assert best.verdict(params, state)[0] == -math.inf
 
 
 @pytest.mark.parametrize("delta", [0.5, 0.05, 1e-9, 1e-200])
@@ -331,7 +331,7 @@ def test_evaluate_needs_deviations() -> None:
     given = ([len(v) for v in values], [v.mean() for v in values], 0.05)
     deviations = [v.std(ddof=1) for v in values]
     seen = StudentRule().evaluate(*given, deviations=deviations)
-    assert seen.statistic == pytest.approx(rules.statistic(params, state)[0], rel=1e-9)
+    assert seen.statistic == pytest.approx(best.statistic(params, state)[0], rel=1e-9)
     lower, upper = StudentRule().intervals(*given, deviations=deviations)
     assert seen.leader == 0
     assert bool(seen.decided) == bool((lower[1:] > 0.0).all())

@@ -18,10 +18,10 @@ from truebest.experiment import events, promise
 from truebest.experiment.events import Entry
 from truebest.experiment.independent import IndependentState
 from truebest.experiment.settings import new_settings
+from truebest.kernels.best import verdict
 from truebest.kernels.decision import take
 from truebest.kernels.layout import MEANS
 from truebest.kernels.random import normal, open_stream
-from truebest.kernels.rules import verdict
 
 GAP = 0.001
 OPEN, WRONG, RIGHT = 0, 1, 2

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from support.processes import run_python
-from truebest.kernels import families, rules, weights
+from truebest.kernels import best, families, weights
 from truebest.kernels.layout import ROWS
 
 # Another Numba than the one whose internals are known: a part of them is gone, takes or gives something else.
@@ -63,12 +63,12 @@ def test_types_are_enforced() -> None:
         families.pair_cost.compiled()("a", 1.0, 1.0)  # type: ignore[attr-defined]
     means = np.zeros((ROWS, 3), dtype=np.float32)
     with pytest.raises(TypeError, match="No matching definition"):
-        rules.statistic.compiled()(np.zeros(20), means)  # type: ignore[attr-defined]
+        best.statistic.compiled()(np.zeros(20), means)  # type: ignore[attr-defined]
 
 
 def test_a_kernel_is_pickled_by_its_name() -> None:
     """For another process, such as one of a cluster."""
-    assert pickle.loads(pickle.dumps(rules.statistic)) is rules.statistic
+    assert pickle.loads(pickle.dumps(best.statistic)) is best.statistic
 
 
 def test_small_calls_give_the_bits_of_plain_python() -> None:

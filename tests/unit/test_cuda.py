@@ -14,8 +14,9 @@ import pytest
 
 import truebest
 from support.refusals import refused_in_one_sentence
-from truebest.kernels import rules
+from truebest.kernels import best
 from truebest.kernels._known import Known, made_for
+from truebest.kernels.rules import likelihood
 from truebest.simulation import cuda
 
 TESTS = str(Path(__file__).parents[1])
@@ -203,14 +204,14 @@ def test_without_a_gpu_or_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_known_beforehand_is_put_in() -> None:
     """Known places and arguments become numbers; the result is the same."""
-    plain = rules.growth.py_func  # type: ignore[attr-defined]
-    made = made_for(plain, Known((("RULE", float(rules.GK16)),), (("t", 7),)))
+    plain = likelihood.growth.py_func  # type: ignore[attr-defined]
+    made = made_for(plain, Known((("RULE", float(likelihood.GK16)),), (("t", 7),)))
     other = [0.0] * 20  # of another rule
     other[9] = 2.0
     assert made(other, 3.0) == pytest.approx(2.0 * 1.9459101490553132)
     assert plain(other, 3.0) != made(other, 3.0)
     assert "RULE" not in made.__code__.co_names
-    rule, known = rules.statistic.py_func, Known((("ELIMINATES", 0.0),))  # type: ignore[attr-defined]
+    rule, known = best.statistic.py_func, Known((("ELIMINATES", 0.0),))  # type: ignore[attr-defined]
     told = made_for(rule, known._replace(positive=("SHARE",)))
     assert "SHARE" not in told.__code__.co_names  # known to be above 0
     assert "SHARE" in made_for(rule, known).__code__.co_names

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import alarm, decision, families, rules, tracking
+from ..kernels import alarm, best, decision, families, rules, tracking
 from ..kernels._types import Array, Flags, Indices
 from ..kernels.exact import FARTHEST, round_offset
 from ..kernels.layout import (
@@ -173,11 +173,11 @@ class Bodies:
 
     def decides(self) -> bool:
         """Whether the rule stops on the evidence as it is."""
-        return rules.stops(self.params, self.evidence, 0.0)
+        return best.stops(self.params, self.evidence, 0.0)
 
     def would_decide(self) -> bool:
         """Whether the rule would stop, about, if it might see all results."""
-        return rules.stops(self.unordered, self.seen(), 0.0)
+        return best.stops(self.unordered, self.seen(), 0.0)
 
     @property
     def left(self) -> int:
@@ -231,7 +231,7 @@ class Bodies:
         """
         unit, whole = self.model.unit, self.whole()
         pulls, mu = whole[PULLS], whole[MEANS]
-        z, beta = rules.verdict(self.params, self.evidence)
+        z, beta = best.verdict(self.params, self.evidence)
         leader = arm if arm is not None else self.standing()[0]
         lower, upper = self._intervals(leader, whole, self.params[PAIR_LEVEL])
         if self.left == 1:  # by the decision, whatever the pairs say
@@ -273,7 +273,7 @@ class Bodies:
         if leader >= 0:
             bound = rules.threshold(self.params, pulls.sum()) + (level - self.params[LEVEL])
             with np.errstate(all="ignore"):
-                rules.pair_interval_rows(
+                best.pair_interval_rows(
                     self.params, whole[None], np.array([leader]), np.array([bound]), lower, upper
                 )
         return lower[0], upper[0]

@@ -10,7 +10,7 @@ from ..errors import InvalidInputError
 from ..kernels._types import Array
 from ..kernels.layout import PULLS
 from ..kernels.random import open_stream
-from ..kernels.tracking import in_the_race, leading_arm, least_pulled
+from ..kernels.tracking import allowed, leading_arm, least_pulled
 from ..strategies._admit import kernel_of, raised_by
 from .bodies import Bodies
 from .settings import Settings
@@ -86,7 +86,7 @@ class Chooser:
             leader, t = leading_arm(seen), float(np.add.reduce(self.asked))
             given = (t, last, leader, seen, bodies.params.copy(), self.memory, self.random)
             with np.errstate(all="ignore"), raised_by(strategy):
-                self.chosen = in_the_race(seen, int(self.select(*given)))
+                self.chosen = allowed(bodies.params, seen, int(self.select(*given)))
             self.called, self.changed = True, set()
             self._refuse_bad(strategy.name, strategy.stops_itself, self.chosen)
         return self.chosen

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._door import Array
 from .._text import rough
-from ..kernels import rules
+from ..kernels import best, rules
 from ..kernels.layout import MEANS, OUT, PULLS, SETTLED
 from ..kernels.noiseless import FOREVER, run_on
 from ..kernels.tracking import TIE
@@ -172,7 +172,7 @@ def _grow(bodies: Bodies, seen: Array, pulls: Array, shares: Array) -> Array | N
         later[_RULED] = seen[_RULED]
         for arm, more in enumerate(pulls + size * shares):
             rules.grow(bodies.unordered, later, arm, more)
-        return rules.stops(bodies.unordered, later, 0.0)
+        return best.stops(bodies.unordered, later, 0.0)
 
     high = 1.0
     while not decides(high):

@@ -74,7 +74,7 @@ class IndependentState(State):
 
     def _is_wary(self) -> bool:
         """Whether the rule must have seen all results before the next line: it may matter to the strategy."""
-        return self.serial or self.bodies.far or (self.steers and self.bodies.rule.eliminates)
+        return self.serial or self.bodies.far or (self.steers and self.bodies.rule.limits)
 
     def _is_far(self, entry: Entry) -> bool:
         """Whether a result may move the offset, so that the rule must have seen those before it."""
@@ -120,7 +120,7 @@ class IndependentState(State):
         """The value of a settled pull changes."""
         assert entry.pull is not None
         assert entry.arm is not None
-        if (self.bodies.rule.replays or self.bodies.rule.eliminates) and entry.pull < self.first:
+        if self.bodies.rule.replays and entry.pull < self.first:
             self._start_over(entry, was)
         else:
             self._replace(entry.pull, entry.arm, was, entry.value)

@@ -13,7 +13,9 @@ nothing. That is what lets the same source run in a simulation loop, live, and u
     _warm         what to compile beforehand
     layout        the rows of a run's state, the places in its parameters, the code of an action
     families      models of values: means, and what it costs to mistake one arm for another
-    rules         stopping rules: the statistic of a pair, thresholds
+    rules         stopping rules: the statistic of a pair, thresholds; a file for each, and the switch
+    best          the leader against each other arm: whether it is decided, and on which arm
+    settling      arms that a pair rules out, for strategies that sample open arms only
     decision      a value arrives: the model takes it in, the rule decides
     steps         one run: begin, then step by step
     noiseless     how a run would continue if every reward equalled its arm's mean

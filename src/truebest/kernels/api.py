@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from ._jit import kernel
 from ._types import Array
+from .best import statistic
 from .families import cost, weights
 from .families import pair_cost as transport
 from .random import normal, uniform
-from .rules import statistic
 from .tracking import first_largest, furthest_behind
 from .weights import solve_scaled, untied_squares
 

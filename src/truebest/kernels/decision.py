@@ -5,9 +5,10 @@ from __future__ import annotations
 from ._jit import kernel
 from ._types import Array, Flags, Indices
 from .alarm import refutes, scaled_squares
+from .best import stops_after
 from .families import observe
 from .layout import ALARM, OUT, PULLS, SHARE, SQUARES, VARIANCES
-from .rules import note, stops_after
+from .rules import note
 from .rules.comparator import count_against
 
 

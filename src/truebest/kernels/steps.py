@@ -13,11 +13,12 @@ import numpy as np
 
 from ._jit import kernel, named
 from ._types import Array, Indices
+from .best import asks_all, may_stop, statistic
 from .decision import take
-from .layout import ELIMINATES, PULLS, SELECT, SHARE, Select, arm_of
+from .layout import PULLS, SELECT, SHARE, Select, arm_of
 from .random import Words, open_stream, pull
-from .rules import asks_all, growth, may_stop, statistic
-from .tracking import in_the_race, leading_arm, out_since
+from .rules.likelihood import growth
+from .tracking import allowed, leading_arm, out_since
 
 GOING, STOPPED, CUT_OFF, BAD_ACTION = 0, 1, 2, 3
 
@@ -147,9 +148,7 @@ def decide(select: Select, task: Task, state: Array, memory: Array, random: Word
         return Choice(CUT_OFF, action, leader, level, bound)
     if now.check and params[SHARE] > 0.0 and out_since(state, t):
         leader, last = leading_arm(state), -1
-    action = select(t, last, leader, state, params, memory, random)
-    if params[ELIMINATES] != 0.0:
-        action = in_the_race(state, action)
+    action = allowed(params, state, select(t, last, leader, state, params, memory, random))
     if action >= K:
         if task.stops_itself and action < 2 * K:
             return Choice(STOPPED, action, arm_of(action, K), levels.size, bound)

@@ -13,7 +13,7 @@ import math
 from ._jit import kernel
 from ._types import Array
 from .extremes import MANY, first_surplus, largest, least_surplus, least_unless
-from .layout import MEANS, OUT, PULLS, SETTLED, arm_of
+from .layout import ELIMINATES, MEANS, OUT, PULLS, SETTLED, arm_of
 
 TIE = 1e-9
 NEVER_BEHIND = -1e300  # the sum of targets of an arm that was ruled out
@@ -148,12 +148,13 @@ def track_open(state: Array, leader: int, target: Array, sums: Array, t: float, 
     return arm
 
 
-@kernel("i8(const(f8[:, ::1]), i8)")
-def in_the_race(state: Array, action: int) -> int:
-    """An action as it is, or to pull the arm with the fewest pulls, if its own was ruled out."""
-    arm = arm_of(action, state.shape[1])
-    if 0 <= arm < state.shape[1] and state[OUT, arm] > 0.0:
-        return rarest(state)
+@kernel("i8(const(f8[::1]), const(f8[:, ::1]), i8)")
+def allowed(params: Array, state: Array, action: int) -> int:
+    """An action as it is; or if its arm may not be pulled, to pull the rarest of those that may."""
+    if params[ELIMINATES] != 0.0:
+        arm = arm_of(action, state.shape[1])
+        if 0 <= arm < state.shape[1] and state[OUT, arm] > 0.0:
+            return rarest(state)
     return action
 
 

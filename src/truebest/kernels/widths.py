@@ -6,7 +6,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array
-from .rules import MIXTURE_C
+from .rules.mixture import MIXTURE_C
 
 PAPER, EXPERIMENTS, NORMAL_MIXTURE = 0, 1, 2
 

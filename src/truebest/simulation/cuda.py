@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInputError, TruebestError
-from ..kernels import layout, rules, steps
+from ..kernels import best, layout, rules, steps
 from ..kernels._jit import twins
 from ..kernels._known import made_for
 from ..kernels._numba import ENABLED, available
@@ -236,9 +236,9 @@ def _program(lanes: Any, job: Job) -> Program:
     if key not in PROGRAMS:
         device = partial(lanes.cuda.jit, device=True)
         found = twins(lambda plain, _: device(made_for(plain, known)))
-        searches = job.params[layout.RULE] in (rules.TILT, rules.STUDENT)
+        searches = job.params[layout.RULE] in rules.SEARCHES
         select = found.get(job.select) or _twin_of_users(job.select, found, device)
-        used = (steps.begin, steps.step, leading_arm, rules.searches_exceed)
+        used = (steps.begin, steps.step, leading_arm, best.searches_exceed)
         loop = lanes.make_lanes(*(found[one] for one in used), select, searches, rows, remembered, K)
         options = {} if lanes.SIMULATED else {"lto": False}
         count = 16 if lanes.SIMULATED else multiprocessors * RESIDENT

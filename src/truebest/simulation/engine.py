@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..kernels._jit import kernel
 from ..kernels._types import Array, Indices
+from ..kernels.best import statistic
 from ..kernels.layout import MEANS, PULLS, SELECT, Select
-from ..kernels.rules import statistic, threshold
+from ..kernels.rules import threshold
 from ..kernels.steps import BAD_ACTION, GOING, Room, Source, Task, begin, step
 
 DONE, CANCELLED, BAD = 0, 1, 2

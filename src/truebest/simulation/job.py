@@ -196,7 +196,7 @@ def _rule(strategy: Strategy, problem: Problem) -> StoppingRule:
 
 def make_jobs(strategy: Strategy, problem: Problem, seed: int) -> list[Job]:
     """One job, or one for each risk, where choices depend on the risk or arms are ruled out."""
-    alone = strategy.uses_delta or _rule(strategy, problem).eliminates
+    alone = strategy.uses_delta or _rule(strategy, problem).limits
     groups = [(delta,) for delta in problem.deltas] if alone else [problem.deltas]
     return [Job(strategy, problem, group, seed) for group in groups]
 

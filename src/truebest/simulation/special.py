@@ -20,7 +20,7 @@ def known_of(params: Array, family: int, *more: str) -> Known:
     positive = ("SHARE",) if places["SHARE"] > 0.0 else ()
     if positive:
         del places["SHARE"]  # which varies with the number of arms and risks; whether it is 0 matters
-    if places["RULE"] not in (rules.TILT, rules.STUDENT):
+    if places["RULE"] not in rules.SEARCHES:
         del places["TUNING"]  # any number; only for rules that search it is the spacing of their looks
     return Known(tuple(places.items()), (("family", family),), positive)
 

@@ -45,7 +45,8 @@ from ..kernels.layout import (
     Select,
 )
 from ..kernels.random import Words
-from ..kernels.rules import MIXTURE, charge, counted, threshold
+from ..kernels.rules import threshold
+from ..kernels.rules.mixture import MIXTURE, charge, counted
 from ..kernels.tracking import TIE, is_open, track_open
 from ._base import Strategy
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
-from ..kernels import rules
+from ..kernels.rules import mixture
 from .models import Bounded, Gaussian, Model
 from .stopping import StoppingRule
 
@@ -28,12 +28,12 @@ class Mixture(StoppingRule):
     c  how many pulls the prior is worth; 20 suits a few hundred to a few ten thousand samples
     """
 
-    c: float = rules.MIXTURE_C
+    c: float = mixture.MIXTURE_C
 
     name = "mixture"
     models = proofs = (Gaussian, Bounded)
     reference = "Robbins 1970, normal mixtures with Ville's inequality, for each pair of arms"
-    code = rules.MIXTURE
+    code = mixture.MIXTURE
 
     def __post_init__(self) -> None:
         c = _door.scalar("c", self.c)

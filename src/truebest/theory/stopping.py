@@ -28,8 +28,8 @@ from .. import _door
 from .._catalogue import DEFAULT_RULE, STOPPING_RULES, Made
 from .._door import Array
 from ..errors import InvalidInputError
-from ..kernels import layout
-from ..kernels import rules as kernels
+from ..kernels import best, layout
+from ..kernels.rules import likelihood
 from .constants import calibration, family_calibration, gk16_log_constant
 from .models import Bounded, ExponentialFamily, Gaussian, Model
 from .statistics import states
@@ -55,8 +55,6 @@ class StoppingRule(ABC):
     proofs   those for which the error probability is proven to be at most delta
     settles  whether arms are ruled out pair by pair, for a strategy that is `open_only`
     watches  whether the rule needs Σ (x - mean)² of every arm
-    replays  whether a retraction builds the evidence again from the log: where a value cannot be taken out of
-             what the rule keeps without a trace, however large it was
     version  stored with an experiment beside the name; raised with any change of what the rule decides
     former   the rule in earlier versions, by which experiments that began with them are judged
     """
@@ -66,7 +64,6 @@ class StoppingRule(ABC):
     version: ClassVar[int] = 1
     former: ClassVar[tuple[type[StoppingRule], ...]] = ()
     watches: ClassVar[bool] = False
-    replays: ClassVar[bool] = False
     settles = False
 
     @property
@@ -124,8 +121,22 @@ class StoppingRule(ABC):
 
     @property
     def eliminates(self) -> bool:
-        """Whether arms are ruled out one by one, so that the order of the values matters."""
+        """Whether arms are ruled out one by one, for good."""
         return self.settles
+
+    @property
+    def limits(self) -> bool:
+        """Whether the evidence says which arms may be sampled, so that a run depends on its risk."""
+        return self.eliminates
+
+    @property
+    def replays(self) -> bool:
+        """Whether a retraction builds the evidence again from the log.
+
+        That is so where it depends on the order of the values, and where a value cannot be taken out of what
+        the rule keeps without a trace, however large it was.
+        """
+        return self.eliminates
 
     def applied(
         self,
@@ -187,7 +198,7 @@ class StoppingRule(ABC):
             self.seen(model or Gaussian()), _door.num_arms(num_arms), _door.delta(delta)
         )
         value = np.empty(t.size)
-        kernels.threshold_rows(params, t.ravel(), value)
+        best.threshold_rows(params, t.ravel(), value)
         return value.reshape(t.shape)[()]
 
     def evaluate(
@@ -234,7 +245,7 @@ class StoppingRule(ABC):
         self.summarise(model, flat)
         statistic, leader = np.empty(flat.shape[0]), np.empty(flat.shape[0], dtype=np.int64)
         with np.errstate(all="ignore"):
-            kernels.statistic_rows(params, flat, statistic, leader)
+            best.statistic_rows(params, flat, statistic, leader)
         threshold = self.threshold(count.sum(axis=-1), num_arms, delta, model=model)
         decided = self.decides(params, flat, statistic, leader, np.ravel(threshold)).reshape(shape)[()]
         z = statistic.reshape(shape)[()]
@@ -288,7 +299,7 @@ class StoppingRule(ABC):
         leaders, unit = np.array(seen.leader, dtype=np.int64).reshape(-1), params[layout.UNIT]
         lower, upper = np.empty((2, flat.shape[0], flat.shape[-1]))
         with np.errstate(all="ignore"):
-            kernels.pair_interval_rows(params, flat, leaders, bound, lower, upper)
+            best.pair_interval_rows(params, flat, leaders, bound, lower, upper)
             return (unit * lower).reshape(np.shape(pulls)), (unit * upper).reshape(np.shape(pulls))
 
 
@@ -302,7 +313,7 @@ class Practical(StoppingRule):
 
     name = "practical"
     reference = "Barrier, Garivier, Kocák, Section 4: used in practice, no proof"
-    code = kernels.PRACTICAL
+    code = likelihood.PRACTICAL
 
     def level(self, num_arms: int, delta: float) -> float:  # noqa: ARG002
         return -float(np.log(delta))
@@ -325,7 +336,7 @@ class GK16(StoppingRule):
     printed: bool = False
 
     models = proofs = (Gaussian, Bounded)
-    code = kernels.GK16
+    code = likelihood.GK16
 
     def __post_init__(self) -> None:
         alpha = _door.scalar("alpha", self.alpha)
@@ -374,7 +385,7 @@ class KaufmannKoolen(StoppingRule):
     name = "kaufmann-koolen"
     proofs = (Gaussian, Bounded, ExponentialFamily)
     reference = "Kaufmann & Koolen 2021, Mixture martingales revisited, JMLR 22(246)"
-    code = kernels.KAUFMANN_KOOLEN
+    code = likelihood.KAUFMANN_KOOLEN
 
     def level(self, num_arms: int, delta: float) -> float:
         return 2.0 * calibration(0.5 * float(np.log(num_arms - 1.0) - np.log(delta)))

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
-from ..kernels import rules
 from ..kernels.layout import MEANS, PULLS, SQUARES, SUMS
+from ..kernels.rules.student import STUDENT
 from .models import Model, Student
 from .stopping import Stopping, StoppingRule
 
@@ -41,9 +41,8 @@ class StudentRule(StoppingRule):
     version = 2
     models = proofs = (Student,)
     watches: ClassVar[bool] = True
-    replays: ClassVar[bool] = True
     reference = "scale-invariant likelihood ratios, one per arm, for each pair of arms; docs/proofs.md"
-    code = rules.STUDENT
+    code = STUDENT
 
     def __post_init__(self) -> None:
         spacing = _door.scalar("spacing", self.spacing)
@@ -52,6 +51,10 @@ class StudentRule(StoppingRule):
                 f"spacing must lie between 0 and 0.1, got {spacing:g}; 0 asks the rule after every sample."
             )
         object.__setattr__(self, "spacing", spacing)
+
+    @property
+    def replays(self) -> bool:
+        return True
 
     @property
     def tuning(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
-from ..kernels import families, rules
+from ..kernels import families
 from ..kernels.layout import ELIMINATES, GATE, LEVEL, MEANS, PAIR_LEVEL, PULLS, ROWS, SHARE
 from ..kernels.rules import tilt
 from .models import Bounded, Gaussian, Model
@@ -47,7 +47,7 @@ class Tilt(StoppingRule):
     watches = True
     models = proofs = (Gaussian, Bounded)
     reference = "mixtures of tilts with Ville's inequality; docs/proofs.md"
-    code = rules.TILT
+    code = tilt.TILT
 
     def __post_init__(self) -> None:
         spacing = _door.scalar("spacing", self.spacing)

@@ -26,6 +26,7 @@ from .tilt import (
     comparator_row,
     ends,
     evidence,
+    excluded,
     place,
     pooled,
 )
@@ -97,3 +98,9 @@ def ceiling(params: Array, state: Array, b: int, a: int, d: float, share: float)
     if value == math.inf:
         value, _, _ = evidence(params, state, b, a, common(params, state, b, a, d), d, share)
     return value
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
+def pair_ceiling(params: Array, state: Array, b: int, a: int, tolerance: float) -> float:
+    """At least Λ of a pair."""
+    return ceiling(params, state, b, a, excluded(params, tolerance), 0.0)

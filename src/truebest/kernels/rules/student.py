@@ -29,8 +29,9 @@ from .._jit import kernel
 from .._types import Array
 from ..exact import FARTHEST
 from ..families import mean_from
-from ..layout import MEANS, OFFSET, PULLS, SQUARES, UNIT
+from ..layout import LOST, MEANS, OFFSET, PULLS, SQUARES, SUMS, UNIT
 
+STUDENT = 5
 SCALES = 5
 C = 16.0 ** np.arange(SCALES)  # how many pulls the prior of each scale is worth
 WEIGHT = np.array([1.0, 3.0, 3.0, 1.5, 0.5]) / 9.0
@@ -282,7 +283,7 @@ def reach_of(params: Array, state: Array, b: int, a: int, tolerance: float) -> f
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
-def ceiling(params: Array, state: Array, b: int, a: int, tolerance: float) -> float:
+def pair_ceiling(params: Array, state: Array, b: int, a: int, tolerance: float) -> float:
     """At least Λ of a pair: f at the guess; -inf where the pair cannot pass."""
     reach = reach_of(params, state, b, a, tolerance)
     if reach <= 0.0:
@@ -294,7 +295,7 @@ def ceiling(params: Array, state: Array, b: int, a: int, tolerance: float) -> fl
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
-def pair_minimum(params: Array, state: Array, b: int, a: int, tolerance: float, enough: float) -> float:
+def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float, enough: float) -> float:
     """A certified lower bound of Λ of a pair, see `minimum`; -inf where it cannot pass."""
     reach = reach_of(params, state, b, a, tolerance)
     if reach <= 0.0:
@@ -313,3 +314,17 @@ def lower_end(params: Array, state: Array, b: int, a: int, level: float) -> floa
     start, apart = reach_of(params, state, b, a, 0.0), difference(params, state, b, a)
     reach = least_reach(n_b, state[SQUARES, b] / n_b, n_a, state[SQUARES, a] / n_a, start, level)
     return apart - reach if reach <= start else min(apart - reach, 0.0)
+
+
+@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
+def pair_interval(params: Array, state: Array, b: int, a: int, bound: float) -> tuple[float, float]:
+    """Both ends, in units."""
+    return lower_end(params, state, b, a, bound), -lower_end(params, state, a, b, bound)
+
+
+@kernel("void(f8[:, ::1], i8, f8)")
+def grow(state: Array, arm: int, factor: float) -> None:
+    """As if there were `factor` times as many of an arm's values."""
+    state[SUMS, arm] *= factor
+    state[LOST, arm] *= factor
+    state[SQUARES, arm] *= factor

@@ -63,6 +63,7 @@ def _prior() -> tuple[Array, Array, Array]:
 
 
 PRIOR, SAME, FINER = _prior()
+TILT = 4
 UPWARDS, DOWNWARDS, COMPARED = 0, 1, 2  # sides: an arm's tilts up, or down, or its comparator's up
 STEPS = 80  # of a search at most; what it has certified by then counts
 CLOSE = 1e-10  # nats between the bounds of a minimum
@@ -338,3 +339,43 @@ def lower_end(params: Array, state: Array, b: int, a: int, level: float) -> floa
         if bounded:
             d = min(max(d, -1.0), 1.0)
     return max(found, -1.0) if bounded else found
+
+
+@kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)")
+def note(params: Array, state: Array, arm: int, count: float, value: float) -> None:
+    """Keep the tilts of a bounded value."""
+    if params[MODEL] == BOUNDED:
+        count_tilts(params, state, arm, count, value)
+
+
+@kernel("void(const(f8[::1]), f8[:, ::1], i8)")
+def grow(params: Array, state: Array, arm: int) -> None:
+    """Leave only what is in proportion to the number of pulls."""
+    if params[MODEL] == BOUNDED:
+        fold(state, arm)
+
+
+@kernel("f8(const(f8[::1]), f8)")
+def excluded(params: Array, tolerance: float) -> float:
+    """The difference against which a pair is tested, less than 0 by the tolerance."""
+    return -min(0.5 * tolerance, 1.0) if params[MODEL] == BOUNDED else -tolerance
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
+def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float, enough: float) -> float:
+    """Λ of a pair, or any number on the same side of `enough`."""
+    if not comparable(params, state, b, a):
+        return 0.0
+    d = excluded(params, tolerance)
+    least, most, _ = minimum(params, state, b, a, d, pooled(params, state, b, a), enough, 0.0)
+    return least if least > enough else min(most, enough)
+
+
+@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
+def pair_interval(params: Array, state: Array, b: int, a: int, bound: float) -> tuple[float, float]:
+    """Both ends, in units."""
+    if not comparable(params, state, b, a):
+        return -math.inf, math.inf
+    scale = 2.0 if params[MODEL] == BOUNDED else 1.0
+    low, high = lower_end(params, state, b, a, bound), -lower_end(params, state, a, b, bound)
+    return scale * low, scale * high

@@ -1,0 +1,163 @@
+"""Is there a best arm? The leader is compared with each other arm, or every arm with whatever leads it.
+
+The rule says what a pair's evidence is (`rules`); here it is asked which arm is decided upon, and when.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ._jit import kernel
+from ._types import Array, Indices
+from .families import exceeds
+from .layout import (
+    DECIDES,
+    ELIMINATES,
+    LEVEL,
+    OUT,
+    PENALTY,
+    PULLS,
+    RULE,
+    SHARE,
+    TOLERANCE,
+    TUNING,
+)
+from .rules import pair_ceiling, pair_evidence, pair_interval, pair_statistic, threshold
+from .rules.comparator import eliminate, next_look, standing
+from .rules.mixture import counted
+from .rules.student import STUDENT
+from .rules.tilt import TILT
+from .settling import settle, settled_with
+from .tracking import leading_arm, least_pulled
+
+
+@kernel("b1(const(f8[::1]))")
+def asks_all(params: Array) -> bool:
+    """Whether `may_stop` is sufficient by itself, and the statistic is not shown: then it is not needed."""
+    return bool(params[RULE] == STUDENT and params[DECIDES] != 0.0)
+
+
+@kernel("Tuple((f8, i8))(const(f8[::1]), const(f8[:, ::1]))")
+def statistic(params: Array, state: Array) -> tuple[float, int]:
+    """The smallest pair statistic of the leader, or of "a is the best" for another arm; and the leader."""
+    b = leading_arm(state)
+    least = math.inf
+    for a in range(state.shape[1]):
+        if a != b and params[SHARE] > 0.0:
+            least = min(least, standing(params, state, a))
+        elif a != b and state[OUT, a] == 0.0:
+            least = min(least, pair_statistic(params, state, b, a))
+        elif a != b and params[ELIMINATES] != 0.0:
+            least = min(least, settled_with(params, state, a))
+    return least, b
+
+
+@kernel("b1(const(f8[::1]), f8[:, ::1], i8, f8, f8, b1)", apart=True)
+def searches_exceed(params: Array, state: Array, b: int, bound: float, t: float, ahead: bool) -> bool:
+    """For TILT and STUDENT: whether every pair of the leader b exceeds a bound; first, the hardest pair.
+
+    With a spacing the next look is after part of the samples that the evidence lacks; at once where t is 0.
+
+    ahead  go only as far as no search is needed, and tell whether one may be; the next call goes on there
+    """
+    if params[SHARE] > 0.0:
+        return eliminate(params, state, t, ahead)
+    if params[ELIMINATES] != 0.0:
+        return ahead or settle(params, state, b, bound, t, -1)
+    spaced = t > 0.0 and params[TUNING] > 0.0
+    if spaced and t < state[PENALTY, 0]:
+        return False
+    hardest, least = -1, math.inf
+    for a in range(state.shape[1]):
+        if a != b and state[OUT, a] == 0.0:
+            most = pair_ceiling(params, state, b, a, params[TOLERANCE])
+            if most < least:
+                hardest, least = a, most
+            if most <= bound:
+                break
+    if ahead and least > bound:
+        return True
+    if hardest >= 0 and least > bound:
+        least = pair_evidence(params, state, b, hardest, params[TOLERANCE], bound)
+    for a in range(state.shape[1]):
+        if least > bound and a != b and a != hardest and state[OUT, a] == 0.0:
+            least = pair_evidence(params, state, b, a, params[TOLERANCE], bound)
+    if least <= bound and spaced:
+        state[PENALTY, 0] = next_look(params, t, t, least if math.isfinite(least) else bound, bound)
+    return least > bound
+
+
+@kernel("b1(const(f8[::1]), f8[:, ::1], i8, f8, f8, i8)")
+def may_stop(params: Array, state: Array, b: int, bound: float, t: float, last: int) -> bool:
+    """A cheap necessary condition for stopping with leader b, where the threshold is at least `bound`.
+
+    No logarithm, no division but for MIXTURE, and usually the first or second arm answers. The tiny allowance
+    keeps rounding from ruling out what `statistic` admits. TILT and STUDENT need not be asked after every
+    sample, and their condition is sufficient, too. `last` is the arm of the last sample, -1 if any may be.
+    """
+    if params[RULE] == TILT or params[RULE] == STUDENT:
+        return searches_exceed(params, state, b, bound, t, False)
+    if params[ELIMINATES] != 0.0:
+        return settle(params, state, b, bound, t, last)
+    v_b = counted(params, state[PULLS, b])
+    at_least = (1.0 - 1e-12) * (bound + state[PENALTY, b])
+    for a in range(state.shape[1]):
+        if a != b:
+            v_a = counted(params, state[PULLS, a])
+            if not exceeds(params, state, b, a, v_b, v_a, at_least + state[PENALTY, a]):
+                return False
+    return True
+
+
+@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]))")
+def verdict(params: Array, state: Array) -> tuple[float, float]:
+    """Statistic and threshold; -inf and inf while some arm has no pulls."""
+    pulls = state[PULLS]
+    if pulls[least_pulled(pulls)] == 0.0:
+        return -math.inf, math.inf
+    t = 0.0
+    for a in range(pulls.size):
+        t += pulls[a]
+    z, _ = statistic(params, state)
+    return z, threshold(params, t)
+
+
+@kernel("b1(const(f8[::1]), f8[:, ::1], f8, i8)")
+def stops_after(params: Array, state: Array, t: float, last: int) -> bool:
+    """Whether the rule decides after t samples, the last of arm `last`; `verdict` after a cheap look."""
+    pulls, b = state[PULLS], leading_arm(state)
+    if pulls[least_pulled(pulls)] == 0.0 or not may_stop(params, state, b, params[LEVEL], t, last):
+        return False
+    z, beta = verdict(params, state)
+    return z > beta
+
+
+@kernel("b1(const(f8[::1]), f8[:, ::1], f8)")
+def stops(params: Array, state: Array, t: float) -> bool:
+    """`stops_after`, whichever arm is new; at any time where t is 0."""
+    return stops_after(params, state, t, -1)
+
+
+@kernel("void(const(f8[::1]), const(f8[::1]), f8[::1])")
+def threshold_rows(params: Array, t: Array, value: Array) -> None:
+    """`threshold` for every entry."""
+    for i in range(t.size):
+        value[i] = threshold(params, t[i])
+
+
+@kernel("void(const(f8[::1]), const(f8[:, :, ::1]), f8[::1], i8[::1])")
+def statistic_rows(params: Array, states: Array, value: Array, leader: Indices) -> None:
+    """`statistic` for every state."""
+    for i in range(states.shape[0]):
+        value[i], leader[i] = statistic(params, states[i])
+
+
+@kernel("void(const(f8[::1]), const(f8[:, :, ::1]), const(i8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1])")
+def pair_interval_rows(
+    params: Array, states: Array, leader: Indices, bound: Array, lower: Array, upper: Array
+) -> None:
+    """`pair_interval` of the leader against each arm, for every state; 0 at the leader."""
+    for i in range(states.shape[0]):
+        for a in range(lower.shape[1]):
+            lower[i, a], upper[i, a] = pair_interval(params, states[i], leader[i], a, bound[i])
+        lower[i, leader[i]], upper[i, leader[i]] = 0.0, 0.0

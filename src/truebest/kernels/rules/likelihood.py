@@ -1,0 +1,42 @@
+"""Rules that compare the likelihood ratio of a pair with a threshold that grows with the time.
+
+They differ in what the threshold has above its level, `growth`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .._jit import kernel
+from .._types import Array
+from ..divergences import BERNOULLI
+from ..families import cost_beyond, interval
+from ..layout import MODEL, PULLS, RULE, TUNING
+
+PRACTICAL, GK16, KAUFMANN_KOOLEN = 0, 1, 2
+
+
+@kernel("f8(const(f8[::1]), f8)")
+def growth(params: Array, t: float) -> float:
+    """What the threshold at time t >= 1 has above its level."""
+    if params[RULE] == PRACTICAL:
+        return math.log(1.0 + math.log(t))
+    if params[RULE] == GK16:
+        return float(params[TUNING]) * math.log(t)
+    if params[RULE] == KAUFMANN_KOOLEN:
+        if params[MODEL] >= BERNOULLI:
+            return 6.0 * math.log(1.0 + math.log(max(0.5 * t, 1.0)))
+        return 4.0 * math.log(4.0 + math.log(0.5 * t))
+    return 0.0
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
+def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float) -> float:
+    """The cost of mistaking an arm for the better one of a pair."""
+    return cost_beyond(params, state, b, a, state[PULLS, b], state[PULLS, a], tolerance)
+
+
+@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
+def pair_interval(params: Array, state: Array, b: int, a: int, bound: float) -> tuple[float, float]:
+    """The differences that cost at most `bound`."""
+    return interval(params, state, b, a, 1.0 / state[PULLS, b], 1.0 / state[PULLS, a], bound)
