@@ -209,7 +209,7 @@ def whole(name: str, value: int, low: int, high: int, advice: str) -> int:
         or not low <= value <= high
     ):
         raise InvalidInputError(
-            f"{name} must be a whole number from {low} to {high}, got {value!r}; {advice}."
+            f"{name} must be a whole number from {low} to {high}, got {short(value)}; {advice}."
         )
     return int(value)
 

@@ -74,11 +74,11 @@ def read_number(word: str | None) -> Any:
     try:
         if not word.isascii() or "_" in word:
             raise ValueError
+        if word.lstrip("+-").isdigit():
+            return int(word)  # not above some thousands of digits
         found = float(word)
     except ValueError:
         return word
-    if word.lstrip("+-").isdigit():
-        return int(word)
     return int(found) if found == found // 1 else found
 
 
