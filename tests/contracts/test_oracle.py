@@ -203,7 +203,9 @@ PAIRS = {
     "tas-c": tas("C", 600),
     "tas-d": tas("D", 600),
     "racing": Pair(lambda _: truebest.Racing(), lambda run, _: oracle.chernoff_racing(run), 800),
-    "lucb++": Pair(lambda _: truebest.LUCB(), lambda run, problem: oracle.lucb(run, problem.delta), 600),
+    "lucb++": Pair(
+        lambda _: truebest.LUCB("first"), lambda run, problem: oracle.lucb(run, problem.delta), 600
+    ),
     "uniform": Pair(lambda _: truebest.Uniform(), lambda run, _: oracle.uniform(run), 400),
     "ebs-open-equal": open_only(truebest.OpenEBS("equal"), open_oracle.open_ebs, "equal", 400),
     "ebs-open-gaps": open_only(truebest.OpenEBS("gaps"), open_oracle.open_ebs, "gaps", 400),

@@ -1,4 +1,4 @@
-"""Best Challenger, the top-two family and Frank-Wolfe sampling make the choices of their transcriptions.
+"""Best Challenger, LUCB++, top-two and Frank-Wolfe sampling make the choices of their transcriptions.
 
 Random short runs on Gaussian arms and on coins, with the same rewards and the same random numbers.
 """
@@ -66,11 +66,14 @@ def parts(race: oracle.Race, words: Words, kind: str, **given: object) -> oracle
 RIVALS: dict[str, Play] = {
     "bc": lambda race, words, _: oracle.best_challenger(race, partial(uniform, words)),
     "bc(ties=first)": lambda race, _, __: oracle.best_challenger(race, None),
+    "lucb++": lambda race, words, kind: oracle.lucb(race, partial(uniform, words), partial(upper, kind)),
+    "lucb++(ties=first)": lambda race, _, kind: oracle.lucb(race, None, partial(upper, kind)),
     "t3c": partial(parts, leader="thompson"),
     "t3c-ids": partial(parts, leader="thompson", split=None),
     "ttts(draws=100)": partial(parts, leader="thompson", challenger="resampled"),
     "ttts(draws=7)": partial(parts, leader="thompson", challenger="resampled", draws=7),
     "eb-tci": partial(parts, leader="best", challenger="penalised"),
+    "eb-tci(ties=first)": partial(parts, leader="best", challenger="penalised", lots=False),
     "ttucb": partial(parts, leader="ucb", tracked=True),
     "ttucb(ties=first)": partial(parts, leader="ucb", tracked=True, lots=False),
     "eb-tc-eps": partial(parts, leader="best", slack=0.1, tracked="pairs"),

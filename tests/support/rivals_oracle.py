@@ -117,6 +117,35 @@ def by_lot(values: dict[int, float], uniform: Callable[[], float] | None) -> int
     return found
 
 
+def drawn_leader(race: Race, b: int, uniform: Callable[[], float] | None) -> int:
+    """One of the arms with the leader's mean, by lot."""
+    means = race.means
+    return by_lot({a: 0.0 for a, m in enumerate(means) if abs(m - means[b]) <= TIE}, uniform)
+
+
+def lucb(race: Race, lots: Callable[[], float] | None, bound: Callable[[float, float], float]) -> Race:
+    """LUCB++, the leader and then the challenger; arms with one value are challengers in their order."""
+    K = race.num_arms
+    for empirical in race.steps():
+        b, index = drawn_leader(race, empirical, lots), {}
+        for a, (mean, n) in enumerate(zip(race.means, race.pulls, strict=True)):
+            level = 1.5 * math.log(2 * K * math.log(n) / race.delta) / n if n > 1 else math.inf
+            index[a] = bound(mean, level) if n > 1 else math.inf
+        del index[b]
+        new = [a for a, value in index.items() if value == math.inf]
+        c = new[0] if new else drawn_challenger(index, lots)
+        race.pull(b)
+        if race.time < race.max_samples:
+            race.pull(c)
+    return race
+
+
+def drawn_challenger(index: dict[int, float], lots: Callable[[], float] | None) -> int:
+    """One of the arms of largest index, by lot."""
+    top = max(index.values())
+    return by_lot({a: 0.0 for a, value in index.items() if value >= top - TIE}, lots)
+
+
 def best_challenger(race: Race, lots: Callable[[], float] | None) -> Race:
     """Garivier & Kaufmann 2016; no challenger is looked for on a forced step.
 
@@ -166,7 +195,8 @@ def top_two(race: Race, parts: Parts) -> Race:
         if parts.forced and race.starved() is not None:
             race.pull(race.starved() or 0)
             continue
-        b = empirical
+        if parts.leader == "best":
+            b = drawn_leader(race, empirical, lots)
         if parts.leader == "thompson":
             b = sampled()
         elif parts.leader == "ucb":

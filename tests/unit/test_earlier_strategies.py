@@ -15,6 +15,11 @@ from truebest.strategies import find_strategy
 ARMS = tuple("abcdefghij")
 EARLIER = {  # what was stored before there were these parameters
     "bc": {},
+    "lucb++": {},
+    "eb-tci": {
+        **{"leader": "best", "challenger": "penalised", "split": 0.5, "slack": 0.0},
+        **{"tracked": False, "forced": False},
+    },
     "ttucb": {
         "leader": "ucb",
         "challenger": "cost",
@@ -34,6 +39,8 @@ EARLIER = {  # what was stored before there were these parameters
 }
 NOW = {
     "bc": "bc(ties=first)",
+    "lucb++": "lucb++(ties=first)",
+    "eb-tci": "eb-tci(ties=first)",
     "ttucb": "ttucb(ties=first)",
     "ttts": "ttts(ties=first, draws=100)",
     "eb-tc-eps": "eb-tc-eps(tracked=True, ties=first)",

@@ -1,9 +1,9 @@
 """Ties, leaders and tracking: which arm lies furthest behind its target.
 
 Accumulated sums round, so values that are equal in exact arithmetic differ in the last bits. Everywhere
-an arm is chosen, values within TIE of the extreme count as equal: the lowest index wins, or challengers and
-indices draw lots. Means are in units of σ: a difference of 1e-9 σ could not be told from zero with fewer than
-1e18 samples.
+an arm is chosen, values within TIE of the extreme count as equal: the lowest index wins, or leaders,
+challengers and indices draw lots. Means are in units of σ: a difference of 1e-9 σ could not be told from zero
+with fewer than 1e18 samples.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ._jit import kernel
 from ._types import Array
 from .extremes import MANY, first_surplus, largest, least_surplus, least_unless
 from .layout import ELIMINATES, MEANS, OUT, PULLS, SETTLED, arm_of
+from .random import Words, uniform
 
 TIE = 1e-9
 NEVER_BEHIND = -1e300  # the sum of targets of an arm that was ruled out
@@ -38,6 +39,18 @@ def first_largest(x: Array) -> int:
 def leading_arm(state: Array) -> int:
     """The arm of largest mean, the lowest index among ties; an arm without pulls leads only if all are."""
     return first_largest(state[MEANS])
+
+
+@kernel("i8(const(f8[:, ::1]), i8, u8[::1])")
+def drawn_leader(state: Array, leader: int, random: Words) -> int:
+    """One of the arms whose mean is the leader's, by lot: of values of 0 and 1 there are often several."""
+    found, equals, top = leader, 0.0, state[MEANS, leader]
+    for a in range(state.shape[1]):
+        if state[OUT, a] == 0.0 and abs(state[MEANS, a] - top) <= TIE:
+            equals += 1.0
+            if equals == 1.0 or uniform(random) * equals < 1.0:
+                found = a
+    return found
 
 
 @kernel("i8(const(f8[::1]), const(f8[::1]), f8)")

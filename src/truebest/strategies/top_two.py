@@ -15,7 +15,7 @@
                              Gaussian arms of one variance
                 tracked      without chance: pull B while (its pulls as a leader) <= β (times it led)
                 "pairs"      pull C while (its pulls as B's challenger) <= Σ (1-β) over the times of this pair
-    ties        equal indices and costs draw lots: every arm above a leader that is not the best costs 0
+    ties        equal means, indices and costs draw lots: every arm above an unlucky leader costs 0
 
 The published ones have names: T3C (Shang et al. 2020) is thompson, cost, ½; T3C-IDS (You et al. 2023) with
 ids; TTTS (Russo 2016) thompson, resampled, ½; EB-TCI (Jourdan et al. 2022) best, penalised, ½; TTUCB (Jourdan
@@ -43,7 +43,7 @@ from ..kernels.families import cheapest, slopes
 from ..kernels.layout import MEANS, MODEL, OUT, OWN, PULLS, SELECT, TOLERANCE, VARIANCES, Select
 from ..kernels.posterior import best_of_others, draw
 from ..kernels.random import Words, uniform
-from ..kernels.tracking import TIE, rarest
+from ..kernels.tracking import TIE, drawn_leader, rarest
 from ._base import TIES, Strategy
 
 LEADERS = {"best": 0, "ucb": 1, "thompson": 2}
@@ -121,7 +121,9 @@ def select(
     if params[_FORCED] != 0.0 and reach * reach < t:
         return starved
     first = leader
-    if params[_LEADER] != 0.0:
+    if params[_LEADER] == 0.0 and params[_TIES] != 0.0:
+        first = drawn_leader(state, leader, random)
+    elif params[_LEADER] != 0.0:
         first = best_index(params, state, t, memory[_INDEX], random)
     second = challenger_of(params, state, t, first, memory[_INDEX], random)
     if second < 0:
