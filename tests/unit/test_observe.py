@@ -128,8 +128,8 @@ def test_a_slip_among_them_holds_the_look_back() -> None:
     """The rule is not asked where the slip was, also not after another retraction; then about all of them."""
     experiment = make()
     with pytest.raises(SuspendedError):
-        experiment.observe({"a": HALF, "b": [*NINE[:14], 7.0, *NINE[15:100], 8.0, *NINE[101:]]})
-    experiment.retract(55, "a slip", 1.0)
+        experiment.observe({"a": HALF, "b": [*NINE[:12], 7.0, *NINE[13:100], 8.0, *NINE[101:]]})
+    experiment.retract(53, "a slip", 1.0)
     assert experiment.status().decision is None
     state = known(experiment)
     assert as_dict(unpacked(experiment.settings, packed(state))) == as_dict(state)

@@ -86,8 +86,9 @@ def groups() -> Iterator[Group]:
     changed since the runs were made are what they were then.
     """
     first = (_catalogue.DEFAULT_STRATEGY, "tas-c", "ebs-d")
-    main = (*first, *(name for name in (*IN_TABLE_1, "uniform") if name not in first))
-    others = [find_strategy(name).once().name for name in _catalogue.STRATEGIES if name not in main]
+    named = (*first, *(name for name in (*IN_TABLE_1, "uniform") if name not in first))
+    main = [find_strategy(name).once().name for name in named]
+    others = [find_strategy(name).once().name for name in _catalogue.STRATEGIES if name not in named]
     for bandit in ("mu2", EQUAL, "mu1", "near tie", "mu4", "mu3"):
         means = (BANDITS | TIED)[bandit]
         for rule in ASSUMED_GAUSSIAN:
