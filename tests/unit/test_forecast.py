@@ -19,7 +19,7 @@ from truebest.kernels.layout import PULLS
 from truebest.kernels.noiseless import run_on
 from truebest.strategies import Strategy, find_strategy, strategy_names
 
-SEEDS = {"lucb++": 3, "ebs-open-gaps": 3}  # with 2 they would never end, one for a tie that lasts
+SEEDS = {"lucb++": 8, "ebs-open-gaps": 3}  # with 2 they would never end, one for a tie that lasts
 MEANS = {"a": 0.5, "b": 0.45, "c": 0.42, "d": 0.35, "e": 0.2}
 
 
@@ -70,7 +70,7 @@ def test_the_forecast_is_near_that_of_single_pulls(strategy: str, samples: int) 
 
 def test_a_run_that_would_never_end_has_no_forecast() -> None:
     """LUCB++ leaves an arm alone while the threshold goes on growing."""
-    state = state_of(begun("lucb++", 50, seed=2))
+    state = state_of(begun("lucb++", 50, seed=3))
     with pytest.raises(AssertionError):
         followed(state)
     assert module.forecast(state).samples is None
