@@ -16,6 +16,8 @@ rule. To judge a change, keep what was found before it, and compare run by run:
     python -m benchmarks.leaderboards FOLDER --format json > before.json
     python -m benchmarks.leaderboards FOLDER --against before.json
 
+For a version of the rule for rounds that is stored with experiments, `--version 1` in the former is enough.
+
 Calls and errors, not speed. Not part of `make bench`.
 """
 
@@ -36,7 +38,7 @@ import numpy.typing as npt
 import truebest
 from truebest import InvalidInputError, _door
 from truebest.cli._output import print_json
-from truebest.designs.rounds import Rounds, shuffled
+from truebest.designs.rounds import VERSION, Rounds, shuffled
 from truebest.simulation.engine import SIGNALS
 from truebest.simulation.rounds import ItemScores, RoundsJob
 from truebest.simulation.summary import exact_interval
@@ -156,20 +158,22 @@ def error_of(values: npt.NDArray[np.float64]) -> float:
     return float(values.std(ddof=1) / math.sqrt(values.size)) if values.size > 1 else math.nan
 
 
-def measured(table: Table, choice: Choice, runs: int, seed: int, delta: float) -> Cell:
+def measured(
+    table: Table, choice: Choice, runs: int, seed: int, delta: float, version: int = VERSION
+) -> Cell:
     """The runs of one line, which are a function of the seed and of what they are called."""
     digest = hashlib.sha256(f"{seed}:{table.name}:{choice}".encode()).digest()
     own = int.from_bytes(digest[:8], "big")
-    found = [decided(table, choice, run, own, delta) for run in range(runs)]
+    found = [decided(table, choice, run, own, delta, version) for run in range(runs)]
     return Cell(table.name, str(choice), found)
 
 
-def decided(table: Table, choice: Choice, run: int, seed: int, delta: float) -> Run:
+def decided(table: Table, choice: Choice, run: int, seed: int, delta: float, version: int = VERSION) -> Run:
     """One run: choose models, decide, and see what a fixed sample would have said."""
     arms = choice.among(len(table.models), seed, run)
     scores = table.of(arms)
     items = ItemScores(scores, scores, len(scores), False)
-    job = RoundsJob(Rounds(len(scores)), items, delta, choice.tolerance, seed)
+    job = RoundsJob(Rounds(len(scores), version=version), items, delta, choice.tolerance, seed)
     part = job.part(run, 1, job.room(np.zeros(SIGNALS, np.int64)))
     calls, answer = int(part.samples[0, 0]), int(part.arms[0, 0])
     names = [table.models[arm] for arm in arms]
@@ -250,6 +254,9 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--delta", type=float, default=DELTA, help="the accepted probability of a wrong answer"
     )
+    parser.add_argument(
+        "--version", type=int, default=VERSION, help=f"of the rule for rounds, {VERSION} by default"
+    )
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("--against", type=Path, metavar="FILE", help="what --format json printed before")
     given = parser.parse_args(words)
@@ -260,6 +267,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     _door.whole("--runs", given.runs, 1, 10**6, "more runs give a smaller standard error")
     _door.whole("--seed", given.seed, 0, 2**64 - 1, "the same one gives the same runs")
     _door.delta(given.delta)
+    _door.whole("--version", given.version, 1, VERSION, "these are known")
     return given
 
 
@@ -288,14 +296,19 @@ def main(words: list[str] | None = None) -> None:
     cells = []
     for table in tables:
         some = [one for one in CHOICES if one.arms <= len(table.models)]
-        found = [measured(table, one, given.runs, given.seed, given.delta) for one in some]
+        found = [measured(table, one, given.runs, given.seed, given.delta, given.version) for one in some]
         cells += found
         if given.format == "table":
             show_table(table, found, before)
     if given.format == "table":
         print(f"{wrong_answers(cells)}, at delta {given.delta:g}")
         return
-    settings = {"version": truebest.__version__, "delta": given.delta, "seed": given.seed}
+    settings = {
+        "version": truebest.__version__,
+        "rule": given.version,
+        "delta": given.delta,
+        "seed": given.seed,
+    }
     print_json({**settings, "remarks": remarks, "cells": [cell.to_dict() for cell in cells]})
 
 

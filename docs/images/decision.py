@@ -24,7 +24,7 @@ from truebest.experiment.store import open_store
 from truebest.running.frame import Frame
 
 FILE = Path(__file__).with_suffix(".svg")
-MOMENTS = (45, 150, 300, 400)  # numbers of calls after which the view is drawn; then the result
+MOMENTS = (45, 120, 240, 330)  # numbers of calls after which the view is drawn; then the result
 CALL, SHOWN, RESULT = 0.25, 1.6, 5.0  # seconds: a call, how long a moment is shown, and the result
 WIDTH, CELL, LINE, SIZE, EDGE = 84, 8.4, 20, 14, 18  # cells; then pixels
 COLOURS = {"green": "#4ac26b", "cyan": "#39c5cf", "yellow": "#d4a72c"}

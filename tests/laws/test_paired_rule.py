@@ -16,17 +16,17 @@ from support.paired import BETS, GO_ON, UNDECIDED, WEIGHTS, Literal, Played, Row
 from truebest.kernels import paired as kernel
 
 
-@pytest.mark.parametrize("items", [None, 28])
+@pytest.mark.parametrize(("items", "version"), [(None, 2), (28, 1), (28, 2)])
 @pytest.mark.parametrize("kind", ["coins", "eighths", "real"])
-def test_the_rule_is_as_written(kind: str, items: int | None) -> None:
+def test_the_rule_is_as_written(kind: str, items: int | None, version: int) -> None:
     """What is declared, when arms are dropped, and the evidence, against plain Python; with gaps."""
     rng = np.random.default_rng(len(kind) + bool(items))
     decided = 0
     for run in range(9):
         K, delta = 2 + run % 4, (0.5, 0.2, 0.05)[run % 3]
         tolerance, wins, base = 0.125 * (run % 3 == 2), run == 7, rng.random(K)
-        literal = Literal(K, delta, items, tolerance, wins=wins)
-        race = Played(K, delta, items, tolerance, wins=wins)
+        literal = Literal(K, delta, items, tolerance, wins=wins, version=version)
+        race = Played(K, delta, items, tolerance, wins=wins, version=version)
         for n in range(28):
             x = 0.4 * rng.random(K) + 0.6 * base
             x = (rng.random(K) < base).astype(float) if kind == "coins" else x
@@ -92,8 +92,8 @@ def test_ends_of_intervals_are_certified_and_agree_with_the_decision(items: int 
 def test_counts_and_products_are_the_same() -> None:
     """0/1 values are counted, others multiplied: values next to 0 and 1 give the same evidence."""
     rng, nearly = np.random.default_rng(2), 1.0 - 2.0**-45
-    for items in (None, 300):
-        counted, multiplied = Played(3, 0.05, items=items), Played(3, 0.05, items=items)
+    for items in (None, 300):  # of a closed set version 2 multiplies all
+        counted, multiplied = (Played(3, 0.05, items=items, version=1) for _ in range(2))
         for _ in range(200):
             row = (rng.random(3) < [0.6, 0.5, 0.5]).astype(float)
             counted.take(row)

@@ -52,6 +52,7 @@ class Literal:
     share  the comparator's weight; None for the rule's own
     exact  the mean that is left to every row on its own, in place of their average
     peek   the forbidden thing: the comparator of a row is chosen when the row is known
+    version  of the rule: in 1 bets on a closed set stay as they are, and none is left out
     """
 
     def __init__(
@@ -64,12 +65,19 @@ class Literal:
         wins: bool = False,
         exact: bool = False,
         peek: bool = False,
+        version: int = 2,
     ) -> None:
         self.num_arms, self.delta, self.items, self.tolerance = num_arms, delta, items, Fraction(tolerance)
         rule = 0.0 if num_arms == 2 else 0.25 if tolerance else 0.75
         self.share = rule if share is None else share
         self.pair_level = math.log((num_arms - 1) / (1.0 - self.share)) - math.log(delta)
         self.wins, self.exact, self.peek = wins, exact, peek
+        self.grows, kept = items is not None and version > 1, len(BETS)
+        if items is not None and self.grows:
+            kept = max(3, sum(bet >= math.sqrt(-2.0 * math.log(delta) / items) for bet in BETS))
+        self.bets = [(bet, one / math.fsum(WEIGHTS[:kept])) for bet, one in zip(BETS, WEIGHTS, strict=True)][
+            :kept
+        ]
         self.rows: list[list[tuple[Fraction, Fraction]]] = []
         self.prefixes: dict[tuple[int, int], list[Fraction]] = {}
         self.out = [0] * num_arms
@@ -93,19 +101,25 @@ class Literal:
             kept.append(kept[-1] + self.difference(b, i, len(kept) - 1))
         return kept[rows]
 
+    def size(self, bet: float, row: int) -> float:
+        """λ_k,r."""
+        if not self.grows or self.items is None:
+            return bet
+        return min(bet * self.items / (self.items - row), max(bet, 0.97))
+
     def average(self, differences: list[Fraction], means: list[Fraction]) -> float:
-        """log Σ_k p_k Π (1 + λ_k D)/(1 + λ_k d), d averaged unless `exact`."""
+        """log Σ_k p_k Π (1 + λ_k,r D_r)/(1 + λ_k,r d_r), the products λ_k,r d_r averaged unless `exact`."""
         if not differences:
             return 0.0
-        times, D = 1, [float(one) for one in differences if one]
-        if not self.exact:
-            times, means = len(means), [max(sum(means, Fraction(0)) / len(means), Fraction(-1))]
-        expected = [float(one) for one in means]
+        n, D, expected = len(means), [float(one) for one in differences], [float(one) for one in means]
         exponents = []
-        for bet, weight in zip(BETS, WEIGHTS, strict=True):
-            gained = math.fsum(math.log1p(bet * one) for one in D)
-            spent = times * math.fsum(math.log1p(bet * one) for one in expected)
-            exponents.append(math.log(weight) + gained - spent)
+        for bet, weight in self.bets:
+            sizes = [self.size(bet, row) for row in range(n)]
+            gained = math.fsum(math.log1p(size * one) for size, one in zip(sizes, D, strict=True) if one)
+            spent = [size * one for size, one in zip(sizes, expected, strict=True)]
+            if not self.exact:
+                spent = [max(math.fsum(spent) / n, -max(sizes))] * n
+            exponents.append(math.log(weight) + gained - math.fsum(map(math.log1p, spent)))
         return log_sum(exponents)
 
     def pair(self, b: int, i: int, d: Fraction | float = 0) -> float:
@@ -186,8 +200,9 @@ class Played:
         tolerance: float = 0.0,
         share: float | None = None,
         wins: bool = False,
+        version: int = 2,
     ) -> None:
-        design = Rounds(items)
+        design = Rounds(items, version=version)
         self.params = design.parameters(num_arms, delta, tolerance)
         if share is not None:
             self.params[kernel.SHARE] = share
@@ -226,6 +241,4 @@ class Played:
 
     def compared(self, i: int) -> float:
         """log C_i."""
-        n = float(self.arms[kernel.ROUNDS, i])
-        x = max(float(self.arms[kernel.EXPECTED, i]) / n, -1.0) if n else 0.0
-        return kernel.log_average(self.arms, i, n, x)
+        return kernel.compared_evidence(self.params, self.arms, i)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +26,8 @@ from .independent import refuse_direct
 MOST_ITEMS = 10**7
 MOST_ARMS = 200  # every pair of arms has sums of its own
 WORST = "worst"
+VERSION = 2  # of the rule; every earlier one is known, too
+LEAST_BETS = 3  # that are never left out
 
 
 @dataclass(frozen=True)
@@ -36,16 +38,17 @@ class Rounds(Design):
               for an unlimited source, from which every round draws an item of its own
     failures  what becomes of a value that an arm does not give: "repeat" asks for it again; "worst" takes
               what is worst for whatever is claimed; a number is the value that counts in its place
+    version   of the rule: from 2 on bets on a closed set grow, and the smallest ones are left out
     """
 
     items: int | None = None
     failures: str | float = "repeat"
+    version: int = field(default=VERSION, kw_only=True)
 
     name: ClassVar[str] = "paired"  # what tables of simulations call it
     averages: ClassVar[bool] = True  # whether means are compared, as they are of independent samples
     state = "rounds", "RoundsState"
     pull_fields = "round", "item"
-    version: ClassVar[int] = 1
     words_for_failures: ClassVar[dict[str, str]] = {"repeat": "", WORST: ", taken at their worst"}
     asked_by: ClassVar[str] = "items="  # the argument that asks for this design
 
@@ -71,7 +74,7 @@ class Rounds(Design):
     @classmethod
     def of(cls, settings: Terms) -> Rounds:
         """The design of these settings."""
-        return cls(settings.items.size, settings.failures)
+        return cls(settings.items.size, settings.failures, version=settings.items.version)
 
     def complete(self, settings: Terms, given: Collection[str]) -> None:
         """Refuse what means over common items have no use for, or cannot be computed with."""
@@ -155,12 +158,30 @@ class Rounds(Design):
         params[paired.PAIR_LEVEL] = math.log((num_arms - 1.0) / (1.0 - share)) - math.log(delta)
         params[paired.SHARE], params[paired.TOLERANCE] = share, tolerance
         params[paired.ITEMS] = math.inf if self.items is None else self.items
+        self._leave_out_bets(params)
         return params
 
-    @staticmethod
-    def blank(num_arms: int) -> tuple[Array, Array]:
+    @property
+    def bets_grow(self) -> bool:
+        """Whether bets grow as the items are used up."""
+        return self.items is not None and self.version >= 2
+
+    def _leave_out_bets(self, params: Array) -> None:
+        """Where bets grow, keep those that can reach the level before all M items are used up.
+
+        A bet that is best for a lead has evidence of M λ²/2 at most by then, so less than the level if it is
+        below √(2 level/M). That is why the rule is as it is; the promise holds for any bets.
+        """
+        if self.bets_grow:
+            least = math.sqrt(2.0 * params[paired.LEVEL] / params[paired.ITEMS])
+            params[paired.GROWING] = bets = max(LEAST_BETS, int(np.count_nonzero(least <= paired.LAMBDA)))
+            params[paired.KEPT] = math.log(paired.PRIOR[:bets].sum())
+
+    def blank(self, num_arms: int) -> tuple[Array, Array]:
         """Pairs and arms before the first round."""
-        return np.zeros((paired.PAIR_ROWS, num_arms**2)), np.zeros((paired.ARM_ROWS, num_arms))
+        of_pairs = paired.GROWN_PAIR_ROWS if self.bets_grow else paired.PAIR_ROWS
+        of_arms = paired.GROWN_ARM_ROWS if self.bets_grow else paired.ARM_ROWS
+        return np.zeros((of_pairs, num_arms**2)), np.zeros((of_arms, num_arms))
 
 
 def rounds_needed(params: Array, pairs: Array, arms: Array, leader: int, race: list[int]) -> list[float]:
@@ -173,7 +194,7 @@ def rounds_needed(params: Array, pairs: Array, arms: Array, leader: int, race: l
     needed, items = [float(n) for n in arms[paired.ROUNDS]], float(params[paired.ITEMS])
     for i in race:
         if i != leader:
-            rate = paired.best_rate(pairs, arms, leader, i)
+            rate = paired.best_rate(params, pairs, arms, leader, i)
             tau = level / rate if rate > 0.0 else math.inf
             needed[i] = max(tau / (1.0 + tau / items) if tau < math.inf else items, max(arms[paired.ROUNDS]))
     needed[leader] = max(n for i, n in enumerate(needed) if i != leader)

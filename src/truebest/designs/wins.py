@@ -81,8 +81,9 @@ class Wins(Rounds):
     @classmethod
     def of(cls, settings: Terms) -> Wins:
         """The design of these settings."""
-        items = None if settings.items is None else settings.items.size
-        return cls(items, settings.failures, settings.direct)
+        if settings.items is None:
+            return cls(None, settings.failures, settings.direct)
+        return cls(settings.items.size, settings.failures, settings.direct, version=settings.items.version)
 
     @classmethod
     def usual(cls, kept: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,4 +140,5 @@ class Wins(Rounds):
         if self.direct:
             params[paired.DIRECT] = 1.0
             params[paired.LEVEL] = params[paired.PAIR_LEVEL] = math.log(num_arms) - math.log(delta)
+            self._leave_out_bets(params)
         return params

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _door
-from ..designs.rounds import MOST_ITEMS, Rounds
+from ..designs.rounds import MOST_ITEMS, VERSION
 from ..errors import InvalidInputError, StoreError
 from .pulls import Pull, pull_seed
 
@@ -31,10 +31,16 @@ _ITEM_KEY = 0x2545F4914F6C  # so that the seed of an item is that of no pull
 
 
 class ItemSet(NamedTuple):
-    """What is stored of the items: how many, None for an unlimited source; a hash, "" if it is unknown."""
+    """What is stored of the items.
+
+    size     how many, None for an unlimited source
+    digest   a hash of them, "" if it is unknown
+    version  of the rule for rounds by which they are judged
+    """
 
     size: int | None
     digest: str = ""
+    version: int = VERSION
 
     def agrees(self, other: ItemSet) -> bool:
         """Whether both may be the same items."""
@@ -102,20 +108,20 @@ def check_items(given: Any) -> ItemSet | None:
 
 
 def items_record(items: ItemSet | None) -> dict[str, Any] | None:
-    """As it is stored, with the version of the rule for rounds."""
-    return None if items is None else {**items._asdict(), "version": Rounds.version}
+    """As it is stored."""
+    return None if items is None else items._asdict()
 
 
 def recall_items(record: dict[str, Any] | None) -> ItemSet | None:
     """As it was stored."""
     if record is None:
         return None
-    if record["version"] != Rounds.version:
+    if record["version"] not in range(1, VERSION + 1):
         raise StoreError(
             f"the experiment was created with version {record['version']} of the rule for rounds, and this "
-            f"truebest knows {Rounds.version}; resume it with the truebest that created it, or a newer one"
+            f"truebest knows 1 to {VERSION}; resume it with the truebest that created it, or a newer one"
         )
-    return ItemSet(record["size"], record["digest"])
+    return ItemSet(record["size"], record["digest"], record["version"])
 
 
 def item_seed(seed: int, number: int) -> int:

@@ -9,7 +9,9 @@ the rounds before, and of mean below 1 if that is smaller. With T_k the sum of l
 
 With an unlimited source of items x(d) = d. If a set of M items is used up in random order, the mean of D
 given the past is what remains of M d, spread over the items that are left; x(d) = (A d - B)/n is the average
-of these, and by Jensen's inequality the evidence with the average is at most that with each.
+of these, and by Jensen's inequality the evidence with the average is at most that with each. There bets grow
+as M over the items that are left, as does what the best of them would be; those are left out that are too
+small to decide before the items are used up. λ_k x(d) is then the average of λ_k,r d_r(d).
 
 Arm i is tested for being the best: against every other arm, and against its *comparator*, in each round the
 arm in the race that was ahead of it the most before that round. It is out for ever when the average of both,
@@ -18,6 +20,8 @@ with the weight SHARE on the comparator, exceeds 1/δ; the last arm is declared.
     params   LEVEL .. DIRECT below
     pairs    (PAIR_ROWS, K K): column b K + i for b against i
     arms     (ARM_ROWS, K): how long an arm was in the race, and its comparator
+
+Where bets grow, both have more rows: see `Rounds.blank`.
 """
 
 from __future__ import annotations
@@ -34,8 +38,9 @@ from .rules.tilt import EPSILON, NODES, SCALES, multiply, summed
 # Parameters: log(1/δ); the level of one pair; the comparator's weight; the tolerance as a part of the
 # distance of the bounds; how many items there are, inf for unlimited ones. Then, where only wins count (see
 # `wins`): 1; the factor within which values are near, 0 for none; whether there may be no winner; and by what
-# part of itself a value may miss the factor and count as equal to it, as 1.07 * 100 is above 107.
-LEVEL, PAIR_LEVEL, SHARE, TOLERANCE, ITEMS, WINS, RATIO, DIRECT, ROUNDING, PARAMS = range(10)
+# part of itself a value may miss the factor and count as equal to it, as 1.07 * 100 is above 107. Then how
+# many bets grow, the largest ones, 0 where all stay as they are; and the logarithm of their weight in PRIOR.
+LEVEL, PAIR_LEVEL, SHARE, TOLERANCE, ITEMS, WINS, RATIO, DIRECT, ROUNDING, GROWING, KEPT, PARAMS = range(12)
 
 # The rows of bets: how often D was 1, and -1; the logarithms of products of all other factors that have
 # become large, and NODES rows further these products (see `tilt.multiply`). Then, of a pair: the sum of D,
@@ -45,8 +50,13 @@ LEVEL, PAIR_LEVEL, SHARE, TOLERANCE, ITEMS, WINS, RATIO, DIRECT, ROUNDING, PARAM
 UPS, DOWNS, FACTORS, BET_ROWS = 0, 1, 2, 2 + 2 * NODES
 LEAD, LOST, SPENT, PAIR_ROWS = range(BET_ROWS, BET_ROWS + 4)
 ROUNDS, SPAN, OUT, HOPE, EXPECTED, ARM_ROWS = range(BET_ROWS, BET_ROWS + 6)
+# Where bets grow, a product has the factors of every D. Then, for each bet, the sum over rounds of its size
+# times the lead before the round over the items left, of a pair and of a comparator; and of an arm, behind
+# that, the sum of its size times all items over the items left. They take the place of B, EXPECTED and A.
+GROWN_PAIR_ROWS, SPANS, GROWN_ARM_ROWS = PAIR_ROWS + NODES, ARM_ROWS + NODES, ARM_ROWS + 2 * NODES
 
 LAMBDA = np.tanh(0.5 * EPSILON)
+FULL = 0.97  # no bet grows beyond it
 WON = np.log1p(LAMBDA)
 BEATEN = -np.log1p(0.5 * np.expm1(EPSILON))  # log(1 - λ), without its cancellation
 
@@ -77,14 +87,25 @@ def difference(params: Array, low: Array, high: Array, b: int, i: int) -> float:
     return float(low[b] - high[i])
 
 
-@kernel("void(f8[:, ::1], i8, f8)")
-def bet(state: Array, column: int, d: float) -> None:
-    """Multiply all bets of a column by 1 + λd."""
+@kernel("f8(const(f8[::1]), i8, f8)")
+def grown(params: Array, k: int, left: float) -> float:
+    """The size of a bet that grows in a round before which so many items are left."""
+    return float(min(LAMBDA[k] * (params[ITEMS] / left), max(LAMBDA[k], FULL)))
+
+
+@kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, i8, f8, f8)")
+def bet(params: Array, state: Array, column: int, d: float, spent: int, expected: float, left: float) -> None:
+    """Multiply all bets of a column by 1 + λd; those that grow add to their rows from `spent` on, too."""
     if d == 1.0:
         state[UPS, column] += 1.0
     elif d == -1.0:
         state[DOWNS, column] += 1.0
-    elif d != 0.0:
+    for k in range(int(params[GROWING])):
+        size = grown(params, k, left)
+        state[spent + k, column] += size * expected
+        if d != 0.0:
+            multiply(state, FACTORS + k, column, 1.0, 1.0 + size * d)
+    if params[GROWING] == 0.0 and d != 0.0 and abs(d) != 1.0:
         for k in range(NODES):
             multiply(state, FACTORS + k, column, 1.0, 1.0 + LAMBDA[k] * d)
 
@@ -109,6 +130,30 @@ def log_average(state: Array, column: int, n: float, x: float) -> float:
     return top + math.log(total)
 
 
+@kernel("f8(const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, i8, f8, i8)")
+def grown_exponent(state: Array, arms: Array, column: int, spent: int, a: int, d: float, k: int) -> float:
+    """The logarithm of what a bet that grows has come to, over the rounds of arm a."""
+    n = arms[ROUNDS, a]
+    x = max((d * arms[SPANS + k, a] - state[spent + k, column]) / n, -max(LAMBDA[k], FULL))
+    return float(summed(state, FACTORS + k, column) - n * math.log1p(x))
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, i8, f8)", apart=True)
+def grown_average(
+    params: Array, state: Array, arms: Array, column: int, spent: int, a: int, d: float
+) -> float:
+    """As `log_average`, of bets that grow, over the rounds of arm a."""
+    top, total = -math.inf, 0.0
+    for k in range(int(params[GROWING])):
+        exponent = LOG_PRIOR[k] + grown_exponent(state, arms, column, spent, a, d, k)
+        if exponent > top:
+            total = total * math.exp(top - exponent) + 1.0
+            top = exponent
+        else:
+            total += math.exp(exponent - top)
+    return float(top + math.log(total) - params[KEPT])
+
+
 @kernel("f8(const(f8[:, ::1]), const(f8[:, ::1]), i8, i8)")
 def lead(pairs: Array, arms: Array, b: int, i: int) -> float:
     """The sum of D over the rounds of a pair."""
@@ -125,6 +170,12 @@ def rounds_taken(arms: Array) -> float:
     return n
 
 
+@kernel("i8(const(f8[:, ::1]), i8, i8)")
+def first_out(arms: Array, b: int, i: int) -> int:
+    """Of two arms, the one that was in the race for fewer rounds, which are those of the pair."""
+    return b if arms[ROUNDS, b] <= arms[ROUNDS, i] else i
+
+
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, f8)")
 def pair_evidence(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float) -> float:
     """Λ_b,i(d); inf where mean b - mean i <= d is impossible. Frozen since one of the two was ruled out."""
@@ -134,7 +185,20 @@ def pair_evidence(params: Array, pairs: Array, arms: Array, b: int, i: int, d: f
     column, items = b * arms.shape[1] + i, params[ITEMS]
     if items < math.inf and items * d - lead(pairs, arms, b, i) < -(items - n) - SLACK * items:
         return math.inf
+    if params[GROWING] > 0.0:
+        return grown_average(params, pairs, arms, column, PAIR_ROWS, first_out(arms, b, i), d)
     return log_average(pairs, column, n, max((span * d - pairs[SPENT, column]) / n, -1.0))
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)")
+def compared_evidence(params: Array, arms: Array, i: int) -> float:
+    """The evidence of an arm's comparator."""
+    n = arms[ROUNDS, i]
+    if n == 0.0:
+        return 0.0
+    if params[GROWING] > 0.0:
+        return grown_average(params, arms, arms, i, ARM_ROWS, i, 0.0)
+    return log_average(arms, i, n, max(arms[EXPECTED, i] / n, -1.0))
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8)", apart=True)
@@ -146,9 +210,7 @@ def evidence(params: Array, pairs: Array, arms: Array, i: int) -> float:
         if b == i:  # the place of the comparator
             if share == 0.0:
                 continue
-            n = arms[ROUNDS, i]
-            x = max(arms[EXPECTED, i] / n, -1.0) if n > 0.0 else 0.0
-            exponent = math.log(share) + log_average(arms, i, n, x)
+            exponent = math.log(share) + compared_evidence(params, arms, i)
         else:
             exponent = math.log((1.0 - share) / (K - 1.0)) + pair_evidence(params, pairs, arms, b, i, 0.0)
             if exponent == math.inf:
@@ -161,13 +223,14 @@ def evidence(params: Array, pairs: Array, arms: Array, i: int) -> float:
     return top + math.log(total)
 
 
-@kernel("void(f8[:, ::1], i8, f8, f8)")
-def take_pair(pairs: Array, column: int, d: float, left: float) -> None:
+@kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)")
+def take_pair(params: Array, pairs: Array, column: int, d: float, left: float) -> None:
     """Count D of a round in, with so many items left before it."""
-    pairs[SPENT, column] += (pairs[LEAD, column] + pairs[LOST, column]) / left
+    expected = (pairs[LEAD, column] + pairs[LOST, column]) / left
+    pairs[SPENT, column] += expected
     pairs[LEAD, column], error = two_sum(pairs[LEAD, column], d)
     pairs[LOST, column] += error
-    bet(pairs, column, d)
+    bet(params, pairs, column, d, PAIR_ROWS, expected, left)
 
 
 @kernel("void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1])", apart=True)
@@ -193,7 +256,8 @@ def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
         if comparator < 0:
             continue
         if params[SHARE] > 0.0:
-            bet(arms, i, difference(params, low, high, comparator, i))
+            d = difference(params, low, high, comparator, i)
+            bet(params, arms, i, d, ARM_ROWS, ahead / left, left)
             arms[EXPECTED, i] -= ahead / left
         if left < math.inf and ahead + most > left - 1.0 - SLACK * items:  # may be certain after this round
             arms[HOPE, i] = math.inf
@@ -204,10 +268,12 @@ def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
             continue
         arms[ROUNDS, b] += 1.0
         arms[SPAN, b] += 1.0 if items == math.inf else items / left
+        for k in range(int(params[GROWING])):
+            arms[SPANS + k, b] += grown(params, k, left) * items / left
         for i in range(K):
             if b == i or arms[OUT, i] > 0.0:
                 continue
-            take_pair(pairs, b * K + i, difference(params, low, high, b, i), left)
+            take_pair(params, pairs, b * K + i, difference(params, low, high, b, i), left)
 
 
 @kernel("i8(const(f8[:, ::1]), const(f8[:, ::1]))")
@@ -281,10 +347,18 @@ def play_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
     return declared(params, pairs, arms)
 
 
-@kernel("f8(const(f8[:, ::1]), const(f8[:, ::1]), i8, i8)", apart=True)
-def best_rate(pairs: Array, arms: Array, b: int, i: int) -> float:
-    """By how much the evidence of the best bet on b against i has grown per round, at least 0."""
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8)", apart=True)
+def best_rate(params: Array, pairs: Array, arms: Array, b: int, i: int) -> float:
+    """By how much the evidence of the best bet on b against i has grown per round, at least 0.
+
+    Evidence of bets that grow is that times M/(M - n), about, after n of M items.
+    """
     n, column, best = min(arms[ROUNDS, b], arms[ROUNDS, i]), b * arms.shape[1] + i, 0.0
+    if params[GROWING] > 0.0 and n > 0.0:
+        a, unused = first_out(arms, b, i), 1.0 - n / params[ITEMS]
+        for k in range(int(params[GROWING])):
+            best = max(best, unused * grown_exponent(pairs, arms, column, PAIR_ROWS, a, 0.0, k))
+        return float(best / n)
     for k in range(NODES):
         total = pairs[UPS, column] * WON[k] + pairs[DOWNS, column] * BEATEN[k]
         best = max(best, total + summed(pairs, FACTORS + k, column))

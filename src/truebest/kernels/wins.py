@@ -61,7 +61,7 @@ def take_near(params: Array, low: Array, high: Array, near: Array, arms: Array) 
     for b in range(K):
         for i in range(K):
             if b != i and arms[OUT, b] <= 0.0 and arms[OUT, i] <= 0.0:
-                take_pair(near, b * K + i, near_difference(params, low, high, b, i), left)
+                take_pair(params, near, b * K + i, near_difference(params, low, high, b, i), left)
 
 
 @kernel("b1(const(f8[::1]), i8, i8)")
