@@ -29,8 +29,8 @@ QUICK: dict[str, Any] = {"runs": 30, "seed": 7, "progress": False}
 
 def literal_run(
     low: Floats, high: Floats, again: bool, run: int, tolerance: float = 0.0, longest: int = 10**6
-) -> tuple[int, int, list[float]]:
-    """One run as the documentation describes it: calls, what is declared, and the calls of each arm."""
+) -> tuple[int, int, int, list[float]]:
+    """One run as documented: calls, what is declared, what else leads, and the calls of each arm."""
     M, K = low.shape
     design, stream = Rounds(None if again else M), np.empty(2, np.uint64)
     params, (pairs, arms) = design.parameters(K, 0.05, tolerance), design.blank(K)
@@ -47,7 +47,8 @@ def literal_run(
         found = kernel.play_round(params, low[item], high[item], pairs, arms)
         if found != kernel.GO_ON:
             break
-    return calls, found, arms[kernel.ROUNDS].tolist()
+    led = -1 if found >= 0 else int(kernel.leading(pairs, arms))
+    return calls, found, led, arms[kernel.ROUNDS].tolist()
 
 
 def scores(kind: str, items: int = 300) -> Floats:
@@ -71,12 +72,13 @@ def test_runs_are_those_of_a_literal_loop(kind: str, options: dict[str, Any]) ->
     again, tolerance = options.get("unlimited", False), options.get("tolerance", 0.0)
     longest = options.get("max_rounds", 10**6)
     runs = [literal_run(table, table, again, run, tolerance, longest) for run in range(cell.runs)]
-    assert cell.samples.tolist() == [calls for calls, _, _ in runs]
-    assert cell.recommended.tolist() == [max(found, -1) for _, found, _ in runs]
-    np.testing.assert_allclose(cell.mean_pulls, np.mean([pulls for _, _, pulls in runs], axis=0), rtol=1e-12)
+    assert cell.samples.tolist() == [calls for calls, *_ in runs]
+    assert cell.recommended.tolist() == [max(found, -1) for _, found, *_ in runs]
+    np.testing.assert_allclose(cell.mean_pulls, np.mean([pulls for *_, pulls in runs], axis=0), rtol=1e-12)
     if "max_rounds" in options:
         assert cell.censored > 0
-        assert cell.wrong_leaders is None  # rounds that are used up have no leader of their own
+        assert cell.leaders.tolist() == [led for _, _, led, _ in runs]
+        assert cell.wrong_leaders == sum(led > 0 for _, _, led, _ in runs)
 
 
 TIMES = np.exp(np.random.default_rng(3).normal([0.0, 0.5, 1.5], size=(200, 3)))
@@ -163,7 +165,7 @@ def test_missing_scores_at_their_worst() -> None:
     assert cell.best == {0, 1}  # arm 1 may be better than what is known of arm 0
     assert "1, 2 are not known to be worse: each is a right answer." in plan.notes()
     runs = (literal_run(low, high, False, run) for run in range(cell.runs))
-    found = [(calls, max(answer, -1)) for calls, answer, _ in runs]
+    found = [(calls, max(answer, -1)) for calls, answer, *_ in runs]
     assert list(zip(cell.samples.tolist(), cell.recommended.tolist(), strict=True)) == found
     counted = truebest.plan(table, failures=0.0, **QUICK).paired
     filled = truebest.plan(low, **QUICK).paired

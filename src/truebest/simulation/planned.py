@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._records import plain
-from .results import Cell, Simulation
+from .results import Cell, Simulation, led
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -88,7 +88,7 @@ class Plan:
         """What a reader of the table must know."""
         notes = [
             f"{name}: {cell.censored} of {cell.runs} runs ended without an answer, so the mean is a lower "
-            f"bound of the calls that one takes."
+            f"bound of the calls that one takes. {led(cell)}"
             for name, cell in self.designs()
             if cell.censored
         ]

@@ -336,7 +336,7 @@ class Simulation:
         """What a reader of the table must know."""
         notes = [
             f"{cell.strategy} at delta {cell.delta:g}: {cell.censored} of {cell.runs} runs were censored "
-            f"at max_samples, so the mean is a lower bound. {_led(cell)}"
+            f"at max_samples, so the mean is a lower bound. {led(cell)}"
             for cell in self.cells
             if cell.censored
         ]
@@ -345,7 +345,7 @@ class Simulation:
         return notes
 
 
-def _led(cell: Cell) -> str:
+def led(cell: Cell) -> str:
     """What the runs that were cut off would have recommended, and what the error rate is then of."""
     wrong = f"A wrong arm led {cell.wrong_leaders} of them when they ended"
     if cell.wrong_leaders is None:

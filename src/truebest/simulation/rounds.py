@@ -14,7 +14,7 @@ import numpy as np
 from ..designs import Rounds
 from ..kernels._jit import kernel
 from ..kernels._types import Array, Indices
-from ..kernels.paired import GO_ON, RATIO, ROUNDS, WINS, play_round
+from ..kernels.paired import GO_ON, NO_WINNER, RATIO, ROUNDS, UNDECIDED, WINS, leading, play_round
 from ..kernels.random import Words, open_stream, uniform
 from ..kernels.wins import play
 from .engine import CANCEL, CANCELLED, DONE, RUNS, SAMPLES
@@ -33,6 +33,14 @@ def next_item(again: bool, n: int, items: int, order: Indices, stream: Words) ->
     j = n + int(uniform(stream) * (items - n))
     order[n], order[j] = order[j], order[n]
     return int(order[n])
+
+
+@kernel("i8(i8, const(f8[:, ::1]), const(f8[:, ::1]))")
+def coded(answer: int, pairs: Array, arms: Array) -> int:
+    """An answer as in `Part`: an arm; without one, -2 less the arm that leads; -1 if there is no winner."""
+    if answer in (GO_ON, UNDECIDED):
+        return -2 - int(leading(pairs, arms))
+    return -1 if answer == NO_WINNER else answer
 
 
 @kernel(
@@ -66,7 +74,7 @@ def paired_runs(
     again      whether items are drawn with replacement
     max_rounds where a run is cut off, at most `items` unless they are drawn with replacement
     pairs, near, arms, beats, order, stream  room for one run
-    found      the arm that was declared, or GO_ON, UNDECIDED
+    found      as in `Part`: the arm that was declared, or which led without one
     total_pulls  (K,): the calls of each arm in all complete runs
     signals    as in `engine.simulate_runs`
     Returns    a status, and the number of runs done
@@ -91,7 +99,7 @@ def paired_runs(
                 signals[SAMPLES] = n * K
                 if signals[CANCEL] != 0:
                     return CANCELLED, run
-        calls[run], found[run] = 0, answer
+        calls[run], found[run] = 0, coded(answer, pairs, arms)
         for a in range(K):
             calls[run] += int(arms[ROUNDS, a])
             total_pulls[a] += arms[ROUNDS, a]
@@ -175,4 +183,4 @@ class RoundsJob:
         answers: tuple[Any, ...] = (calls.reshape(runs), found.reshape(runs), pulls[0], signals)
         with np.errstate(all="ignore"):  # uncompiled, arithmetic modulo 2**64 would warn
             _, done = compiled(paired_runs)(first, *nature, *space, *answers)
-        return Part(first, calls[:done], np.maximum(found[:done], -1), pulls)  # any other is no answer
+        return Part(first, calls[:done], found[:done], pulls)
