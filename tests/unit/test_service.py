@@ -162,6 +162,7 @@ def test_a_store_that_is_gone_is_no_empty_store(tmp_path: Path) -> None:
             service.get("/v1/experiments"),
             service.get("/v1/status?experiment=one"),
             service.get("/v1/status?experiment=another"),
+            service.get("/v1/export?experiment=one"),
             service.post("/v1/ask", {"experiment": "one", "worker": "w"}),
             service.post("/v1/stop", {"experiment": "one"}),
             create(service, "two"),
@@ -448,9 +449,9 @@ def test_a_damaged_log_is_a_state_of_its_own(tmp_path: Path) -> None:
         raw.execute("UPDATE events SET value = 0.75 WHERE value = 0.25")
     raw.close()
     with serving(url) as service:
-        problem(
-            service.get("/v1/status?experiment=bad"), 500, "damaged", "line 5 of the log", "truebest verify"
-        )
+        for look in ("status", "export"):
+            answer = service.get(f"/v1/{look}?experiment=bad")
+            problem(answer, 500, "damaged", "line 5 of the log", "truebest verify")
         listed = service.get("/v1/experiments").json["experiments"]
         assert {one["name"]: one["state"] for one in listed} == {"bad": "broken", "good": "empty"}
         connection, stream = watch(service, "bad")

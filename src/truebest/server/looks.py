@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
@@ -84,9 +84,8 @@ class Looks:
 
     async def export(self, experiment: Name, format: bodies.Format = "jsonl") -> Response:
         """The whole log with the settings, as a file."""
-        one = (await self._desks.at(experiment)).experiment
-        lines = _pieces(exported(one, format))
-        return StreamingResponse(lines, 200, file_name(experiment, format), TYPES[format])
+        pieces, first = await self._desks.use(experiment, lambda one: _begun(exported(one, format)))
+        return StreamingResponse(chain(first, pieces), 200, file_name(experiment, format), TYPES[format])
 
     async def report(self, experiment: Name) -> Response:
         """One self-contained HTML page for whoever must decide."""
@@ -125,6 +124,12 @@ def _whole_limit(limit: int) -> int:
             f"limit must be a whole number from 1 to {MOST_EVENTS}, got {limit}; read on with after=SEQ."
         )
     return limit
+
+
+def _begun(lines: Iterator[str]) -> tuple[Iterator[str], list[str]]:
+    """All pieces but the first, and that one: what fails at once fails before the answer begins."""
+    pieces = _pieces(lines)
+    return pieces, list(islice(pieces, 1))
 
 
 def _pieces(lines: Iterator[str]) -> Iterator[str]:
