@@ -9,7 +9,7 @@ import pytest
 
 from support.commands import Ran, refused, run
 from truebest import Experiment
-from truebest.experiment.about import STDERR, abbreviated
+from truebest.experiment.about import STDERR, abbreviated, same_about
 
 STORE = ("--store", "sqlite:///runs.db")
 
@@ -34,6 +34,11 @@ STORE = ("--store", "sqlite:///runs.db")
         "psql postgres://me:hunter2/x@host/db",
         "./run sk-hunter2",
         "./run glpat-hunter2",
+        "./run --passphrase hunter2",
+        "SECRETS=hunter2 ./run",
+        "./run --api-key \\\n hunter2",
+        "API_KEY=two\\ words\\ hunter2 ./run",
+        "curl -H 'Authorization: token hunter2' x",
     ],
 )
 def test_a_credential_is_not_in_the_stored_form(command: str) -> None:
@@ -82,6 +87,15 @@ def test_a_whole_command_of_an_older_version_is_recognised() -> None:
     Experiment.create(STORE[1], "identify", ["a", "b"], bounds=(0, 1), about=about).close()
     assert identify("echo 1").code in (0, 3)
     refused(identify("echo 0.5"), "the values would be of something else")
+
+
+def test_a_command_that_was_shortened_otherwise_is_recognised() -> None:
+    """By its hash: which words look like a credential may differ between versions."""
+    now = (abbreviated("./run --pass hunter2"), "the old one")
+    was = ("./run --pass hunter2" + now[0][-19:], "the old one")
+    assert same_about(now, was)
+    assert not same_about((abbreviated("./run --pass hunter3"), "the old one"), was)
+    assert not same_about((now[0], "the new one"), was)
 
 
 def test_stderr_is_shown_on_the_terminal_and_nowhere_else() -> None:
