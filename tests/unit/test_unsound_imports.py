@@ -271,12 +271,25 @@ def test_events_follow_the_rules_of_the_state(what: str, tmp_path: Path) -> None
     assert words in said, said
 
 
+@pytest.mark.parametrize("claim", [{"leader": "b"}, {"leader": None}, {"samples": -1}, {"samples": 17}])
+def test_a_stop_says_what_was_found_until_then(claim: Line, tmp_path: Path) -> None:
+    """Who led, and after how many samples, follows from the lines before it."""
+    lines = lines_of(stopped)
+    assert first(lines, "stopped")["data"].items() > {"leader": "a", "samples": 18}.items()
+    first(lines, "stopped")["data"].update(claim)
+    assert "it stops with another leader" in str(bring_in(tmp_path / "x.jsonl", sealed(lines)))
+
+
 def test_rounds_are_of_their_items(tmp_path: Path) -> None:
     """A pull of another item, or of a round behind the last one, is refused."""
     for change in ({"item": 41}, {"round": 41}, {"round": "1"}, {"round": 0}, {"item": None}):
         lines = lines_of(rounds)
         first(lines, "asked")["data"].update(change)
         assert isinstance(bring_in(tmp_path / "x.jsonl", sealed(lines)), str), change
+    for number in (1000, 2**53, 1e308):  # without items there is no last round, but they are begun in turn
+        lines = lines_of(wins)
+        first(lines, "asked")["data"]["round"] = number
+        assert "does not exist" in str(bring_in(tmp_path / "x.jsonl", sealed(lines)))
 
 
 def test_a_log_that_was_cut_off_is_refused(tmp_path: Path) -> None:

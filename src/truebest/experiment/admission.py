@@ -145,9 +145,10 @@ class Order:
         """Whether a new pull is of the round and of the item that its line says."""
         data = entry.data or {}
         try:
-            return self._state.place(entry.pull or 0) == (data.get("round"), data.get("item"))
+            number, item = self._state.place(entry.pull or 0)
         except LookupError:  # of a round that is over
             return False
+        return (number, item) == (data.get("round"), data.get("item")) and self._state.is_within_reach(number)
 
     def _values_problem(self, entry: Entry) -> str:
         """Why a line has a value, a pull or an arm that its kind does not have."""
@@ -256,9 +257,13 @@ class Order:
         check_reason(data["reason"])
         if self._state.over:
             return "it stops what is over"
-        if data.get("leader") not in (None, *self._settings.arms) or not _is_number(data.get("shortfall")):
-            return "it stops with a leader that is not an arm, or a shortfall that is not a number"
-        return "" if _is_number(data.get("samples")) else "it stops after samples that are not a number"
+        if not _is_number(data.get("shortfall")):
+            return "it stops with a shortfall that is not a number"
+        found = self._state.findings()
+        leader = self._settings.arms[found.arm] if found.arm >= 0 else None
+        if (data.get("leader"), data.get("samples")) != (leader, found.samples):
+            return "it stops with another leader, or after other samples, than the lines before it give"
+        return ""
 
     def _is_open(self, entry: Entry) -> bool:
         """Whether its pull, of its arm, is waited for."""

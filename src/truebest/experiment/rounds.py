@@ -380,6 +380,10 @@ class RoundsState(State):
         number = self.cells[pull][0]
         return number, self._item(number)
 
+    def is_within_reach(self, number: int | None) -> bool:
+        """Whether `next` can have come to a round, with the pulls that are out."""
+        return number is not None and number <= self.first + AHEAD + len(self.open)
+
     def _item(self, number: int) -> int | None:
         if self.order is None:
             return item_seed(self.settings.seed, number)

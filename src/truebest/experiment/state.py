@@ -215,6 +215,10 @@ class State(ABC):
         """The round of a pull that is out, and its item; None where there are none."""
         return None, None
 
+    def is_within_reach(self, number: int | None) -> bool:
+        """Whether a pull of that round can have been asked for by now; None where there are no rounds."""
+        return number is None
+
     @property
     @abstractmethod
     def waiting(self) -> int:
