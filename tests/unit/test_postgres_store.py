@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -108,16 +109,16 @@ def test_the_server_s_default_isolation_does_not_matter(postgres_url: str, level
         sql(postgres_url, "ALTER ROLE test RESET default_transaction_isolation")
 
 
-@pytest.fixture
-def pooled_url(postgres_server: PostgresServer, postgres_url: str) -> Iterator[str]:
-    """The same database through PgBouncer, which gives each transaction any of two connections."""
+@contextmanager
+def pooled(postgres_server: PostgresServer, mode: str) -> Iterator[str]:
+    """A database through PgBouncer, which gives each transaction or statement any of two connections."""
     program = require("pgbouncer")["pgbouncer"]
     folder = Path(tempfile.mkdtemp(prefix="pool-", dir="/tmp"))  # short: a socket has 107 bytes
     (folder / "users").write_text('"test" ""\n')
     (folder / "pool.ini").write_text(
         f"[databases]\n* = host={postgres_server.folder} user=test pool_size=2\n"
         f"[pgbouncer]\nlisten_addr=\nunix_socket_dir={folder}\nauth_type=any\nauth_file={folder}/users\n"
-        f"pool_mode=transaction\nserver_round_robin=1\nlogfile={folder}/log\nmax_client_conn=100\n"
+        f"pool_mode={mode}\nserver_round_robin=1\nlogfile={folder}/log\nmax_client_conn=100\n"
     )
     who: dict[str, Any] = {}
     if os.geteuid() == 0:  # as which it does not run
@@ -137,9 +138,18 @@ def pooled_url(postgres_server: PostgresServer, postgres_url: str) -> Iterator[s
     shutil.rmtree(folder)
 
 
-def test_a_pool_may_change_the_connection(pooled_url: str) -> None:
+@pytest.mark.usefixtures("postgres_url")
+def test_a_pool_may_change_the_connection(postgres_server: PostgresServer) -> None:
     """PgBouncer in transaction pooling: nothing is prepared, and no setting is left to a connection."""
-    work_together(pooled_url)
+    with pooled(postgres_server, "transaction") as url:
+        work_together(url)
+
+
+@pytest.mark.usefixtures("postgres_url")
+def test_a_pool_that_splits_transactions_is_refused(postgres_server: PostgresServer) -> None:
+    """PgBouncer in statement pooling: at the start, with what to do."""
+    with pooled(postgres_server, "statement") as url, pytest.raises(StoreError, match="set pool_mode=tr"):
+        open_store(url)
 
 
 def test_a_full_server_is_waited_for(

@@ -75,6 +75,8 @@ class PostgresSession(Session):
         text = " ".join(str(error).split()) or type(error).__name__
         if isinstance(error, psycopg.errors.LockNotAvailable):
             return f"another writer held an experiment on {self.place} for too long; repeat the call ({text})"
+        if "statement pooling" in text:
+            return f"{self.place} is a pool that splits transactions; set pool_mode=transaction ({text})"
         if self.lost():
             return (
                 f"the connection to {self.place} was lost; repeat the call when the server is back ({text})"
