@@ -112,10 +112,10 @@ def test_no_flipped_bit_changes_history_unnoticed(path: Path) -> None:
 
 
 def test_without_the_hashes_flipped_bits_lie(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The negative control: read without looking at the hashes, some of 300 such files say something else."""
+    """The negative control: read without looking at the hashes, some of 600 such files say something else."""
     grown(path)
     monkeypatch.setattr(_rows, "link", lambda previous, row: row[_rows.CHAIN])
-    assert unnoticed(path, 300) > 10
+    assert unnoticed(path, 600) > 10  # 28 on average: the times in the log are those of now
 
 
 CHANGES = {
