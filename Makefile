@@ -2,8 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 REPORT := report
+QUICK := 'not slow and not full'
+SLOW := 'slow and not full'
 
-.PHONY: run test test-lowest lint bench reproduce clean
+.PHONY: run test test-all spent test-lowest lint bench reproduce clean
 .DELETE_ON_ERROR:
 
 run: .venv/.installed          ## the demonstration, and the paper's table and figures from a few runs
@@ -11,8 +13,14 @@ run: .venv/.installed          ## the demonstration, and the paper's table and f
 	@echo; echo "The paper's table, figures and claims, reproduced from a few runs; the report is in:"
 	@$(BIN)/truebest reproduce all --runs 100 --output $(REPORT)/few-runs
 
-test: .venv/.installed-dev     ## the whole test suite
-	$(BIN)/python -m pytest -n auto
+test: .venv/.installed-dev     ## nearly all tests, in a few minutes
+	$(BIN)/python -m pytest -n auto --dist worksteal -m $(QUICK) $(SPENT)
+
+test-all: test                 ## and the others: crashes, PostgreSQL, browsers, CUDA, the largest samples
+	$(BIN)/python -m pytest -n auto --dist worksteal -m $(SLOW) $(SPENT)
+
+spent:                         ## all tests, with an empty cache; what they take goes to tests/spent.json
+	XDG_CACHE_HOME=$$(mktemp -d) $(MAKE) test-all SPENT='--spent keep'
 
 # What a first user and an old store need; warnings of old libraries are theirs.
 test-lowest: .venv-lowest/.installed  ## some tests, with the lowest versions of everything that pyproject.toml allows

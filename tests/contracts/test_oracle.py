@@ -1,8 +1,8 @@
 """Every strategy makes the choices of its literal transcription: same rewards in, same arms, same stop.
 
 Thousands of random short runs against `support.oracle`, over all strategies, families of rewards and
-stopping rules, with near-ties and exact ties. Deliberately wrong transcriptions are found out by the same
-comparison.
+stopping rules, with near-ties and exact ties; `make test` has the first FEW of each strategy. Deliberately
+wrong transcriptions are found out by the same comparison, within the first FEW.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from support import open_oracle, oracle
 from truebest.kernels.random import BERNOULLI, GAUSSIAN, UNIFORM, Words, open_stream, reward
 
 TAS = truebest.TrackAndStop
+FEW = 60
 FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI, "uniform": UNIFORM}
 
 
@@ -231,16 +232,18 @@ def compare(pair: Pair, runs: int, seed: int) -> tuple[list[str], list[oracle.Ru
     return found, played
 
 
+@pytest.mark.parametrize("few", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["few", "all"])
 @pytest.mark.parametrize("name", list(PAIRS))
-def test_a_strategy_is_its_transcription(name: str) -> None:
+def test_a_strategy_is_its_transcription(name: str, few: bool) -> None:
     """The same arms, targets, stop and recommendation in every run; both kinds of end are common."""
     pair = PAIRS[name]
-    found, played = compare(pair, pair.runs, seed=list(PAIRS).index(name))
-    assert not found, f"{len(found)} of {pair.runs} runs differ: {found[0]}"
+    runs = FEW if few else pair.runs
+    found, played = compare(pair, runs, seed=list(PAIRS).index(name))
+    assert not found, f"{len(found)} of {runs} runs differ: {found[0]}"
     decided = sum(run.recommended is not None for run in played)
     biased = sum(any(max(w) > min(w) for w in run.targets) for run in played)
-    assert 0.1 * pair.runs < decided < 0.9 * pair.runs
-    assert biased > 0.1 * pair.runs or not any(run.targets for run in played)
+    assert 0.1 * runs < decided < 0.9 * runs
+    assert biased > 0.1 * runs or not any(run.targets for run in played)
 
 
 def last_largest(values: list[float]) -> int:
@@ -264,23 +267,23 @@ def early_threshold(_: int, delta: float) -> float:
 
 
 WRONG: dict[str, tuple[str, Pair, dict[str, object]]] = {
-    "forced steps add to the sums": ("tas-c", tas("C", 60, count_forced=True), {}),
+    "forced steps add to the sums": ("tas-c", tas("C", FEW, count_forced=True), {}),
     "no K in the width": ("ebs-d", PAIRS["ebs-d"], {"experiments_width": narrow_width}),
     "the last of tied leaders": ("lucb++", PAIRS["lucb++"], {"first_largest": last_largest}),
     "the last of the arms furthest behind": ("ebs-c", PAIRS["ebs-c"], {"first_smallest": last_smallest}),
     "inexact weights": ("tas-d", PAIRS["tas-d"], {"NEWTON_TOLERANCE": 1e-4}),
     "no time in the threshold": ("uniform", PAIRS["uniform"], {"practical_threshold": early_threshold}),
-    "rounds for samples": ("racing", Pair(lambda _: truebest.Racing(), racing_by_rounds, 60), {}),
+    "rounds for samples": ("racing", Pair(lambda _: truebest.Racing(), racing_by_rounds, FEW), {}),
 }
 
 
 @pytest.mark.parametrize("mistake", WRONG)
 def test_a_wrong_transcription_is_found_out(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each mistake shows in the first sixty of the problems on which the right one agrees."""
+    """Each mistake shows in the first FEW of the problems on which the right one agrees."""
     name, pair, replaced = WRONG[mistake]
     for attribute, wrong in replaced.items():
         monkeypatch.setattr(oracle, attribute, wrong)
-    found, _ = compare(pair, 60, seed=list(PAIRS).index(name))
+    found, _ = compare(pair, FEW, seed=list(PAIRS).index(name))
     assert len(found) >= 3
 
 

@@ -45,6 +45,7 @@ def _asked(url: str) -> int:
         return len({event.pull for event in experiment.events() if event.kind == "asked"})
 
 
+@pytest.mark.slow
 def test_two_workers_a_kill_and_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever is left decides, the one who watches sees it, and the report can be sent to a colleague."""
     monkeypatch.chdir(tmp_path)

@@ -20,6 +20,8 @@ from support.system import require
 from truebest import Experiment, StoreError, connect
 from truebest.server.way import Way
 
+pytestmark = pytest.mark.slow
+
 NAME = "runs.example.org"
 FORWARDED = (
     "proxy_set_header X-Forwarded-Host $http_host;"

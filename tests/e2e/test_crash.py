@@ -21,6 +21,7 @@ KILLS = {"sqlite": 500, "postgresql": 100}
 CHECKS = 10  # how often the log is read back in between
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KILLS)
 def test_a_killed_writer_loses_nothing(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """500 kills on SQLite, 100 on PostgreSQL: every acknowledged value is there once, same decision.
@@ -63,6 +64,7 @@ def _outcome(url: str, name: str) -> str:
     return found
 
 
+@pytest.mark.slow
 def test_a_killed_server_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """PostgreSQL with fsync, killed with all its processes five times in the middle of the work."""
     monkeypatch.setattr(Store, "reconnect", 0.0)  # a client that gives up at once

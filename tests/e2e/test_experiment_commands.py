@@ -716,10 +716,11 @@ print(json.dumps(found))
 """
 
 
-def test_commands_give_the_same_bits_compiled_and_uncompiled() -> None:
+@pytest.mark.parametrize(
+    "names", [[DEFAULT_STRATEGY], pytest.param(strategy_names(), marks=pytest.mark.slow)], ids=["one", "all"]
+)
+def test_commands_give_the_same_bits_compiled_and_uncompiled(names: list[str]) -> None:
     """Every strategy, to the decision: the same pulls, seeds and statistic."""
-    names = strategy_names()
-    assert DEFAULT_STRATEGY in names
     found = []
     for jit in ("0", "1"):
         done = subprocess.run(

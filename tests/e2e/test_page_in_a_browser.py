@@ -19,6 +19,8 @@ from support.service import TOKEN, Service, serving
 from support.system import require
 from truebest import Experiment, Pull, SuspendedError
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = [
     "<script>window.hacked = 1</script>",
     "<img src=x onerror='window.hacked = 2'>",

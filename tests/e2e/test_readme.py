@@ -179,6 +179,7 @@ def test_the_recording_is_what_its_script_draws() -> None:
     assert words == re.sub(r"\s+", " ", WITH_OUTPUT[0][1]).strip()
 
 
+@pytest.mark.slow
 def test_the_recording_moves_in_a_browser(tmp_path: Path) -> None:
     """Chromium shows other moments one after the other, and no error."""
     from support.devtools import browser
@@ -192,6 +193,7 @@ def test_the_recording_moves_in_a_browser(tmp_path: Path) -> None:
         assert tab.problems == []
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_page_shows_what_the_page_says(tmp_path: Path) -> None:
     """The kept one is of the size that its script takes, and its words are those of the page as it is now."""
     require("chromium")

@@ -12,6 +12,8 @@ from e2e.test_solve_command import truebest
 from support.browser import visit
 from support.system import require
 
+pytestmark = pytest.mark.slow
+
 
 def coloured(picture: Path) -> tuple[float, float]:
     """The share of pixels that are not white, and of those that have a colour."""

@@ -84,6 +84,7 @@ def test_the_report_says_what_went_wrong(url: str) -> None:
     assert "not proven" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["undecided", "decided"])
 def test_the_report_opens_in_a_browser(url: str, state: str, tmp_path: Path) -> None:
     """No message on the console, no request to the network, text and coloured lines."""

@@ -90,7 +90,7 @@ def test_gaps_five_hundred_orders_of_magnitude_apart() -> None:
 
 
 @pytest.mark.parametrize("kind", ["two values", "uniform", "heavy"])
-@pytest.mark.parametrize("num_arms", [3_000, 1_000_000, 10_000_000])
+@pytest.mark.parametrize("num_arms", [3_000, 1_000_000, pytest.param(10_000_000, marks=pytest.mark.slow)])
 def test_many_arms_to_thirteen_digits(kind: str, num_arms: int) -> None:
     """Relative error of every weight below 1e-13 up to ten million arms; 80-bit sums as reference."""
     if np.finfo(np.longdouble).nmant < 63:

@@ -49,7 +49,9 @@ def _next(rng: np.random.Generator, chase: str, state: Array) -> int:
     return int(np.argmax(state[SQUARES if chase == "spread" else MEANS]))
 
 
-@pytest.mark.parametrize("chase", ["spread", "leader", "chance"])
+@pytest.mark.parametrize(
+    "chase", [*(pytest.param(c, marks=pytest.mark.slow) for c in ("spread", "leader")), "chance"]
+)
 def test_a_right_sigma_is_refuted_less_than_once_in_a_thousand(chase: str) -> None:
     """20,000 runs of 160 samples for each way to choose arms. False alarm: 1e-6 in each of 3 cells."""
     rng = np.random.default_rng(len(chase))

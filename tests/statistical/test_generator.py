@@ -194,11 +194,13 @@ def test_moments() -> None:
     assert np.abs(moment_scores(np.clip(x, -TAIL, TAIL))).max() > Z_LIMIT
 
 
+@pytest.mark.slow
 def test_tails_to_six_sigma() -> None:
     """P(x > k) and P(x < -k) for k = 2 to 6 in 2 x 10⁹ draws. False alarm: at most 10 x 5.7e-7."""
     assert tail_p_values(20_000, 100_000, 1.0).min() > P_LIMIT
 
 
+@pytest.mark.slow
 def test_tails_that_are_one_per_cent_too_wide_are_caught() -> None:
     """Negative control: the same test on a twentieth of the draws rejects a standard deviation of 1.01."""
     assert tail_p_values(1_000, 100_000, 1.01).min() < P_LIMIT

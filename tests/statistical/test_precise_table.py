@@ -65,6 +65,7 @@ def test_the_precise_table_agrees_with_the_published_one() -> None:
     assert joint_test(off).p_value < 1e-9
 
 
+@pytest.mark.slow
 def test_a_fresh_simulation_agrees_with_the_precise_table(fresh: list[TableCell]) -> None:
     """34 cells from 400 runs: |z| <= 4 each, and p > 0.001 together. False alarm: 0.0022 and 0.001."""
     z = deviations(fresh, precise_table())
@@ -73,6 +74,7 @@ def test_a_fresh_simulation_agrees_with_the_precise_table(fresh: list[TableCell]
     assert chdtrc(len(z), sum(x * x for x in z)) > 0.001
 
 
+@pytest.mark.slow
 def test_a_wrong_precise_table_is_noticed(fresh: list[TableCell]) -> None:
     """Negative control: a cell that is 25% off, or belongs to the other tracking of EBS, is rejected."""
     cells = precise_table()

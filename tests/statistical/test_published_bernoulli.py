@@ -47,12 +47,14 @@ def test_the_optimal_weights_are_the_published_ones(means: Means) -> None:
     assert np.abs(weights - WEIGHTS[means]).max() < 6e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("means", SAMPLES)
 def test_track_and_stop_takes_as_many_samples_as_published(means: Means) -> None:
     """D-tracking, as in the paper; 10% on EASY and 16% on HARD would be noticed every other time."""
     assert abs(distance("tas-d", means, seed=len(means))) < TOO_FAR
 
 
+@pytest.mark.slow
 def test_the_other_tracking_would_be_noticed() -> None:
     """C-tracking takes a quarter more: the test above can fail."""
     assert distance("tas-c", EASY, seed=7) > TOO_FAR

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 import numpy.typing as npt
+import pytest
 from scipy import stats
 
 import truebest
@@ -84,6 +85,7 @@ def lived(
     return OPEN, pulls, state
 
 
+@pytest.mark.slow
 def test_500_retractions_by_number_err_more_often_than_delta_and_less_often_than_is_printed() -> None:
     """delta = 0.001, the last two pulls are kept: an error of 2.5 delta, where at most 50.1% are promised.
 

@@ -42,13 +42,19 @@ class Loose(Tilt):
         return 0.25 * super().level(num_arms, delta)
 
 
+SLOW = "four scores"
+every_kind = pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.slow) if kind == SLOW else kind for kind in ARMS]
+)
+
+
 def errors(kind: str, rule: Tilt, strategy: str, seed: int) -> int:
     given = {"max_samples": 3000, "runs": RUNS, "seed": seed, **ARMS[kind]}
     return truebest.simulate(strategy, delta=DELTA, stopping=rule, **given).cells[0].errors
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "tas-d", "racing"])
-@pytest.mark.parametrize("kind", list(ARMS))
+@every_kind
 def test_the_rule_errs_less_often_than_delta(kind: str, strategy: str) -> None:
     """Up to 3000 samples or 20,000, checked now and then as in a simulation. False alarm: 1e-6 in each cell.
 
@@ -58,7 +64,7 @@ def test_the_rule_errs_less_often_than_delta(kind: str, strategy: str) -> None:
     assert errors(kind, Tilt(1 / 400), strategy, seed) <= MOST
 
 
-@pytest.mark.parametrize("kind", list(ARMS))
+@every_kind
 def test_a_quarter_of_the_level_errs_more_often(kind: str) -> None:
     """The negative control: the same test would notice."""
     assert errors(kind, Loose(1 / 400), "uniform", 7 + list(ARMS).index(kind)) > MOST

@@ -12,6 +12,7 @@ import math
 
 import numba
 import numpy as np
+import pytest
 from scipy import stats
 
 from truebest.kernels.layout import MEANS, PULLS, TUNING
@@ -55,6 +56,7 @@ def declared(params, state, looks, runs, bound):  # type: ignore[no-untyped-def]
     return among, once
 
 
+@pytest.mark.slow
 def test_looks_that_never_were_are_wrong_too_often_and_one_look_is_not() -> None:
     """Above delta but for chance of 1e-3 with looks among the values; far below it with one."""
     rule, model = Tilt().applied(2, 0.0, False, False), Gaussian(1.0)

@@ -478,6 +478,7 @@ def test_arms_that_would_use_a_shared_seed_in_opposite_ways_get_seeds_of_their_o
 # -- how often it is wrong ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_looking_until_an_interval_excludes_zero_declares_a_winner() -> None:
     """By n = 1000: a third to two thirds of the runs with a 95% interval, at most 7% with the mixture rule.
 

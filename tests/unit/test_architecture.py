@@ -168,8 +168,12 @@ def test_a_damaged_cache_is_not_the_end(tmp_path: Path) -> None:
         assert {path.name for path in file.parent.iterdir()} == {file.name, _cache.MARKER}
 
 
-def test_a_simulation_is_the_same_uncompiled() -> None:
-    """Every strategy takes the same number of samples and recommends the same arm, without a warning."""
+@pytest.mark.parametrize("compiled", ["all", pytest.param("1", marks=pytest.mark.slow)])
+def test_a_simulation_is_the_same_uncompiled(compiled: str) -> None:
+    """Every strategy takes the same number of samples and recommends the same arm, without a warning.
+
+    Compiled for all models and rules at once, or each for its own.
+    """
     code = """
 import json, truebest
 from truebest.strategies import strategy_names
@@ -184,6 +188,6 @@ print(json.dumps([[c.samples.tolist(), c.recommended.tolist()] for c in found]))
             check=True,
             env={**os.environ, "TRUEBEST_JIT": jit},
         ).stdout
-        for jit in ("0", "1")
+        for jit in ("0", compiled)
     ]
     assert outputs[0] == outputs[1]

@@ -138,6 +138,7 @@ def test_the_guide_and_the_help_list_every_name(monkeypatch: pytest.MonkeyPatch)
     assert ", ".join(STOPPING_RULES) in help_text
 
 
+@pytest.mark.slow
 def test_a_new_figure_is_an_entry_and_its_functions(tmp_path: Path) -> None:
     """The command knows it, writes its files, and puts it into the report with its caption."""
     done = subprocess.run(

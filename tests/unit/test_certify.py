@@ -216,6 +216,7 @@ def some(number: int, offset: int) -> list[Certified]:
     return quick[offset :: max(1, len(quick) // number)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", some(40, 3), ids=lambda one: one.name)
 def test_the_first_runs_are_made_again(one: Certified) -> None:
     """Sample for sample, with the seed that is kept."""

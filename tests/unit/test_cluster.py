@@ -93,6 +93,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_cluster_does_the_same_runs_and_survives_a_killed_worker(tmp_path: Path) -> None:
     """By client and by address, with a strategy of one's own; killed in the middle; Ctrl-C; a bad action."""
     file = tmp_path / "program.py"  # processes that are spawned read it again
@@ -153,6 +154,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_lost_scheduler_costs_no_finished_run_and_a_paused_worker_is_said(tmp_path: Path) -> None:
     """The longest prefix is kept, a warning says why, and `more=` makes all cells of equal length."""
     file = tmp_path / "program.py"

@@ -100,6 +100,7 @@ for cell, twin in zip(one, other, strict=True):
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", list(PROGRAMS))
 def test_a_simulated_gpu_does_the_same_runs(what: str) -> None:
     """Sample for sample, answer for answer, pull for pull."""
@@ -107,6 +108,7 @@ def test_a_simulated_gpu_does_the_same_runs(what: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_comparison_would_see_another_run() -> None:
     """The negative control: with another seed runs differ, and not by the last bits of a threshold."""
     done = simulated(
@@ -145,6 +147,7 @@ print(found.runs, found.complete)
 """
 
 
+@pytest.mark.slow
 def test_an_interruption_keeps_whole_runs() -> None:
     """Ctrl-C after the second launch: a prefix, marked incomplete."""
     done = simulated(INTERRUPTED)
@@ -174,6 +177,7 @@ truebest.simulate("ebs-d", list(range(9000)), 0.1, runs=1, device="cuda")
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "said"),
     [("no arm", "returned 7 in run 0"), ("an index", "raised IndexError"), ("too many arms", "room for")],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -55,10 +56,16 @@ def part_of(path: Path, source: Path) -> str:
     return path.relative_to(source).parts[0].removesuffix(".py")
 
 
+@cache
+def nodes(text: str) -> list[ast.AST]:
+    """All of a file's; copies of the source have nearly the same files."""
+    return list(ast.walk(ast.parse(text)))
+
+
 def imports(path: Path, source: Path) -> Iterator[tuple[tuple[str, ...], str]]:
     """Everything that a file imports of truebest, at any depth: the module's path below it, the name."""
     package = ("truebest", *path.relative_to(source).parent.parts)
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path.read_text()):
         if isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = (*base, *(node.module or "").split(".")) if node.module else base
@@ -85,7 +92,7 @@ def forbidden_imports(source: Path) -> list[str]:
 def private_names(path: Path) -> set[str]:
     """Names with one leading underscore that a file defines: functions, classes, variables, attributes."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path.read_text()):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -109,7 +116,7 @@ def reaches(source: Path) -> list[str]:
     for path, own in sorted(defined.items()):
         used = {
             node.attr
-            for node in ast.walk(ast.parse(path.read_text()))
+            for node in nodes(path.read_text())
             if isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ("self", "cls", "super()")
         }
         reached = used & everywhere - own

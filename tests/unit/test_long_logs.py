@@ -101,6 +101,7 @@ def check(url: str, pulls: int) -> None:
     assert idle < IDLE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_log_of_200_000_lines_opens(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Without a snapshot: read in chunks, a snapshot saved, no transaction idle for long."""

@@ -70,6 +70,7 @@ def in_pairs(leader, pulls, memory):
     return ~leader if memory[0, 0] == 1.0 else int(pulls.argmin())
 
 
+@pytest.mark.slow
 def test_one_that_equals_a_built_in_gives_the_same_runs() -> None:
     """To the bit, at every risk, cut off or not; also where a strategy is not checked after every pull."""
     strategies = ["ebs-c", "lucb++", in_pairs]

@@ -288,6 +288,7 @@ print(found.to_dict())
 """
 
 
+@pytest.mark.slow
 def test_a_plan_is_the_same_uncompiled() -> None:
     """Without Numba, the same source gives the same numbers, without a warning."""
     outputs = [

@@ -133,6 +133,7 @@ def test_pauses_double_and_vary() -> None:
         assert max(pauses) - min(pauses) > 0.3 * length  # 50 uniform draws: fails with probability 1e-7
 
 
+@pytest.mark.slow
 def test_a_restarted_server_does_not_end_a_worker() -> None:
     """A real PostgreSQL, stopped in the middle of a run of two workers, and back after two seconds."""
     rates = {"a": 0.35, "b": 0.65}

@@ -140,6 +140,7 @@ print(truebest.trace(made(0), [0.9, 0.5, 0.4], 0.1, max_samples=8).samples)
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_no_error(own_cache: Path) -> None:
     """Where no byte can be written, a strategy is compiled and not kept."""
     assert run_python(MODULE + FULL) == "8\n"

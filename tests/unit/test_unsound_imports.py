@@ -397,6 +397,7 @@ def test_whatever_a_file_holds_it_is_refused_or_sound(base: Callable[[], Experim
     assert 0 < sum(outcomes) < 75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_killed_import_leaves_all_or_nothing(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
