@@ -159,6 +159,17 @@ def test_optimal_weights_and_time_are_exact(family: str, kind: str, sign: float,
             np.testing.assert_array_equal(found.weights, w)
 
 
+def test_steps_that_have_arrived_are_not_thrown_back() -> None:
+    """Σ d(μ_b, m)/d(μ_a, m) is 1 to 1e-12 where Newton's step is 0 at an end of a bracket 1e-8 wide."""
+    mu = random_means(np.random.default_rng(55), "bernoulli", "apart", 50)
+    best, w = int(mu.argmax()), truebest.optimal_weights(mu, model=truebest.Bernoulli()).weights
+    total = 0.0
+    for a in set(range(50)) - {best}:
+        m = (w[best] * mu[best] + w[a] * mu[a]) / (w[best] + w[a])
+        total += exact.divergence("bernoulli", mu[best], m) / exact.divergence("bernoulli", mu[a], m)
+    assert abs(total - 1.0) < 1e-12
+
+
 def truebest_rate(params: Array, state: Array, best: int, w: Array) -> float:
     """1/T from the kernel, ties exact."""
     from truebest.kernels.family_weights import solve_family

@@ -124,10 +124,10 @@ def solve_family(
             low = r
         else:
             high = r
-        new = low
+        new = math.inf
         if slope > 0.0 and terms > 0.0:
             new = r + 2.0 * r * r * terms * (math.sqrt(terms) - 1.0) / slope
-        if not low < new < high:
+        if new != r and not low < new < high:  # it is r, an end of the bracket, once it has arrived
             new = 0.5 * (low + high) if high < math.inf else 2.0 * low
         done = abs(new - r) <= 0.01 * NEARLY * r
         r = new
