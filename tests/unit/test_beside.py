@@ -47,7 +47,7 @@ while not _jit.Kernel.given_way and time.monotonic() < end:
     one(*ARGUMENTS)
 print(repr(one(*ARGUMENTS)), _jit.Kernel.given_way)
 """
-QUICK = {"KERNEL": "ceilings", "NAME": "relative_entropy", "ARGUMENTS": "(0.1, 0.2)"}
+QUICK = {"KERNEL": "rules.ceilings", "NAME": "relative_entropy", "ARGUMENTS": "(0.1, 0.2)"}
 LONG = {"KERNEL": "weights", "NAME": "optimal_weights_rows"}
 ARRAYS = """
 import numpy as np
