@@ -15,6 +15,7 @@ import numpy as np
 
 from truebest.designs import Wins
 from truebest.kernels import paired, wins
+from truebest.kernels.round_claims import HEADS
 
 from .measure import duration, show
 
@@ -48,13 +49,13 @@ def _race(scales: tuple[float, ...], cv: float, seed: int) -> tuple[int, int, in
     rng, K = np.random.default_rng([seed, len(scales)]), len(scales)
     design = Wins()
     params, (pairs, arms) = design.parameters(K, DELTA), design.blank(K)
-    near, beats, spread = np.zeros_like(pairs), np.zeros(K * K), math.sqrt(math.log1p(cv**2))
+    near, told, spread = np.zeros_like(pairs), np.zeros((HEADS + K, K)), math.sqrt(math.log1p(cv**2))
     calls = n = 0
     found = paired.GO_ON
     while found == paired.GO_ON:
         n, calls = n + 1, calls + int((arms[paired.OUT] == 0.0).sum())
         row = -np.array(scales) * np.exp(spread * rng.standard_normal(K))
-        found = wins.play(params, row, row, pairs, near, arms, beats)
+        found = wins.play(params, row, row, pairs, near, arms, told)
     return found, n, calls
 
 

@@ -15,6 +15,7 @@ from .experiment.findings import RuledOut as RuledOut
 from .experiment.forecast import Forecast as Forecast
 from .experiment.pulls import Pull as Pull
 from .experiment.status import Status as Status
+from .questions.best import BestArm as BestArm
 from .remote.service import connect as connect
 from .running.identify import aidentify as aidentify
 from .running.identify import identify as identify

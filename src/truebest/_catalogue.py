@@ -76,6 +76,7 @@ STRATEGIES = {
 }
 COMPARED = ("ebs-d", "tas-d", "racing", "lucb++", "uniform")  # by `truebest simulate`, if none is named
 DEFAULT_STRATEGY = "ebs-open-need"  # of a live experiment; docs/decisions/0008-default-strategy.md
+IN_TURN = "uniform"  # where another question is asked than which arm is best
 
 STOPPING_RULES = {
     "practical": Entry("theory.stopping", "Practical"),

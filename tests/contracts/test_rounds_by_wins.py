@@ -19,6 +19,7 @@ from truebest.experiment.snapshots import as_dict, from_dict
 from truebest.experiment.store.memory import MemoryStore
 from truebest.experiment.wins import WinsState
 from truebest.kernels import paired, wins
+from truebest.kernels.round_claims import HEADS
 from truebest.plots.identification import draw
 from truebest.running.frame import Frame
 
@@ -113,7 +114,7 @@ def test_live_is_what_the_kernels_say(given: dict[str, Any], table: Any) -> None
     items, tolerance = given.get("items"), given.get("tolerance", 0.0)
     design = Wins(items, direct=given.get("direct", False))
     params, (pairs, arms) = design.parameters(4, 0.1, tolerance), design.blank(4)
-    near, beats = np.zeros_like(pairs), np.zeros(16)
+    near, told = np.zeros_like(pairs), np.zeros((HEADS + 4, 4))
     for number in itertools.count(1):
         race = np.flatnonzero(arms[paired.OUT] == 0.0).tolist()
         pulls = experiment.ask(len(race))
@@ -123,9 +124,9 @@ def test_live_is_what_the_kernels_say(given: dict[str, Any], table: Any) -> None
         assert all((pull.item is None) == (items is None) for pull in pulls)
         experiment.tell([(pull, value_of(table, pull)) for pull in pulls])
         row = -table[(number - 1 if items is None else pulls[0].item or 0) % 80]
-        found = wins.play(params, row, row, pairs, near, arms, beats)
+        found = wins.play(params, row, row, pairs, near, arms, told)
         state = known(experiment)
-        for mine, its in ((pairs, state.pairs), (near, state.near), (arms, state.arms), (beats, state.beats)):
+        for mine, its in ((pairs, state.pairs), (near, state.near), (arms, state.arms), (told, state.told)):
             assert np.array_equal(mine, its)
         if found != paired.GO_ON or number == 300:
             break

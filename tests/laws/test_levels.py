@@ -19,6 +19,7 @@ from truebest.experiment.settings import new_settings
 from truebest.experiment.store.memory import MemoryStore
 from truebest.kernels import paired, wins
 from truebest.kernels._types import Array
+from truebest.kernels.round_claims import HEADS
 from truebest.theory.models import Student
 from truebest.theory.ratios import level_of_all_pairs, wins_needed
 from truebest.theory.student import FormerStudentRule, StudentRule
@@ -191,14 +192,14 @@ def test_of_20_equal_arms_none_is_said_to_lose() -> None:
     rng, said, listed = np.random.default_rng(3), 0, 0
     for _ in range(100):
         params, (pairs, arms) = design.parameters(20, DELTA), design.blank(20)
-        near, beats, found = np.zeros_like(pairs), np.zeros(400), paired.GO_ON
+        near, told, found = np.zeros_like(pairs), np.zeros((HEADS + 20, 20)), paired.GO_ON
         for _ in range(ROUNDS):
             row = rng.normal(size=20)
-            found = wins.play(params, row, row, pairs, near, arms, beats)
+            found = wins.play(params, row, row, pairs, near, arms, told)
             if found != paired.GO_ON:
                 break
         said += found == paired.NO_WINNER
-        listed += bool(beats.any())
+        listed += bool(told[HEADS:].any())
     most = stats.binom.isf(1e-6, 100, DELTA)
     assert said <= most < listed
 
@@ -213,11 +214,11 @@ def test_of_100_arms_the_best_is_rarely_out_and_some_tied_one_often() -> None:
     rng, best, some = np.random.default_rng(4), 0, 0
     for _ in range(60):
         params, (pairs, arms) = design.parameters(K, DELTA), design.blank(K)
-        near, beats = np.zeros_like(pairs), np.zeros(K * K)
+        near, told = np.zeros_like(pairs), np.zeros((HEADS + K, K))
         for _ in range(100):
             row = rng.normal(size=K)
             row[0] += 1e-6
-            wins.play(params, row, row, pairs, near, arms, beats)
+            wins.play(params, row, row, pairs, near, arms, told)
         out = arms[paired.OUT] > 0.0
         best, some = best + bool(out[0]), some + bool(out.any())
     most = stats.binom.isf(1e-6, 60, DELTA)

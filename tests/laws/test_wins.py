@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from truebest.designs import Wins
 from truebest.kernels import paired, wins
+from truebest.kernels.round_claims import HEADS
 from truebest.theory.ratios import Ratio, median_ratio, wins_needed
 
 
@@ -22,11 +23,12 @@ class Table:
     def __init__(self, K: int, delta: float = 0.1, tolerance: float = 0.0, **design: Any) -> None:
         made = Wins(**design)
         self.params, (self.pairs, self.arms) = made.parameters(K, delta, tolerance), made.blank(K)
-        self.near, self.beats = np.zeros_like(self.pairs), np.zeros(K * K)
+        self.near, self.told = np.zeros_like(self.pairs), np.zeros((HEADS + K, K))
+        self.beats = self.told[HEADS:]
 
     def play(self, row: Any) -> int:
         values = np.array(row, float)
-        return wins.play(self.params, values, values, self.pairs, self.near, self.arms, self.beats)
+        return wins.play(self.params, values, values, self.pairs, self.near, self.arms, self.told)
 
     def evidence(self, i: int) -> float:
         return paired.evidence(self.params, self.pairs, self.arms, i)

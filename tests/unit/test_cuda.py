@@ -77,6 +77,7 @@ for strategy in ("ebs-d", "lucb++", above(0.2)):
     assert found.cells[0].samples.max() > 3
 """,
     "models and rules": """
+PAIRS = truebest.BestArm(pairs=True)
 same("tas-d", (0.9, 0.2), 0.2, runs=3, rewards="bernoulli", stopping="tilt", max_samples=60)
 same("tas-d", (0.9, 0.2, 0.1), 0.2, runs=3, rewards="bernoulli", stopping="tilt", max_samples=60)
 same("ebs-d", (3.0, 1.0), 0.2, runs=3, rewards="poisson")
@@ -84,6 +85,8 @@ same("tas-c", (3.0, 1.0), 0.2, runs=3, rewards="exponential", stopping="kaufmann
 same("uniform", (2.0, 0.0), 0.2, runs=3, noise=[1.0, 0.5], sigma=[1.0, 0.5], stopping="gk16")
 same("uniform", (2.0, 0.0), 0.2, runs=3, model=truebest.Student(), stopping="student", max_samples=60)
 same("uniform", (0.9, 0.2), 0.2, runs=3, rewards="beta", noise=0.1, stopping="mixture", max_samples=60)
+same("uniform", (0.9, 0.2, 0.1), 0.2, runs=3, rewards="bernoulli", stopping="tilt", question=PAIRS)
+same("uniform", (3.0, 1.0, 0.5), [0.2, 0.1], runs=3, stopping="mixture", question=PAIRS)
 same("uniform", None, 0.2, runs=3, rewards=[[1.0, 2.0, 3.0], [0.0, 0.5]], tolerance=0.1)
 """,
     "cut off, far from 0": """
@@ -215,7 +218,7 @@ def test_what_is_known_beforehand_is_put_in() -> None:
     assert made(other, 3.0) == pytest.approx(2.0 * 1.9459101490553132)
     assert plain(other, 3.0) != made(other, 3.0)
     assert "RULE" not in made.__code__.co_names
-    rule, known = best.statistic.py_func, Known((("ELIMINATES", 0.0),))  # type: ignore[attr-defined]
+    rule, known = best.statistic.py_func, Known((("LIMITS", 0.0),))  # type: ignore[attr-defined]
     told = made_for(rule, known._replace(positive=("SHARE",)))
     assert "SHARE" not in told.__code__.co_names  # known to be above 0
     assert "SHARE" in made_for(rule, known).__code__.co_names

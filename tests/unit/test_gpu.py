@@ -40,6 +40,7 @@ CASES: dict[str, tuple[str, tuple[float, ...], dict[str, object]]] = {
     "scales": ("ebs-d", MU1, {"noise": 0.7, "sigma": [0.7, 0.7, 1.0, 0.7, 0.7], "stopping": "mixture"}),
     "counts": ("tas-d", (30.0, 28.0), {"rewards": "poisson"}),
     "student": ("tas-d", (2.0, 1.0, 0.0), {"model": truebest.Student(), "stopping": "student"}),
+    "by pairs": ("uniform", MU1, {"stopping": "tilt", "question": truebest.BestArm(pairs=True)}),
     "far from 0": ("tas-d", tuple(1e7 + mean for mean in MU1), {}),
 }
 

@@ -25,7 +25,9 @@ DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
     "_signature": (),
     "_text": (),
     "kernels": (),
+    "questions": ("kernels", "_door"),
     "theory": (
+        "questions",
         *("kernels", "_catalogue", "_door", "_files", "_former_name", "_html", "_page_style"),
         *("_records", "_signature", "_text"),
     ),

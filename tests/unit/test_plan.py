@@ -21,6 +21,7 @@ from truebest.designs import Rounds, Wins
 from truebest.kernels import paired as kernel
 from truebest.kernels import wins
 from truebest.kernels.random import open_stream, uniform
+from truebest.kernels.round_claims import HEADS
 from truebest.simulation.scores import POPULATION, make_items, model_correlation, spread_for
 
 Floats = npt.NDArray[np.float64]
@@ -99,7 +100,7 @@ def test_rounds_by_wins_are_those_of_a_literal_loop(options: dict[str, Any]) -> 
     for run in range(cell.runs):
         design, stream, left = Wins(None if again else 200), np.empty(2, np.uint64), list(range(200))
         params, (pairs, arms) = design.parameters(K, 0.05, options.get("tolerance", 0.0)), design.blank(K)
-        near, beats = np.zeros_like(pairs), np.zeros(K * K)
+        near, told = np.zeros_like(pairs), np.zeros((HEADS + K, K))
         answer = kernel.GO_ON
         open_stream(np.uint64(QUICK["seed"]), np.uint64(run), np.uint64(0), stream)
         for n in range(options.get("max_rounds", 50_000 if again else 200)):
@@ -107,7 +108,7 @@ def test_rounds_by_wins_are_those_of_a_literal_loop(options: dict[str, Any]) -> 
             item = j if again else left[j]
             if not again:
                 left[n], left[j] = left[j], left[n]
-            answer = wins.play(params, -TIMES[item], -TIMES[item], pairs, near, arms, beats)
+            answer = wins.play(params, -TIMES[item], -TIMES[item], pairs, near, arms, told)
             if answer != kernel.GO_ON:
                 break
         found.append((int(arms[kernel.ROUNDS].sum()), max(answer, -1)))

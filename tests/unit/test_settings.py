@@ -36,6 +36,7 @@ OTHER: dict[str, Any] = {
 
 ROUNDS: dict[str, Any] = {"bounds": (0, 1), "items": 20, "failures": "worst"}
 WINS: dict[str, Any] = {"compare": "wins", "direct": True}
+ASKED: dict[str, Any] = {"sigma": 2.0, "question": truebest.BestArm(pairs=True)}
 
 
 def stored(store: MemoryStore) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def test_every_setting_is_an_argument_of_create_and_the_other_way_round() -> Non
     arguments = {name for how in DECLARED.values() for name in how.arguments}
     assert arguments == {"arms", "delta"} | set(Given.__annotations__)
     assert arguments == set(inspect.signature(Experiment.create).parameters) - {"store", "name", "worker"}
-    assert set(OTHER) | set(ROUNDS) | set(WINS) | {"arms", "model"} == arguments
+    assert set(OTHER) | set(ROUNDS) | set(WINS) | set(ASKED) | {"arms", "model"} == arguments
 
 
 def test_a_new_experiment_has_the_documented_defaults() -> None:
@@ -69,7 +70,7 @@ def test_none_is_not_given() -> None:
         assert new_settings(ARMS, sigma=1.0, lease=never).lease is None
 
 
-@pytest.mark.parametrize("given", [{"sigma": 1.0}, {"bounds": (-1, 1)}, OTHER, ROUNDS, WINS])
+@pytest.mark.parametrize("given", [{"sigma": 1.0}, {"bounds": (-1, 1)}, OTHER, ROUNDS, WINS, ASKED])
 def test_what_is_stored_is_read_back(given: dict[str, Any]) -> None:
     """Through JSON, equal in every field; and its record is that of what was read."""
     made = new_settings(ARMS, **given)
@@ -223,7 +224,7 @@ def test_a_rule_is_stored_with_its_version(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_an_experiment_keeps_the_version_of_its_decisions() -> None:
-    """Versions 1, of truebest 0.1, to 3 are read; one that would be judged by unknown rules is refused."""
+    """Versions 1, of truebest 0.1, to 4 are read; one that would be judged by unknown rules is refused."""
     store = MemoryStore()
     record = new_settings(ARMS, sigma=1.0).to_record()
     assert record["decisions"] == 3
@@ -233,8 +234,8 @@ def test_an_experiment_keeps_the_version_of_its_decisions() -> None:
     assert (read.decisions, read.stopping) == (1, truebest.Mixture())
     assert read.are_of(old)
     assert not read.are_of(record)
-    for version in (0, 4, "2", None):
+    for version in (0, 5, "2", None):
         with pytest.raises(
-            StoreError, match=rf"version {version} of the rules, and this .* knows 1, 2 and 3; "
+            StoreError, match=rf"version {version} of the rules, and this .* knows 1, 2, 3 and 4; "
         ):
             read_settings({**record, "decisions": version})

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Protocol
 
+from ..questions import Question
 from ..theory.models import Model, Values
 from ..theory.stopping import StoppingRule
 
@@ -35,6 +36,10 @@ class Terms(Protocol):
     def failures(self) -> str | float: ...
     @property
     def direct(self) -> bool: ...
+    @property
+    def question(self) -> Question: ...
+    @property
+    def chosen(self) -> Any: ...
 
 
 class Design(ABC):

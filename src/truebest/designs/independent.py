@@ -8,6 +8,8 @@ from typing import Any
 
 from .._catalogue import FAMILY_RULE
 from ..errors import InvalidInputError
+from ..questions import Question
+from ..strategies import Strategy
 from ..theory.stopping import StoppingRule, find_rule
 from .base import WINS, Design, Terms
 
@@ -32,6 +34,7 @@ class Independent(Design):
     def complete(self, settings: Terms, given: Collection[str]) -> StoppingRule:
         """The stopping rule: the one that was given, or one that knows the model."""
         refuse_direct(settings)
+        refuse_unmeant(settings.question, settings.chosen.strategy)
         if settings.failures != self.failures:
             raise InvalidInputError(
                 f"failures={settings.failures!r} needs items=, on which all arms are compared; a failed pull "
@@ -44,11 +47,36 @@ class Independent(Design):
         elif "stopping" not in given and not rule.knows(model):
             rule = find_rule(FAMILY_RULE)
         rule.seen(model)  # refuses a model with which it cannot compute
+        refuse_question(settings.question, rule, settings.tolerance)
         return rule
 
     def assumes(self, settings: Terms) -> str:
         """For which values the promise holds."""
         return settings.model.words + " whose durations do not depend on them" * (settings.order == "arrival")
+
+
+def refuse_question(question: Question, rule: StoppingRule, tolerance: float) -> None:
+    """Refuse a question beside what it is not asked with."""
+    rule.asking(question)  # refuses a rule that cannot answer it
+    if question.by_claims and not question.by_means:
+        raise InvalidInputError(
+            f"{question} is asked of rounds in which only wins count, got independent samples; leave "
+            f"question out, or ask another one."
+        )
+    if question.by_claims and tolerance > 0.0:
+        raise InvalidInputError(
+            f"{question} knows no tolerance, got tolerance={tolerance:g}; leave one of them out."
+        )
+
+
+def refuse_unmeant(question: Question, strategy: Strategy | None) -> None:
+    """Refuse a strategy that looks for the best arm where something else is asked."""
+    if question.by_claims and not (strategy is not None and strategy.in_turn):
+        name = "one of your own" if strategy is None else repr(strategy.name)
+        raise InvalidInputError(
+            f"{question} is answered by sampling in turn the arms about which something is open, got the "
+            f"strategy {name}; choose 'uniform'."
+        )
 
 
 def refuse_direct(settings: Terms) -> None:

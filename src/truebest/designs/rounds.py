@@ -20,6 +20,7 @@ from .._former_name import FORMER_NAME
 from ..errors import InvalidInputError
 from ..kernels import paired
 from ..kernels._types import Indices
+from ..questions import BEST, Question
 from .base import WINS, Design, Terms
 from .independent import refuse_direct
 
@@ -96,6 +97,11 @@ class Rounds(Design):
                 f"{self.asked_by} compares all arms in the race in every round, by a rule of its own, got "
                 f"{extra[0]}= too; leave {extra[0]} out."
             )
+        if settings.question.by_claims:
+            raise InvalidInputError(
+                f"{settings.question} is asked of independent samples, got {self.asked_by} too; leave one of "
+                f"them out."
+            )
         if settings.order != "ask":
             raise InvalidInputError(
                 f"{self.asked_by} takes values in the order of rounds, got order='arrival'; leave order out."
@@ -137,14 +143,20 @@ class Rounds(Design):
         rivals = [np.delete(least, a).max() for a in range(least.size)]
         return frozenset(np.flatnonzero(most >= np.array(rivals) - tolerance - paired.EVEN).tolist())
 
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+        return BEST
+
     def share(self, num_arms: int, tolerance: float) -> float:
-        """The weight of the comparator: a declared tolerance rests on pairs, and two arms are a pair."""
-        return 0.0 if num_arms < 3 else 0.25 if tolerance > 0.0 else 0.75
+        """The weight of the comparator, which is a best arm's; claims and a tolerance rest on pairs."""
+        return 0.0 if num_arms < 3 or self.question.by_claims else 0.25 if tolerance > 0.0 else 0.75
 
     def parameters(self, num_arms: int, delta: float, tolerance: float = 0.0) -> Array:
         """What the kernels are told; the tolerance for values in [0, 1].
 
-        A wrong statement about the best of means needs one of K - 1 fixed pairs.
+        A wrong statement about the best of means needs one of K - 1 fixed pairs; about anything else, one of
+        as many as the question says.
         Raises  InvalidInputError for too many arms
         """
         if num_arms > MOST_ARMS:
@@ -158,6 +170,10 @@ class Rounds(Design):
         params[paired.PAIR_LEVEL] = math.log((num_arms - 1.0) / (1.0 - share)) - math.log(delta)
         params[paired.SHARE], params[paired.TOLERANCE] = share, tolerance
         params[paired.ITEMS] = math.inf if self.items is None else self.items
+        if self.question.by_claims:
+            params[paired.QUESTION : paired.PARAMS] = self.question.told(1.0)
+            level = math.log(self.question.false_claims(num_arms)) - math.log(delta)
+            params[paired.LEVEL] = params[paired.PAIR_LEVEL] = level
         self._leave_out_bets(params)
         return params
 

@@ -13,6 +13,7 @@ from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import paired
+from ..questions import BEST, Question, Winner
 from ..theory.models import Values
 from .base import WINS, Terms
 from .rounds import Rounds
@@ -123,22 +124,18 @@ class Wins(Rounds):
         loses = (behind > ahead) & ~np.eye(len(ahead), dtype=bool)  # row b: on most items, against whom
         return frozenset(np.flatnonzero(~loses.any(axis=1)).tolist())
 
-    def share(self, num_arms: int, tolerance: float) -> float:
-        """The weight of the comparator: it is a best arm's, and there may be none."""
-        return 0.0 if self.direct else super().share(num_arms, tolerance)
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+        return Winner() if self.direct else BEST
 
     def parameters(self, num_arms: int, delta: float, tolerance: float = 0.0) -> Array:
         """What the kernels are told; the tolerance as a part of the best.
 
-        A wrong statement about who wins against all needs one of K fixed pairs.
         Raises  InvalidInputError for too many arms
         """
         params = super().parameters(num_arms, delta, tolerance)
         params[paired.WINS], params[paired.TOLERANCE] = 1.0, 0.0
         params[paired.RATIO] = 1.0 + tolerance if tolerance > 0.0 else 0.0
         params[paired.ROUNDING] = ROUNDED
-        if self.direct:
-            params[paired.DIRECT] = 1.0
-            params[paired.LEVEL] = params[paired.PAIR_LEVEL] = math.log(num_arms) - math.log(delta)
-            self._leave_out_bets(params)
         return params

@@ -55,6 +55,7 @@ def _as_given(settings: Settings) -> dict[str, Any]:
         "model": settings.values if isinstance(settings.values, Model) else None,
         "about": None if about is None else dict(zip(settings.arms, about, strict=True)),
         "control": settings.control,
+        "question": settings.question,
     }
 
 

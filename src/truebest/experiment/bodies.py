@@ -20,6 +20,8 @@ from ..kernels._types import Array, Flags, Indices
 from ..kernels.exact import FARTHEST, round_offset
 from ..kernels.layout import (
     ALARM,
+    HEADS,
+    LABELS,
     LEVEL,
     LOST,
     MEANS,
@@ -56,6 +58,8 @@ class Bodies:
         assert settings.stopping is not None
         chosen = settings.chosen
         self.rule = settings.stopping.applied(K, settings.tolerance, chosen.stops_itself, chosen.open_only)
+        if settings.question.by_claims:
+            self.rule = settings.stopping.asking(settings.question)
         self.model = self.rule.seen(settings.model)
         self.clear()
         self._far = _FAR * self.model.finest / self.model.unit
@@ -152,7 +156,7 @@ class Bodies:
     def _centre(self) -> None:
         for arm in range(len(self.settings.arms)):
             families.centre(self.params, self.steering, arm)
-            if not self.evidence[OUT, arm]:
+            if self.rule.question is not None or not self.evidence[OUT, arm]:
                 families.centre(self.params, self.evidence, arm)
             if self.params[SHARE] > 0.0:
                 comparator.centre_comparator(self.params, self.evidence, arm)
@@ -190,7 +194,7 @@ class Bodies:
         seen[OUT], seen[SETTLED] = self.evidence[OUT], self.evidence[SETTLED]
         if self.left < seen.shape[1]:
             seen[MEANS, seen[OUT] > 0.0] = -np.inf
-        return seen
+        return seen if self.rule.question is None else np.vstack([seen, self.evidence[seen.shape[0] :]])
 
     def whole(self) -> Array:
         """The evidence as if no arm were ruled out, without comparators: for what is shown."""
@@ -198,12 +202,17 @@ class Bodies:
         for arm in np.flatnonzero(whole[OUT]).tolist():
             families.centre(self.params, whole, arm)
         whole[OUT], whole[SETTLED] = 0.0, 0.0
-        return whole
+        return whole if self.rule.question is None else np.vstack([whole, self.nothing_proven()])
+
+    def nothing_proven(self) -> Array:
+        """The rows of a question before the first sample."""
+        return self.rule.blank(self.model, self.evidence.shape[1])[self.steering.shape[0] :]
 
     def clear(self) -> None:
         """Forget all values; the offset stays."""
         K = len(self.settings.arms)
-        self.steering = self.rule.applied(2).blank(self.model, K)
+        assert self.settings.stopping is not None
+        self.steering = self.settings.stopping.applied(2).blank(self.model, K)
         self.evidence = self.rule.blank(self.model, K)
 
     def refutes(self) -> bool:
@@ -222,7 +231,16 @@ class Bodies:
     def standing(self) -> tuple[int, int]:
         """The arm that leads, -1 for none, and how many results the rule has seen."""
         samples = int(self.evidence[PULLS].sum())
+        if self.rule.question is not None and self.evidence[PULLS].all():
+            return self.rule.question.named(self.labels), samples
         return tracking.leading_arm(self.evidence) if samples else -1, samples
+
+    @property
+    def labels(self) -> list[float]:
+        """What would be answered now, per arm, where a question is asked."""
+        K = self.evidence.shape[1]
+        labels: list[float] = self.evidence[LABELS - HEADS - K].tolist()
+        return labels
 
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees, as it is kept with a decision; means in the user's own units.
@@ -247,6 +265,7 @@ class Bodies:
             upper=tuple((unit * upper).tolist()),
             ruled_out=tuple(RuledOut(int(n)) if n else None for n in self.evidence[OUT]),
             deviations=self.deviations(),
+            labels=() if self.rule.question is None else tuple(map(int, self.labels)),
         )
 
     def leads(self, arm: int) -> tuple[list[float], list[float]]:

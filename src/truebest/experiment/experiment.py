@@ -93,6 +93,8 @@ class Experiment(Shown):
                   no bounds are needed. Best is who wins against each other arm in more than half of the
                   rounds that are not ties; a tolerance of 0.05 lets it be 1.05 times the best value
         direct    with wins: also find out whether any arm is best at all, where preferences may be circular
+        question  what is asked; default which arm is best, truebest.BestArm(). BestArm(pairs=True) compares
+                  pairs of arms alone, sampling in turn those that are not ruled out
         seed      the same seed and results give the same asks; default a new seed
         lease     seconds after which an unanswered pull is issued again, None or inf for never; default 3600;
                   an existing experiment keeps its own

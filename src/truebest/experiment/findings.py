@@ -35,6 +35,7 @@ class Findings:
     wins        where only wins count, how often the leader has won and lost against each arm
     beaten      where there may be no winner: per arm, the one that has beaten it first, None for an unbeaten
                 one; the arm of a decision is -1 if there is no winner
+    labels      where a question is answered by claims: per arm, what is answered, see `kernels.questions`
     """
 
     arm: int
@@ -50,6 +51,7 @@ class Findings:
     tied: tuple[int, ...] = ()
     wins: tuple[tuple[int, int], ...] = ()
     beaten: tuple[int | None, ...] = ()
+    labels: tuple[int, ...] = ()
 
     @property
     def samples(self) -> int:
@@ -80,6 +82,7 @@ class Findings:
             **({"tied": list(self.tied)} if self.tied else {}),
             **({"wins": list(map(list, self.wins))} if self.wins else {}),
             **({"beaten": list(self.beaten)} if self.beaten else {}),
+            **({"labels": list(self.labels)} if self.labels else {}),
         }
 
     @classmethod
@@ -99,6 +102,7 @@ class Findings:
             tied=tuple(record.get("tied", ())),
             wins=tuple((won, lost) for won, lost in record.get("wins", ())),
             beaten=tuple(record.get("beaten", ())),
+            labels=tuple(record.get("labels", ())),
         )
         if record["samples"] != found.samples:
             raise ValueError(f"{record['samples']} samples, and {found.samples} pulls")
@@ -131,7 +135,10 @@ def _agree(found: Findings, said: Findings, unit: float) -> bool:
     if any(one is not None for one in said.deviations):  # not in those of 0.1
         names.append("deviations")
     return (
-        all(getattr(found, name) == getattr(said, name) for name in ("rounds", "tied", "wins", "beaten"))
+        all(
+            getattr(found, name) == getattr(said, name)
+            for name in ("rounds", "tied", "wins", "beaten", "labels")
+        )
         and (found.ruled_out == said.ruled_out or not any(found.ruled_out + said.ruled_out))
         and all(_alike(getattr(found, name), getattr(said, name), unit) for name in names)
         and _alike((found.statistic, found.threshold), (said.statistic, said.threshold), 1.0)

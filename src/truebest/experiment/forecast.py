@@ -15,7 +15,7 @@ import numpy as np
 from .._door import Array
 from .._text import rough
 from ..kernels import best, rules
-from ..kernels.layout import MEANS, OUT, PULLS, SETTLED
+from ..kernels.layout import MEANS, OUT, PULLS, SETTLED, own_rows
 from ..kernels.noiseless import FOREVER, run_on
 from ..kernels.tracking import TIE
 from ..strategies import Strategy
@@ -166,10 +166,11 @@ def _pace(strategy: Strategy, num_arms: int) -> tuple[int, float, int]:
 
 def _grow(bodies: Bodies, seen: Array, pulls: Array, shares: Array) -> Array | None:
     """pulls + s shares for the smallest s at which the rule decides on these means; None beyond FOREVER."""
-    later = seen.copy()
+    later, values = seen.copy(), own_rows(bodies.unordered, seen)
 
     def decides(size: float) -> bool:
         later[_RULED] = seen[_RULED]
+        later[values:] = seen[values:]
         for arm, more in enumerate(pulls + size * shares):
             rules.grow(bodies.unordered, later, arm, more)
         return best.stops(bodies.unordered, later, 0.0)

@@ -16,9 +16,10 @@ from functools import cached_property
 from typing import Any, TypedDict, Unpack
 
 from .. import _door
-from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY
+from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, IN_TURN
 from ..designs import COMPARED, MEANS, Design, Wins, kind_of
 from ..errors import InvalidInputError, StoreError, TruebestError
+from ..questions import BEST, Question, find_question, question_record, recall_question
 from ..strategies import Strategy
 from ..theory.models import Model, Values
 from ..theory.stopping import StoppingRule
@@ -53,7 +54,8 @@ from .items import ItemSet, check_items, items_record, recall_items
 from .setting import REQUIRED, Setting, setting
 
 DECISIONS = 3  # raised whenever the same results would be judged otherwise than before
-READ = (1, 2, 3)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
+ASKING = 4  # as 3, where another question is asked: those that know of none must not judge it
+READ = (1, 2, 3, 4)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
 
 
 class Shared(TypedDict, total=False):
@@ -74,6 +76,7 @@ class Shared(TypedDict, total=False):
     failures: str | float | None
     compare: str | None
     direct: bool | None
+    question: Question | None
     about: Mapping[str, str] | None
     control: str | None
 
@@ -116,6 +119,7 @@ class Settings:
     failures     in rounds, what counts in the place of a value that an arm does not give
     compare      "means", or "wins" if only who was better counts in each round
     direct       with wins, whether it may be found that no arm wins against all others
+    question     what is asked, if not which arm is best
     seed         of the pulls' seeds, of the order of items and of the strategy's own draws
     alarm        whether values that vary more than sigma allows suspend, where the model has a sigma
     lease        seconds until an unanswered pull is issued again, None for never
@@ -192,6 +196,16 @@ class Settings:
     )
     direct: bool = field(
         metadata=setting("direct", check=check_direct, default=False, older={"direct": False})
+    )
+    question: Question = field(
+        metadata=setting(
+            "question",
+            check=find_question,
+            default=BEST,
+            write=question_record,
+            read=recall_question,
+            older={"question": None},
+        )
     )
     seed: int = field(metadata=setting("seed", check=check_seed, default=lambda: secrets.randbits(53)))
     alarm: bool = field(metadata=setting(check=bool, default=True, keys=("alarm",), older={"alarm": False}))
@@ -280,7 +294,10 @@ class Request:
             values = [said.get(argument) for argument in how.arguments]
             if any(value is not None for value in values) or (how.nullable and name in said):
                 kept[name] = how.take(values, names)
-        return cls(kept, kind_of(kept).usual(kept))
+        follows = kind_of(kept).usual(kept)
+        if kept.get("question", BEST).by_claims:
+            follows = {"chosen": choose_strategy(IN_TURN), **follows}
+        return cls(kept, follows)
 
     @property
     def enough(self) -> bool:
@@ -294,7 +311,9 @@ class Request:
         rest = {name: how for name, how in DECLARED.items() if name not in kept}
         made = Settings(**kept, **{name: how.usual(kept["arms"]) for name, how in rest.items()})
         rule = made.design.complete(made, self.kept)
-        return replace(made, stopping=rule, chosen=made.chosen if made.design.steered else IN_ROUNDS)
+        chosen = made.chosen if made.design.steered else IN_ROUNDS
+        version = ASKING if made.question.by_claims else made.decisions
+        return replace(made, stopping=rule, chosen=chosen, decisions=version)
 
     def resumed(self, name: str, record: dict[str, Any]) -> Settings:
         """The settings of the stored experiment of that name; given ones that differ are refused."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..designs.rounds import shuffled
 from ..designs.wins import LOSS, Wins
-from ..kernels import paired, wins
+from ..kernels import paired, round_claims, wins
 from ..kernels._types import Array
 from .findings import Findings
 from .rounds import RoundsState
@@ -25,7 +25,7 @@ class WinsState(RoundsState):
     """See the module.
 
     near   the evidence within the tolerance, in the layout of `pairs`; zeros without a tolerance
-    beats  after how many rounds an arm has beaten another one, where there may be no winner
+    told   who has beaten whom after how many rounds, where there may be no winner, see `kernels.round_claims`
     """
 
     design: Wins
@@ -37,7 +37,8 @@ class WinsState(RoundsState):
 
     def _clear(self) -> None:
         super()._clear()
-        self.near, self.beats = np.zeros_like(self.pairs), np.zeros(len(self.settings.arms) ** 2)
+        K = len(self.settings.arms)
+        self.near, self.told = np.zeros_like(self.pairs), np.zeros((round_claims.HEADS + K, K))
 
     def _new_totals(self) -> None:
         """Values are not added up."""
@@ -45,7 +46,7 @@ class WinsState(RoundsState):
     def copy(self) -> Self:
         """The same state, which may go its own way."""
         twin = super().copy()
-        twin.near, twin.beats = self.near.copy(), self.beats.copy()
+        twin.near, twin.told = self.near.copy(), self.told.copy()
         return twin
 
     def _scored(self) -> float | None:
@@ -66,15 +67,15 @@ class WinsState(RoundsState):
         return low, high
 
     def _play(self, row: dict[int, float | None]) -> int:
-        own = (self.pairs, self.near, self.arms, self.beats)
+        own = (self.pairs, self.near, self.arms, self.told)
         return wins.play(self.params, *self._mapped(row), *own)
 
     def _verdict(self) -> int:
-        return wins.verdict(self.params, self.pairs, self.near, self.arms, self.beats)
+        return wins.verdict(self.params, self.pairs, self.near, self.arms, self.told)
 
     def _leading(self) -> int:
         if self.design.direct:
-            return wins.foremost(self.pairs, self.arms, self.beats)
+            return wins.foremost(self.pairs, self.arms, self.told)
         return super()._leading()
 
     @property
@@ -91,8 +92,15 @@ class WinsState(RoundsState):
 
     def _beaten_by(self, arm: int) -> int | None:
         """The arm that has beaten another one first."""
-        rounds = self.beats.reshape(self.arms.shape[1], -1)[:, arm]
+        rounds = self.beats[:, arm]
         return int(np.argmin(np.where(rounds > 0.0, rounds, math.inf))) if rounds.any() else None
+
+    @property
+    def beats(self) -> Array:
+        """After how many rounds an arm, row b, has beaten another one; 0 before."""
+        beats: Array = self.told[round_claims.HEADS :].copy()
+        np.fill_diagonal(beats, 0.0)
+        return beats
 
     def _progress(self, leader: int, race: list[int]) -> tuple[float | None, float | None]:
         others = [i for i in race if i != leader]
@@ -112,11 +120,14 @@ class WinsState(RoundsState):
     def to_dict(self) -> dict[str, Any]:
         """What the design keeps, as JSON can hold it."""
         near = [row.tolist() if row.any() else None for row in self.near]
-        return {**super().to_dict(), "near": near, "beats": self.beats.tolist()}
+        return {**super().to_dict(), "near": near, "beats": self.beats.ravel().tolist()}
 
     def restore(self, data: dict[str, Any]) -> None:
         """What `to_dict` gave, bit for bit."""
         super().restore(data)
         for row, kept in zip(self.near, data["near"], strict=True):
             row[:] = 0.0 if kept is None else kept
-        self.beats[:] = data["beats"]
+        K, proven = len(self.settings.arms), self.told[round_claims.HEADS :]
+        proven[:] = np.reshape(data["beats"], (K, K))
+        first = np.where(proven > 0.0, proven, math.inf).min(axis=0)
+        np.fill_diagonal(proven, np.where(first < math.inf, first, 0.0))

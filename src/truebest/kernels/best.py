@@ -1,6 +1,7 @@
-"""Is there a best arm? The leader is compared with each other arm, or every arm with whatever leads it.
+"""Which arm is best? The leader is compared with each other arm, or every arm with whatever leads it.
 
-The rule says what a pair's evidence is (`rules`); here it is asked which arm is decided upon, and when.
+The rule says what a pair's evidence is (`rules`); here it is asked when to stop. Any other question is
+answered by what is proven of pairs, see `claims`.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ import math
 
 from ._jit import kernel
 from ._types import Array, Indices
+from .claims import is_due, judge
+from .claims import statistic as least_evidence
 from .families import exceeds
 from .layout import (
     DECIDES,
-    ELIMINATES,
     LEVEL,
+    LIMITS,
     OUT,
     PENALTY,
     PULLS,
+    QUESTION,
     RULE,
     SHARE,
     TOLERANCE,
@@ -34,20 +38,22 @@ from .tracking import leading_arm, least_pulled
 @kernel("b1(const(f8[::1]))")
 def asks_all(params: Array) -> bool:
     """Whether `may_stop` is sufficient by itself, and the statistic is not shown: then it is not needed."""
-    return bool(params[RULE] == STUDENT and params[DECIDES] != 0.0)
+    return bool((params[RULE] == STUDENT and params[DECIDES] != 0.0) or params[QUESTION] != 0.0)
 
 
 @kernel("Tuple((f8, i8))(const(f8[::1]), const(f8[:, ::1]))")
 def statistic(params: Array, state: Array) -> tuple[float, int]:
     """The smallest pair statistic of the leader, or of "a is the best" for another arm; and the leader."""
     b = leading_arm(state)
+    if params[QUESTION] != 0.0:
+        return least_evidence(params, state), b
     least = math.inf
     for a in range(state.shape[1]):
         if a != b and params[SHARE] > 0.0:
             least = min(least, standing(params, state, a))
         elif a != b and state[OUT, a] == 0.0:
             least = min(least, pair_statistic(params, state, b, a))
-        elif a != b and params[ELIMINATES] != 0.0:
+        elif a != b and params[LIMITS] != 0.0:
             least = min(least, settled_with(params, state, a))
     return least, b
 
@@ -60,9 +66,11 @@ def searches_exceed(params: Array, state: Array, b: int, bound: float, t: float,
 
     ahead  go only as far as no search is needed, and tell whether one may be; the next call goes on there
     """
+    if params[QUESTION] != 0.0:
+        return ahead and is_due(state, t)
     if params[SHARE] > 0.0:
         return eliminate(params, state, t, ahead)
-    if params[ELIMINATES] != 0.0:
+    if params[LIMITS] != 0.0:
         return ahead or settle(params, state, b, bound, t, -1)
     spaced = t > 0.0 and params[TUNING] > 0.0
     if spaced and t < state[PENALTY, 0]:
@@ -95,9 +103,11 @@ def may_stop(params: Array, state: Array, b: int, bound: float, t: float, last: 
     keeps rounding from ruling out what `statistic` admits. TILT and STUDENT need not be asked after every
     sample, and their condition is sufficient, too. `last` is the arm of the last sample, -1 if any may be.
     """
+    if params[QUESTION] != 0.0:
+        return judge(params, state, t, last)
     if params[RULE] == TILT or params[RULE] == STUDENT:
         return searches_exceed(params, state, b, bound, t, False)
-    if params[ELIMINATES] != 0.0:
+    if params[LIMITS] != 0.0:
         return settle(params, state, b, bound, t, last)
     v_b = counted(params, state[PULLS, b])
     at_least = (1.0 - 1e-12) * (bound + state[PENALTY, b])
@@ -128,6 +138,8 @@ def stops_after(params: Array, state: Array, t: float, last: int) -> bool:
     pulls, b = state[PULLS], leading_arm(state)
     if pulls[least_pulled(pulls)] == 0.0 or not may_stop(params, state, b, params[LEVEL], t, last):
         return False
+    if params[QUESTION] != 0.0:
+        return True
     z, beta = verdict(params, state)
     return z > beta
 

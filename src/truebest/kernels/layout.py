@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ._jit import kernel
+from ._types import Array
 
 # Rows of state. The first three are what a strategy is told of; rows of a rule's own follow the last.
 PULLS = 0  # how many values each arm has
@@ -24,6 +25,9 @@ OUT = 6  # 0 for an arm in the race; for one that the rule has ruled out, after 
 PENALTY = 7  # what the stopping rule charges for the arm's pulls; for TILT, first, when it looks again
 SETTLED = 8  # 0 for an open arm; for one that the rule has settled, for good or for now, its statistic then
 ROWS = 9
+NEXT, OPEN, KNOWN, LABELS, HEADS = range(
+    5
+)  # rows behind the rule's own, where a question is asked: see `claims`
 
 # Places in params; the strategy's own numbers follow the last.
 DELTA = 0  # the accepted probability of a wrong answer
@@ -40,9 +44,10 @@ ALARM = 11  # 1 where they may refute sigma, see `alarm`
 SHARE = 12  # for TILT: the weight of comparators, 0 where arms are compared in pairs
 PAIR_LEVEL = 13  # what a pair must exceed for its interval to lie above 0; LEVEL but where SHARE is positive
 GATE = 14  # for TILT: by how many nats a leader must be ahead for its values to count, see `comparator`
-ELIMINATES = 15  # 1 where arms are ruled out before the end: by comparators, or pair by pair
+LIMITS = 15  # 1 where the evidence says which arms may be sampled: arms are ruled out, or rest
 DECIDES = 16  # 1 where nobody is shown with which statistic an arm was ruled out: in simulations
-OWN = 17
+QUESTION, NUMBER, MARGIN = 17, 18, 19  # what is asked, see `questions`; 0 for the best arm in the rule's way
+OWN = 20
 
 Select = Callable[..., int]
 SELECT = "i8(f8, i8, i8, const(f8[:, ::1]), const(f8[::1]), f8[:, ::1], u8[::1])"  # of a strategy's kernel
@@ -54,3 +59,10 @@ def arm_of(action: int, num_arms: int) -> int:
     if action < 0:
         return ~action
     return action - num_arms if action >= num_arms else action
+
+
+@kernel("i8(const(f8[::1]), const(f8[:, ::1]))")
+def own_rows(params: Array, state: Array) -> int:
+    """The first row that is not about values: where a question is asked, its rows are the last ones."""
+    rows, K = state.shape
+    return int(rows if params[QUESTION] == 0.0 else rows - K - HEADS)

@@ -17,7 +17,7 @@ Arm i is tested for being the best: against every other arm, and against its *co
 arm in the race that was ahead of it the most before that round. It is out for ever when the average of both,
 with the weight SHARE on the comparator, exceeds 1/δ; the last arm is declared. Proofs are in docs/proofs.md.
 
-    params   LEVEL .. DIRECT below
+    params   LEVEL .. MARGIN below
     pairs    (PAIR_ROWS, K K): column b K + i for b against i
     arms     (ARM_ROWS, K): how long an arm was in the race, and its comparator
 
@@ -37,10 +37,12 @@ from .rules.tilt import EPSILON, NODES, SCALES, multiply, summed
 
 # Parameters: log(1/δ); the level of one pair; the comparator's weight; the tolerance as a part of the
 # distance of the bounds; how many items there are, inf for unlimited ones. Then, where only wins count (see
-# `wins`): 1; the factor within which values are near, 0 for none; whether there may be no winner; and by what
-# part of itself a value may miss the factor and count as equal to it, as 1.07 * 100 is above 107. Then how
-# many bets grow, the largest ones, 0 where all stay as they are; and the logarithm of their weight in PRIOR.
-LEVEL, PAIR_LEVEL, SHARE, TOLERANCE, ITEMS, WINS, RATIO, DIRECT, ROUNDING, GROWING, KEPT, PARAMS = range(12)
+# `wins`): 1; the factor within which values are near, 0 for none; and by what part of itself a value may miss
+# the factor and count as equal to it, as 1.07 * 100 is above 107. Then how many bets grow, the largest ones,
+# 0 where all stay as they are; and the logarithm of their weight in PRIOR. Last, what is asked, see
+# `questions`; 0 for the best arm in the way that is described above.
+LEVEL, PAIR_LEVEL, SHARE, TOLERANCE, ITEMS, WINS, RATIO, ROUNDING, GROWING, KEPT = range(10)
+QUESTION, NUMBER, MARGIN, PARAMS = range(10, 14)
 
 # The rows of bets: how often D was 1, and -1; the logarithms of products of all other factors that have
 # become large, and NODES rows further these products (see `tilt.multiply`). Then, of a pair: the sum of D,

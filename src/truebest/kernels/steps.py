@@ -14,13 +14,15 @@ import numpy as np
 from ._jit import kernel, named
 from ._types import Array, Indices
 from .best import asks_all, may_stop, statistic
+from .claims import answers_rightly
 from .decision import take
-from .layout import PULLS, SELECT, SHARE, Select, arm_of
+from .layout import PULLS, QUESTION, SELECT, SHARE, Select, arm_of
 from .random import Words, open_stream, pull
 from .rules.likelihood import growth
 from .tracking import allowed, leading_arm, out_since
 
 GOING, STOPPED, CUT_OFF, BAD_ACTION = 0, 1, 2, 3
+RIGHT, WRONG = 0, 1  # what is written down in the place of an arm, where a question is asked
 
 
 @named("b1, const(f8[::1]), f8, const(f8[::1])")
@@ -39,13 +41,14 @@ class Task(NamedTuple):
     params: Array
 
 
-@named("u8, i8, const(f8[:, ::1]), const(f8[::1]), const(f8[:, ::1])")
+@named("u8, i8, const(f8[:, ::1]), const(f8[::1]), const(f8[:, ::1]), const(f8[::1])")
 class Source(NamedTuple):
     """What runs begin with and draw from.
 
     seed                  of all random numbers, with the number of a run
     family, nature, pool  what rewards are, see `random.pull`
     blank                 a state without pulls
+    truth                 (K,) the means, in units, by which the answer to a question is right
     """
 
     seed: np.uint64
@@ -53,6 +56,7 @@ class Source(NamedTuple):
     nature: Array
     pool: Array
     blank: Array
+    truth: Array
 
 
 @named("f8[:, ::1], f8[:, ::1], u8[:, ::1], i8[::1], i8[::1], f8[:, ::1]")
@@ -98,7 +102,7 @@ class Now(NamedTuple):
 class Choice(NamedTuple):
     """What was decided: status, level, bound and action of the next `Now`.
 
-    arm  what those levels recommend which end now
+    arm  what those levels recommend which end now; the leader where a question is asked
     """
 
     status: int
@@ -175,6 +179,9 @@ def step(select: Select, task: Task, source: Source, room: Room, now: Now) -> No
     """`decide`, note which levels end, and pull the arm that was chosen if the run continues."""
     state, streams, K, t = room.state, room.streams, room.state.shape[1], now.t
     status, action, arm, level, bound = decide(select, task, state, room.memory, streams[K], now)
+    params = task.params
+    if params[QUESTION] != 0.0 and (level > now.level or status == CUT_OFF):
+        arm = RIGHT if answers_rightly(params, state, source.truth) else WRONG
     if level > now.level:
         note_end(room, t, arm, now.level, level)
     a = arm_of(action, K)

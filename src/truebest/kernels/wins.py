@@ -5,15 +5,16 @@ with it. Values need neither bounds nor moments. *Best* is an arm w that wins ag
 than half of the rounds that are not ties. There need not be one: preferences may go round in a circle.
 
     race     assumes that there is one: arms are ruled out as in `paired`, with a comparator
-    direct   assumes nothing: b beats i, for good, when the evidence of the pair exceeds log(K/δ); an arm that
-             has beaten all others is declared, and where every arm is beaten there is no winner. An arm is
-             measured as long as it is unbeaten, or some unbeaten arm has not beaten it
+    direct   assumes nothing, and asks for the winner (`questions.WINNER`): b beats i, for good, when the
+             evidence of the pair exceeds log(K/δ); an arm that has beaten all others is declared, and where
+             every arm is beaten there is no winner. An arm is measured as long as it is unbeaten, or some
+             unbeaten arm has not beaten it
 
 A tolerance is a factor: `near` has, in the layout of pairs, the evidence for "b is better than i, or within
 the factor of it". The arm ahead is declared when that exceeds the level of a pair against every arm in the
 race; what is common to the values of a round may then drift as a factor alone. Proofs are in docs/proofs.md.
 
-    beats    (K K,): after how many rounds b has beaten i, at b K + i; 0 before
+    told     see `round_claims`: after how many rounds b has beaten i, 0 before
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ import math
 from ._jit import kernel
 from ._types import Array
 from .paired import (
-    DIRECT,
     EVEN,
     GO_ON,
     ITEMS,
     NO_WINNER,
     OUT,
     PAIR_LEVEL,
+    QUESTION,
     RATIO,
     ROUNDING,
     UNDECIDED,
@@ -42,6 +43,8 @@ from .paired import (
     take_pair,
     take_round,
 )
+from .questions import ASKED, BEATEN, has_won, is_answered
+from .round_claims import HEADS, LABELS, judge
 
 
 @kernel("f8(const(f8[::1]), const(f8[::1]), const(f8[::1]), i8, i8)")
@@ -64,72 +67,46 @@ def take_near(params: Array, low: Array, high: Array, near: Array, arms: Array) 
                 take_pair(params, near, b * K + i, near_difference(params, low, high, b, i), left)
 
 
-@kernel("b1(const(f8[::1]), i8, i8)")
-def is_beaten(beats: Array, K: int, i: int) -> bool:
-    """Whether some arm has beaten arm i."""
-    most = 0.0
-    for b in range(K):
-        most = max(most, beats[b * K + i])
-    return most > 0.0
-
-
-@kernel("void(const(f8[::1]), const(f8[:, ::1]), f8[:, ::1], f8[::1])", apart=True)
-def settle(params: Array, pairs: Array, arms: Array, beats: Array) -> None:
-    """Note who beats whom, and leave out the arms of which nothing more need be known."""
-    K, n = arms.shape[1], rounds_taken(arms)
-    for b in range(K):
-        for i in range(K):
-            if b == i or arms[OUT, b] > 0.0 or arms[OUT, i] > 0.0 or beats[b * K + i] > 0.0:
-                continue
-            # Without a limit to the items, there is no evidence for an arm that is behind.
-            behind = params[ITEMS] == math.inf and lead(pairs, arms, b, i) <= 0.0
-            if not behind and pair_evidence(params, pairs, arms, b, i, 0.0) > params[PAIR_LEVEL]:
-                beats[b * K + i] = n
-    for i in range(K):
-        needed = not is_beaten(beats, K, i)
-        for b in range(K):
-            needed = needed or (b != i and not is_beaten(beats, K, b) and beats[b * K + i] == 0.0)
-        if not needed and arms[OUT, i] <= 0.0:
-            arms[OUT, i] = n
-
-
-@kernel("i8(const(f8[:, ::1]), const(f8[:, ::1]), const(f8[::1]))")
-def foremost(pairs: Array, arms: Array, beats: Array) -> int:
+@kernel("i8(const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]))")
+def foremost(pairs: Array, arms: Array, told: Array) -> int:
     """The unbeaten arm whose worst lead over those that it has not beaten is largest; -1 for none."""
-    K, best, found = arms.shape[1], -math.inf, -1
+    K, best, found, proven = arms.shape[1], -math.inf, -1, told[HEADS:]
     for b in range(K):
-        if is_beaten(beats, K, b):
+        if proven[b, b] > 0.0:
             continue
         worst = math.inf
         for i in range(K):
-            if i != b and beats[b * K + i] == 0.0:
+            if i != b and proven[b, i] == 0.0:
                 worst = min(worst, lead(pairs, arms, b, i))
         if worst > best:
             best, found = worst, b
     return found
 
 
-@kernel("i8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[::1]))")
-def direct_verdict(params: Array, pairs: Array, arms: Array, beats: Array) -> int:
+@kernel("i8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]))")
+def direct_verdict(params: Array, pairs: Array, arms: Array, told: Array) -> int:
     """The arm that has beaten all others, or NO_WINNER; when the items are used up, what their sums say."""
-    K, items = arms.shape[1], params[ITEMS]
-    used_up, hopeful = rounds_taken(arms) >= items, False
-    for b in range(K):
-        if is_beaten(beats, K, b):
-            continue
-        beaten, ahead, behind = True, True, False
-        for i in range(K):
-            if i == b or beats[b * K + i] > 0.0:
-                continue
-            beaten = False
-            ahead = ahead and lead(pairs, arms, b, i) >= -EVEN * items
-            behind = behind or lead(pairs, arms, i, b) > EVEN * items
-        if beaten or (used_up and ahead):
-            return b
-        hopeful = hopeful or not (used_up and behind)  # values that are missing leave it open
-    if not hopeful:
+    K, items, labels, proven = arms.shape[1], params[ITEMS], told[LABELS], told[HEADS:]
+    if is_answered(params[QUESTION : QUESTION + ASKED], proven, labels):
+        for b in range(K):
+            if has_won(proven, b):
+                return b
         return NO_WINNER
-    return UNDECIDED if used_up else GO_ON
+    if rounds_taken(arms) < items:
+        return GO_ON
+    hopeful = False
+    for b in range(K):
+        if labels[b] == BEATEN:
+            continue
+        ahead, behind = True, False
+        for i in range(K):
+            if i != b and proven[b, i] == 0.0:
+                ahead = ahead and lead(pairs, arms, b, i) >= -EVEN * items
+                behind = behind or lead(pairs, arms, i, b) > EVEN * items
+        if ahead:
+            return b
+        hopeful = hopeful or not behind  # values that are missing leave it open
+    return UNDECIDED if hopeful else NO_WINNER
 
 
 @kernel("i8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]))")
@@ -152,27 +129,27 @@ def near_verdict(params: Array, pairs: Array, near: Array, arms: Array) -> int:
     return b
 
 
-@kernel("i8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[::1]))")
-def verdict(params: Array, pairs: Array, near: Array, arms: Array, beats: Array) -> int:
+@kernel("i8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]))")
+def verdict(params: Array, pairs: Array, near: Array, arms: Array, told: Array) -> int:
     """The arm that is found to be the best, or near it; NO_WINNER, GO_ON or UNDECIDED."""
-    if params[DIRECT] != 0.0:
-        return direct_verdict(params, pairs, arms, beats)
+    if params[QUESTION] != 0.0:
+        return direct_verdict(params, pairs, arms, told)
     if params[RATIO] != 0.0:
         return near_verdict(params, pairs, near, arms)
     return declared(params, pairs, arms)
 
 
 @kernel(
-    "i8(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1])",
+    "i8(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])",
     apart=True,
 )
-def play(params: Array, low: Array, high: Array, pairs: Array, near: Array, arms: Array, beats: Array) -> int:
-    """Count a round in, rule out or note who beats whom, and give the `verdict`."""
+def play(params: Array, low: Array, high: Array, pairs: Array, near: Array, arms: Array, told: Array) -> int:
+    """Count a round in, rule out or prove who beats whom, and give the `verdict`."""
     if params[RATIO] != 0.0:
         take_near(params, low, high, near, arms)
     take_round(params, low, high, pairs, arms)
-    if params[DIRECT] != 0.0:
-        settle(params, pairs, arms, beats)
+    if params[QUESTION] != 0.0:
+        judge(params, pairs, arms, told)
     else:
         rule_out(params, pairs, arms)
-    return verdict(params, pairs, near, arms, beats)
+    return verdict(params, pairs, near, arms, told)

@@ -12,6 +12,7 @@ from ..experiment.checks import seconds
 from ..experiment.choices import choose_rule, choose_strategy, rule_record, values_record
 from ..experiment.items import check_items, items_record
 from ..experiment.settings import DECLARED, Given, read_settings
+from ..questions import find_question, question_record
 from .experiment import RemoteExperiment
 from .wire import Wire, Wired
 
@@ -104,6 +105,8 @@ def _records(given: dict[str, Any]) -> dict[str, Any]:
         sent["strategy"] = choose_strategy(given["strategy"]).record
     if given.get("stopping") is not None and not isinstance(given["stopping"], str):
         sent["stopping"] = rule_record(choose_rule(given["stopping"]))
+    if given.get("question") is not None:
+        sent["question"] = question_record(find_question(given["question"]))
     if given.get("bounds") is not None:
         sent["bounds"] = list(given["bounds"])
     if given.get("items") is not None:  # the items stay here: the server knows them by their number

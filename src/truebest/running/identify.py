@@ -63,7 +63,7 @@ def identify(
     bounds        (lo, hi) that every value respects; or else
     model         what is assumed of a value, such as truebest.Gaussian((1.0, 2.0)), one scale per arm, or
                   truebest.Student(), Gaussian values of unknown variances
-    strategy, stopping, tolerance, minimize, order, control   as in `Experiment.create`
+    strategy, stopping, tolerance, minimize, order, question, control   as in `Experiment.create`
     items         compare all arms on the same items; an arm is then called with an item first. A closed set,
                   of which each item is used once at most, in random order: a list, the path of a file with
                   one a line, or a number; or an unlimited source: a function draw(rng) -> item

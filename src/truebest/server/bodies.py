@@ -42,6 +42,7 @@ class Create(Body):
     failures: str | float | None = None
     compare: str | None = Field(None, description='"means", or "wins" if only who was better counts.')
     direct: bool | None = None
+    question: dict[str, Any] | None = None
     control: str | None = Field(None, description="The arm that the others are compared with.")
     seed: int | None = None
     lease: float | None = 3600.0

@@ -19,6 +19,7 @@ from ..experiment.items import ItemSet, recall_items
 from ..experiment.pulls import Pull
 from ..experiment.settings import Given
 from ..experiment.values import listed_rows
+from ..questions import recall_question
 from . import bodies
 from .answers import as_json
 from .desks import Desk, Desks
@@ -139,6 +140,7 @@ def settings_given(body: bodies.Create) -> dict[str, Any]:
         "model": lambda record: recall_values(None, 1.0, record),
         "strategy": lambda record: recall_strategy(record).strategy,
         "stopping": recall_rule,
+        "question": recall_question,
         "items": _items,
     }
     for key, recall in read.items():

@@ -105,8 +105,10 @@ class Launches:
         with _failures(job.strategy.name):
             stream, beside = self.cuda.stream(), self.cuda.stream()
             p = job.problem
-            given = [np.ascontiguousarray(x) for x in (*p.source[1:], job.levels, job.params, job.blank)]
-            nature, pool, levels, params, blank = (
+            given = [
+                np.ascontiguousarray(x) for x in (*p.source[1:], job.levels, job.params, job.blank, job.truth)
+            ]
+            nature, pool, levels, params, blank, truth = (
                 self.cuda.to_device(x if x.size else np.zeros(1), stream=stream) for x in given
             )
             size = min(self.program.lanes, self.most)
@@ -115,7 +117,7 @@ class Launches:
                 if runs <= 0:
                     return
                 head = (job.strategy.stops_itself, first, np.uint64(job.seed), p.source[0], nature, pool)
-                fixed = (*head, levels, float(p.max_samples), params, blank)
+                fixed = (*head, levels, float(p.max_samples), params, blank, truth)
                 self.work.add(self._launch(first, runs, fixed, stream, beside))
                 wanted = runs_for(runs, self.busy, self.taken)
                 size = min(max(wanted, self.program.lanes), 4 * size, self.most)

@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .._door import Array
+from ..designs.independent import refuse_unmeant
 from ..errors import InvalidInputError
 from ..kernels import layout
-from ..kernels.steps import Room, Source, Task
+from ..kernels.steps import RIGHT, Room, Source, Task
 from ..strategies import Stopped, Strategy
 from ..strategies._admit import kernel_of, raised_by
 from ..theory.stopping import StoppingRule
@@ -67,16 +68,17 @@ class Job:
     seed: int
 
     def __post_init__(self) -> None:
+        refuse_unmeant(self.problem.question, self.strategy)
         K, rule = self.problem.num_arms, _rule(self.strategy, self.problem)
         self.deltas = tuple(sorted(self.deltas, reverse=True))
         model = self.problem.model.placed(self.problem.offset)
-        self.levels = np.array([rule.level_for(model, K, delta) for delta in self.deltas])
+        self.levels = np.array([rule.asked_level(model, K, delta) for delta in self.deltas])
         head = rule.parameters(model, K, self.deltas[0], self.problem.tolerance)
         placed = self.strategy.placed(self.problem.offset)
         self.params = np.concatenate([head, placed.parameters(K, model.unit)])
         self.shown = self.params.copy()  # for a run that is recorded
         self.params[layout.DECIDES] = 1.0
-        self.blank = rule.blank(model, K)
+        self.blank, self.truth = rule.blank(model, K), self.problem.means / model.unit
         self.select = kernel_of(self.strategy)
 
     def __reduce__(self) -> tuple[type[Job], tuple[object, ...]]:
@@ -99,8 +101,8 @@ class Job:
 
     @property
     def best(self) -> frozenset[int]:
-        """The arms that are right answers."""
-        return self.problem.best
+        """The answers that are right: arms, or `RIGHT`."""
+        return frozenset({RIGHT}) if self.problem.question.by_claims else self.problem.best
 
     @property
     def endless(self) -> str | None:
@@ -117,7 +119,8 @@ class Job:
     def source(self) -> Source:
         """What runs begin with and draw from."""
         family, nature, pool = self.problem.source
-        return Source(np.uint64(self.seed), family, constant(nature), constant(pool), constant(self.blank))
+        given = constant(nature), constant(pool), constant(self.blank), constant(self.truth)
+        return Source(np.uint64(self.seed), family, *given)
 
     def room(self, signals: Indices | None = None) -> Workspace:
         """Room for one thread."""
@@ -191,6 +194,8 @@ def constant(array: Array) -> Array:
 def _rule(strategy: Strategy, problem: Problem) -> StoppingRule:
     """The form in which the rule is asked for a strategy."""
     itself, open_only = strategy.stops_itself, strategy.open_only
+    if problem.question.by_claims:
+        return problem.rule.asking(problem.question)
     return problem.rule.applied(problem.num_arms, problem.tolerance, itself, open_only)
 
 

@@ -75,8 +75,8 @@ def make_lanes(
     in_state, in_memory, in_streams = (rows, K), (max(remembered, 1), K), (K + 1, 2)
 
     def lanes(  # type: ignore[no-untyped-def]
-        stops_itself, first, seed, family, nature, pool, levels, max_samples, params, blank, queue, samples,
-        arms, ended,
+        stops_itself, first, seed, family, nature, pool, levels, max_samples, params, blank, truth, queue,
+        samples, arms, ended,
     ):  # fmt: skip
         """Runs first, first+1, ...; row i of `samples`, `arms` and `ended` belongs to run first+i.
 
@@ -87,7 +87,7 @@ def make_lanes(
         memory = cuda.local.array(in_memory, float64)[:memory_rows]
         streams = cuda.local.array(in_streams, uint64)
         task = Task(stops_itself, levels, max_samples, params)
-        source = Source(seed, family, nature, pool, blank)
+        source = Source(seed, family, nature, pool, blank, truth)
         num_runs, last_level = samples.shape[0], levels.size - 1
         run, ahead, going_on, now = 0, False, True, Now(0.0, -1, False, 0, 0.0, BAD_ACTION, 0)
         while True:

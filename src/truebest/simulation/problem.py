@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from .. import _door
 from .._door import Array
+from ..designs.independent import refuse_question
 from ..errors import InvalidInputError
 from ..kernels.exact import round_offset
 from ..kernels.tracking import TIE
+from ..questions import BEST, Question, find_question
 from ..theory.models import ExponentialFamily, Gaussian, Model
 from ..theory.stopping import StoppingRule, find_rule
 from .rewards import Rewards, make_rewards
@@ -29,6 +31,7 @@ class Problem:
     deltas         in the order given
     best           the arms whose recommendation is right: within the tolerance of the largest mean
     max_samples    where a run is cut off, inf for never
+    question       what is asked of the arms
     """
 
     offset: float
@@ -40,6 +43,7 @@ class Problem:
     tolerance: float
     max_samples: float
     best: frozenset[int]
+    question: Question = BEST
 
     @property
     def num_arms(self) -> int:
@@ -57,6 +61,7 @@ def make_problem(
     stopping: str | StoppingRule,
     max_samples: int | None,
     tolerance: float = 0.0,
+    question: Question | None = None,
 ) -> Problem:
     """Check everything that `simulate` and `trace` are given about the bandit."""
     nature = make_rewards(rewards, means, noise)
@@ -78,10 +83,11 @@ def make_problem(
         )
     _door.scale(unit)
     limit = np.inf if max_samples is None else _limit(max_samples, mu.size)
-    allowed = _door.tolerance(tolerance)
+    allowed, asked = _door.tolerance(tolerance), BEST if question is None else find_question(question)
+    refuse_question(asked, rule, allowed)
     best = frozenset(np.flatnonzero(mu >= mu.max() - allowed).tolist())
     near = int((mu >= mu.max() - TIE * unit).sum())
-    if near > 1 and allowed == 0.0 and not np.isfinite(limit):
+    if near > 1 and asked.unique and allowed == 0.0 and not np.isfinite(limit):
         raise InvalidInputError(
             f"the largest mean must be unique, got {mu.max()} for {near} arms (within 1e-9 sigma), with "
             f"which a run would never end; give max_samples."
@@ -94,7 +100,7 @@ def make_problem(
     scale = unit if np.isfinite(assumed.finest) else max(float(nature.noise.max()), unit)
     offset = round_offset(float(mu.max()), scale) if nature.moves and not assumed.anchored else 0.0
     source = nature.family, *nature.source(offset)
-    return Problem(offset, mu - offset, source, assumed, deltas, rule, allowed, limit, best)
+    return Problem(offset, mu - offset, source, assumed, deltas, rule, allowed, limit, best, asked)
 
 
 def _refuse_outside(model: ExponentialFamily, rewards: Rewards) -> None:

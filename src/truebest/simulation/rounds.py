@@ -16,6 +16,7 @@ from ..kernels._jit import kernel
 from ..kernels._types import Array, Indices
 from ..kernels.paired import GO_ON, NO_WINNER, RATIO, ROUNDS, UNDECIDED, WINS, leading, play_round
 from ..kernels.random import Words, open_stream, uniform
+from ..kernels.round_claims import HEADS
 from ..kernels.wins import play
 from .engine import CANCEL, CANCELLED, DONE, RUNS, SAMPLES
 from .job import Part
@@ -45,7 +46,7 @@ def coded(answer: int, pairs: Array, arms: Array) -> int:
 
 @kernel(
     "Tuple((i8, i8))(i8, u8, const(f8[:, ::1]), const(f8[:, ::1]), i8, b1, i8, const(f8[::1]), f8[:, ::1], "
-    "f8[:, ::1], f8[:, ::1], f8[::1], i8[::1], u8[::1], i8[::1], i8[::1], f8[::1], i8[::1])"
+    "f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], u8[::1], i8[::1], i8[::1], f8[::1], i8[::1])"
 )
 def paired_runs(
     first: int,
@@ -59,7 +60,7 @@ def paired_runs(
     pairs: Array,
     near: Array,
     arms: Array,
-    beats: Array,
+    told: Array,
     order: Indices,
     stream: Words,
     calls: Indices,
@@ -73,7 +74,7 @@ def paired_runs(
                both; run i uses set i, and the first again after the last
     again      whether items are drawn with replacement
     max_rounds where a run is cut off, at most `items` unless they are drawn with replacement
-    pairs, near, arms, beats, order, stream  room for one run
+    pairs, near, arms, told, order, stream  room for one run
     found      as in `Part`: the arm that was declared, or which led without one
     total_pulls  (K,): the calls of each arm in all complete runs
     signals    as in `engine.simulate_runs`
@@ -84,14 +85,14 @@ def paired_runs(
         signals[SAMPLES] = 0
         open_stream(seed, np.uint64(first + run), np.uint64(0), stream)
         start = ((first + run) % sets) * items
-        pairs[:], near[:], arms[:], beats[:] = 0.0, 0.0, 0.0, 0.0
+        pairs[:], near[:], arms[:], told[:] = 0.0, 0.0, 0.0, 0.0
         for m in range(order.size):
             order[m] = m
         n, answer = 0, GO_ON
         while answer == GO_ON and n < max_rounds:
             item = start + next_item(again, n, items, order, stream)
             if params[WINS] != 0.0:
-                answer = play(params, low[item], high[item], pairs, near, arms, beats)
+                answer = play(params, low[item], high[item], pairs, near, arms, told)
             else:
                 answer = play_round(params, low[item], high[item], pairs, arms)
             n += 1
@@ -168,7 +169,8 @@ class RoundsJob:
         pairs, arms = self.design.blank(self.num_arms)
         near = np.zeros_like(pairs) if self.params[RATIO] else np.zeros((len(pairs), 0))
         space = np.empty(self.scores.closed or 0, np.int64), np.empty(2, np.uint64)
-        return pairs, near, arms, np.zeros(self.num_arms**2), *space, signals
+        told = np.zeros((HEADS + self.num_arms, self.num_arms))
+        return pairs, near, arms, told, *space, signals
 
     def prepare(self) -> None:
         """Compile what runs need, so that no run has to wait for it."""

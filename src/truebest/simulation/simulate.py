@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .. import __version__, _door
 from ..errors import InvalidInputError
+from ..questions import Question
 from ..strategies import Strategy, find_strategies, stopped_by
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
@@ -39,6 +40,7 @@ def simulate(
     model: Model | None = None,
     stopping: str | StoppingRule = "practical",
     tolerance: float = 0.0,
+    question: Question | None = None,
     max_samples: int | None = None,
     threads: int | None = None,
     first: int = 0,
@@ -66,6 +68,8 @@ def simulate(
                  Exponential() for these
     stopping     name of a stopping rule, or a rule, also your own, see `stopping_rule`
     tolerance    how far below the best a recommendation may be: then it is right, and a run may stop sooner
+    question     what is asked, by default which arm is best. Others are answered by sampling in turn, with
+                 the strategy "uniform", and then a run answers 0 if its answer is right, 1 if it is wrong
     max_samples  cut a run off there; it then counts at max_samples, and the mean is a lower bound
     threads      by default one per available core; the result does not depend on it
     first        the number of the first run, so that a simulation can be done in parts and added up
@@ -81,7 +85,7 @@ def simulate(
     bandits = _bandits_of(means)
     given: list[npt.ArrayLike | None] = [*bandits] if bandits else [means]
     problems = [
-        make_problem(one, delta, rewards, noise, sigma, model, stopping, max_samples, tolerance)
+        make_problem(one, delta, rewards, noise, sigma, model, stopping, max_samples, tolerance, question)
         for one in given
     ]
     chosen = [stopped_by(problems[0].rule, one) for one in distinct_strategies(strategies)]
@@ -166,6 +170,7 @@ def _describe(jobs: Sequence[Sequence[Job]], problems: Sequence[Problem], keep: 
         "deltas": list(one.deltas),
         "stopping": repr(one.rule),
         "tolerance": one.tolerance,
+        "question": repr(one.question),
         "max_samples": one.max_samples if np.isfinite(one.max_samples) else None,
         "models": [repr(problem.model) for problem in problems],
         "means": [(problem.means + problem.offset).tolist() for problem in problems],

@@ -11,7 +11,7 @@ from ..kernels._known import NOTHING, Known
 from ..kernels._numba import FOR_ALL
 from ..kernels._types import Array
 
-PLACES = ("RULE", "MODEL", "SHARE", "ELIMINATES", "WATCHED", "TUNING")  # of params, known beforehand
+PLACES = ("RULE", "MODEL", "SHARE", "LIMITS", "QUESTION", "WATCHED", "TUNING")  # of params, known beforehand
 
 
 def known_of(params: Array, family: int, *more: str) -> Known:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from .. import _door, _html
 from .._door import Array
 from .._text import aligned
+from ..questions import Question
 from ..strategies import Strategy, find_strategy, stopped_by
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
@@ -39,7 +40,8 @@ class Trace:
     target       (n, K) target weights, or None for a strategy without; a forced step targets one arm
     lower, upper (n, K) ends of the strategy's intervals, or None; in the last row, where nothing is chosen
                  any more, these and the target are still those of the choice before
-    recommended  the arm recommended in the end, None if the run was cut off
+    recommended  the arm recommended in the end, None if the run was cut off, or something else is asked
+    right        whether the answer was right, None if the run was cut off
     """
 
     strategy: str
@@ -54,6 +56,7 @@ class Trace:
     lower: Array | None
     upper: Array | None
     recommended: int | None
+    right: bool | None
 
     @property
     def samples(self) -> int:
@@ -63,7 +66,8 @@ class Trace:
     @property
     def sentence(self) -> str:
         """How the run ended."""
-        ended = "is cut off" if self.recommended is None else f"recommends arm {self.recommended}"
+        ended = "is cut off" if self.right is None else f"answers {'rightly' if self.right else 'wrongly'}"
+        ended = ended if self.recommended is None else f"recommends arm {self.recommended}"
         return f"{self.strategy} at delta {self.delta:g} {ended} after {self.samples} samples"
 
     def table(self) -> tuple[list[str], list[list[str]]]:
@@ -111,6 +115,7 @@ def trace(
     model: Model | None = None,
     stopping: str | StoppingRule = "practical",
     tolerance: float = 0.0,
+    question: Question | None = None,
     max_samples: int | None = None,
 ) -> Trace:
     """Run number `run` of a simulation, step by step; the same run as `simulate` counts.
@@ -119,7 +124,9 @@ def trace(
     Returns  Trace
     Raises   InvalidInputError
     """
-    problem = make_problem(means, [delta], rewards, noise, sigma, model, stopping, max_samples, tolerance)
+    problem = make_problem(
+        means, [delta], rewards, noise, sigma, model, stopping, max_samples, tolerance, question
+    )
     chosen = stopped_by(problem.rule, find_strategy(strategy, files=True))
     refuse_stalling(chosen, problem)
     number = _door.whole("run", run, 0, 2**40, "runs are counted from 0")
@@ -152,7 +159,8 @@ def trace(
         own.get("target"),
         own.get("lower"),
         own.get("upper"),
-        last if last >= 0 else None,
+        None if last < 0 or problem.question.by_claims else last,
+        None if last < 0 else last in job.best,
     )
 
 

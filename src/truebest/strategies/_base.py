@@ -41,6 +41,8 @@ class Strategy(ABC):
     stops_itself  whether it decides when to stop, in place of the stopping rule
     open_only     whether it samples only arms that the rule has not settled; under every rule, an arm is then
                   out for good once it is shown to be worse
+    in_turn       whether it samples in turn all arms that may be sampled: the only way that is meant where
+                  another question is asked than which arm is best
     adds_up       the row that adds up a share per pull, "" for none, None if that is not known: so that a
                   forecast can take many pulls in one step
     older         what a stored experiment means that lacks a parameter, where that is not today's default
@@ -50,6 +52,7 @@ class Strategy(ABC):
     uses_delta: ClassVar[bool] = False
     stops_itself: ClassVar[bool] = False
     open_only: ClassVar[bool] = False
+    in_turn: ClassVar[bool] = False
     adds_up: ClassVar[str | None] = None
 
     older: ClassVar[Mapping[str, object]] = {}

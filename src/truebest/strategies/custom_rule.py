@@ -85,6 +85,7 @@ class CustomRule(StoppingRule):
     _kernels: dict[Select, Select] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     code = rules.CUSTOM
+    unites = False
 
     def __reduce__(self) -> tuple[Any, ...]:  # for another process, which compiles the function itself
         return CustomRule, (self.name, self.proof, self.models, self.function)

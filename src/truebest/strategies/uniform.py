@@ -26,6 +26,7 @@ class Uniform(Strategy):
     """Uniform sampling, the baseline."""
 
     adds_up: ClassVar[str | None] = ""
+    in_turn: ClassVar[bool] = True
 
     @property
     def name(self) -> str:

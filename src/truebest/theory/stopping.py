@@ -30,6 +30,7 @@ from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import best, layout
 from ..kernels.rules import likelihood
+from ..questions import Question
 from .constants import calibration, family_calibration, gk16_log_constant
 from .models import Bounded, ExponentialFamily, Gaussian, Model
 from .statistics import states
@@ -54,6 +55,8 @@ class StoppingRule(ABC):
     models   those with which the rule can compute, unless only another rule can judge them
     proofs   those for which the error probability is proven to be at most delta
     settles  whether arms are ruled out pair by pair, for a strategy that is `open_only`
+    question what is asked by claims about pairs; None for the best arm in the rule's own way
+    unites   whether `level` is that of a union over K - 1 pairs, so that it serves for other claims, too
     watches  whether the rule needs Σ (x - mean)² of every arm
     version  stored with an experiment beside the name; raised with any change of what the rule decides
     former   the rule in earlier versions, by which experiments that began with them are judged
@@ -64,7 +67,9 @@ class StoppingRule(ABC):
     version: ClassVar[int] = 1
     former: ClassVar[tuple[type[StoppingRule], ...]] = ()
     watches: ClassVar[bool] = False
+    unites: ClassVar[bool] = True
     settles = False
+    question: Question | None = None
 
     @property
     @abstractmethod
@@ -122,12 +127,12 @@ class StoppingRule(ABC):
     @property
     def eliminates(self) -> bool:
         """Whether arms are ruled out one by one, for good."""
-        return self.settles
+        return self.settles or (self.question is not None and self.question.rules_out)
 
     @property
     def limits(self) -> bool:
         """Whether the evidence says which arms may be sampled, so that a run depends on its risk."""
-        return self.eliminates
+        return self.eliminates or self.question is not None
 
     @property
     def replays(self) -> bool:
@@ -136,7 +141,30 @@ class StoppingRule(ABC):
         That is so where it depends on the order of the values, and where a value cannot be taken out of what
         the rule keeps without a trace, however large it was.
         """
-        return self.eliminates
+        return self.limits
+
+    def level_of(self, claims: int, model: Model, delta: float) -> float:
+        """`level_for`, for a union over so many claims."""
+        return self.level_for(model, claims + 1, delta)
+
+    def asked_level(self, model: Model, num_arms: int, delta: float) -> float:
+        """The level for what is asked."""
+        if self.question is None:
+            return self.level_for(model, num_arms, delta)
+        return self.level_of(self.question.false_claims(num_arms), model, delta)
+
+    def asking(self, question: Question) -> StoppingRule:
+        """The form in which the rule is asked for claims about pairs, if a question is answered by these."""
+        if not question.by_claims:
+            return self
+        if not self.unites:
+            raise InvalidInputError(
+                f"the stopping rule {self.name!r} cannot answer {question}; choose another rule, such as "
+                f"{DEFAULT_RULE!r}."
+            )
+        form = copy(self.applied(2))
+        object.__setattr__(form, "question", question)
+        return form
 
     def applied(
         self,
@@ -167,6 +195,13 @@ class StoppingRule(ABC):
         return False
 
     def blank(self, model: Model, num_arms: int) -> Array:
+        """A state without pulls, with the rows that the rule needs, and behind these those of a question."""
+        blank = self.own_blank(model, num_arms)
+        if self.question is None:
+            return blank
+        return np.vstack([blank, np.zeros((layout.HEADS + num_arms, num_arms))])
+
+    def own_blank(self, model: Model, num_arms: int) -> Array:
         """A state without pulls, with the rows that the rule needs."""
         return model.blank(num_arms)
 
@@ -181,9 +216,11 @@ class StoppingRule(ABC):
         params[layout.DELTA], params[layout.TOLERANCE] = delta, tolerance / model.unit
         params[layout.MODEL], params[layout.UNIT], params[layout.OFFSET] = model.code, model.unit, offset
         params[layout.LOW], params[layout.HIGH] = model.limits or (-np.inf, np.inf)
-        params[layout.RULE], params[layout.LEVEL] = self.code, self.level_for(model, num_arms, delta)
+        params[layout.RULE], params[layout.LEVEL] = self.code, self.asked_level(model, num_arms, delta)
         params[layout.TUNING], params[layout.WATCHED] = self.tuning, self.watches
-        params[layout.PAIR_LEVEL], params[layout.ELIMINATES] = params[layout.LEVEL], self.eliminates
+        params[layout.PAIR_LEVEL], params[layout.LIMITS] = params[layout.LEVEL], self.limits
+        if self.question is not None:
+            params[layout.QUESTION : layout.OWN] = self.question.told(model.unit)
         return params
 
     def threshold(
@@ -336,6 +373,7 @@ class GK16(StoppingRule):
     printed: bool = False
 
     models = proofs = (Gaussian, Bounded)
+    unites = False
     code = likelihood.GK16
 
     def __post_init__(self) -> None:

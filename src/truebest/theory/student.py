@@ -63,6 +63,9 @@ class StudentRule(StoppingRule):
     def level(self, num_arms: int, delta: float) -> float:
         return float(np.log(num_arms - 1.0)) + _log_of_product(-float(np.log(delta)))
 
+    def level_of(self, claims: int, model: Model, delta: float) -> float:  # noqa: ARG002
+        return _log_of_product(float(np.log(claims) - np.log(delta)))  # of pairs that need not share an arm
+
     def simulated(self) -> StudentRule:
         return replace(self, spacing=1 / 400)
 

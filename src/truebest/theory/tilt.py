@@ -11,7 +11,7 @@ from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import families
-from ..kernels.layout import ELIMINATES, GATE, LEVEL, MEANS, PAIR_LEVEL, PULLS, ROWS, SHARE
+from ..kernels.layout import GATE, LEVEL, LIMITS, MEANS, PAIR_LEVEL, PULLS, ROWS, SHARE
 from ..kernels.rules import tilt
 from .models import Bounded, Gaussian, Model
 from .stopping import StoppingRule
@@ -69,7 +69,7 @@ class Tilt(StoppingRule):
 
     @property
     def eliminates(self) -> bool:
-        return self.share > 0.0 or self.settles
+        return self.share > 0.0 or super().eliminates
 
     def applied(
         self, num_arms: int, tolerance: float = 0.0, stops_itself: bool = False, open_only: bool = False
@@ -80,7 +80,7 @@ class Tilt(StoppingRule):
 
     def unordered(self, params: Array) -> Array:
         paired = params.copy()
-        paired[ELIMINATES] = self.settles
+        paired[LIMITS] = self.settles or self.question is not None
         if self.share > 0.0:  # as if the comparator of every arm had all values of the leader
             paired[SHARE], paired[LEVEL] = 0.0, params[LEVEL] - np.log(self.share)
         return paired
@@ -93,13 +93,14 @@ class Tilt(StoppingRule):
     ) -> Array:
         params = super().parameters(model, num_arms, delta, tolerance, offset)
         params[SHARE], params[GATE] = self.share, 0.5 * math.log(num_arms - 1.0)
-        params[PAIR_LEVEL] = np.log(num_arms - 1.0) - np.log(delta) - np.log1p(-self.share)
+        if self.share > 0.0:
+            params[PAIR_LEVEL] = np.log(num_arms - 1.0) - np.log(delta) - np.log1p(-self.share)
         return params
 
     def simulated(self) -> Tilt:
         return replace(self, spacing=1 / 400)
 
-    def blank(self, model: Model, num_arms: int) -> Array:
+    def own_blank(self, model: Model, num_arms: int) -> Array:
         bounded = model.code == families.BOUNDED
         compared = (tilt.BOUNDED_ROWS if bounded else tilt.OTHER_ROWS) if self.share > 0.0 else 0
         blank = model.blank(num_arms, (tilt.OWN_ROWS if bounded else 0) + compared)

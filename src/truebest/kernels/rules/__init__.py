@@ -15,7 +15,7 @@ import math
 
 from .._jit import kernel
 from .._types import Array
-from ..layout import LEVEL, PULLS, ROWS, RULE, SHARE, TOLERANCE
+from ..layout import LEVEL, PULLS, ROWS, RULE, SHARE, TOLERANCE, own_rows
 from .ceilings import pair_ceiling as tilt_ceiling
 from .comparator import rank
 from .likelihood import growth
@@ -64,7 +64,7 @@ def grow(params: Array, state: Array, arm: int, pulls: float) -> None:
         tilt_grow(params, state, arm)
     if state[PULLS, arm] > 0.0:
         factor = pulls / state[PULLS, arm]
-        for row in range(ROWS, state.shape[0]):
+        for row in range(ROWS, own_rows(params, state)):
             state[row, arm] *= factor
         if params[RULE] == STUDENT:
             student_grow(state, arm, factor)

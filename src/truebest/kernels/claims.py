@@ -1,0 +1,184 @@
+"""Independent pulls: claims are proven pair by pair, for any question but the best arm in a rule's own way.
+
+Behind the rule's own rows a state has HEADS rows and the claims that are proven. After a sample only claims
+about its arm are looked at, and about arms whose label has changed. Where looks are spaced, every arm has a
+time of its own when it is looked at again; a claim is looked at with the one of its arms about which less is
+asked. What is proven stays so.
+
+    NEXT    when an arm is looked at again: NOW or ALL in the meantime
+    OPEN    of how many claims about it some would help
+    KNOWN   its label at the last look; LABELS, its label now
+
+An arm rests (row SETTLED) while no claim about it would help; it is out for good (row OUT) when none will.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ._jit import kernel
+from ._types import Array
+from .layout import HEADS, KNOWN, LABELS, MEANS, NEXT, OPEN, OUT, PULLS, QUESTION, RULE, SETTLED, TUNING
+from .questions import ASKED, is_answered, is_right, is_settled, label, margin
+from .rules import pair_ceiling, pair_evidence, threshold
+from .rules.comparator import next_look
+from .rules.student import STUDENT
+from .rules.tilt import TILT
+
+ALL, NOW = 0.0, -1.0  # an arm is looked at now: with all claims about it, or with those of which it says when
+
+
+@kernel("b1(const(f8[:, ::1]), f8)", apart=True)
+def is_due(state: Array, t: float) -> bool:
+    """Whether an arm is to be looked at after t samples, where looks are spaced."""
+    row, due = state.shape[0] - state.shape[1] - HEADS + NEXT, False
+    for a in range(state.shape[1]):
+        due = due or (state[OUT, a] == 0.0 and t >= state[row, a])
+    return due
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)", apart=True)
+def evidence_for(params: Array, state: Array, b: int, i: int, d: float, enough: float) -> float:
+    """The evidence for claim (b, i), or a number on the same side of `enough`.
+
+    It is 0 where b is not ahead by d: a cost squares the difference.
+    """
+    if state[MEANS, b] - state[MEANS, i] <= d:
+        return 0.0
+    found = pair_ceiling(params, state, b, i, -d)
+    return pair_evidence(params, state, b, i, -d, enough) if found > enough else found
+
+
+@kernel("f8(const(f8[::1]), f8[:, ::1], i8, i8, f8, f8)")
+def prove(params: Array, state: Array, b: int, i: int, level: float, now: float) -> float:
+    """Look at claim (b, i) if it would help; the evidence for it, -inf where nothing is asked any more."""
+    ask, proven = params[QUESTION : QUESTION + ASKED], state[state.shape[0] - state.shape[1] :]
+    d = margin(ask, proven, state[state.shape[0] - state.shape[1] - HEADS + LABELS], b, i)
+    if math.isnan(d):
+        return -math.inf
+    found = evidence_for(params, state, b, i, d, level)
+    if found > level:
+        proven[b, i] = now
+        if d >= 0.0 and proven[i, i] == 0.0:
+            proven[i, i] = now
+    return found
+
+
+@kernel("b1(const(f8[::1]), f8[:, ::1], f8, i8, b1)")
+def relabel(params: Array, state: Array, t: float, last: int, spaced: bool) -> bool:
+    """Label the arms, and note in NEXT which are due for a look; whether a label has changed."""
+    K, changed = state.shape[1], False
+    first = state.shape[0] - K
+    due, known, labels = (
+        state[first - HEADS + NEXT],
+        state[first - HEADS + KNOWN],
+        state[first - HEADS + LABELS],
+    )
+    label(params[QUESTION : QUESTION + ASKED], state[MEANS], state[first:], labels)
+    for a in range(K):
+        if labels[a] != known[a]:
+            known[a], due[a], changed = labels[a], ALL, True
+        elif spaced and t >= due[a] > ALL:
+            due[a] = NOW
+        elif not spaced and (last < 0 or a == last):
+            due[a] = ALL
+    return changed
+
+
+@kernel("void(const(f8[::1]), f8[:, ::1], f8)")
+def let_rest(params: Array, state: Array, now: float) -> None:
+    """Let those arms rest about which no claim would help, and leave out those about which none will."""
+    K = state.shape[1]
+    first, ask = state.shape[0] - K, params[QUESTION : QUESTION + ASKED]
+    due, number = state[first - HEADS + NEXT], state[first - HEADS + OPEN]
+    labels, proven = state[first - HEADS + LABELS], state[first:]
+    for a in range(K):
+        if state[OUT, a] == 0.0 and is_settled(ask, proven, labels, a):
+            state[OUT, a] = now
+    for a in range(K):
+        number[a] = 0.0
+        for o in range(K):
+            if state[OUT, a] == 0.0 and state[OUT, o] == 0.0:
+                here, there = margin(ask, proven, labels, a, o), margin(ask, proven, labels, o, a)
+                number[a] += 0.0 if math.isnan(here) and math.isnan(there) else 1.0
+        if number[a] == 0.0:
+            state[SETTLED, a], due[a] = now, math.inf
+        elif state[SETTLED, a] > 0.0:
+            state[SETTLED, a], due[a] = 0.0, ALL
+
+
+@kernel("f8(const(f8[::1]), f8, f8, f8, f8)")
+def later(params: Array, t: float, pulls: float, found: float, level: float) -> float:
+    """When an arm is looked at again, on a grid: so that arms come together, and labels are rarely needed."""
+    grid = 1.0
+    while 2.0 * grid <= params[TUNING] * t:
+        grid *= 2.0
+    return grid * math.ceil(next_look(params, t, min(t, pulls), min(found, level), level) / grid)
+
+
+@kernel("b1(const(f8[::1]), f8[:, ::1], f8, i8)", apart=True)
+def judge(params: Array, state: Array, t: float, last: int) -> bool:
+    """Prove what can be proven, and let arms rest; whether the question is answered.
+
+    t     samples so far; or 0, and all arms are looked at
+    last  the arm of the last sample; where it is -1, all are looked at
+    """
+    K, now = state.shape[1], t
+    spaced = t > 0.0 and params[TUNING] > 0.0 and (params[RULE] == TILT or params[RULE] == STUDENT)
+    if spaced and not is_due(state, t):
+        return False
+    if t == 0.0:
+        for a in range(K):
+            now += state[PULLS, a]
+    level, first = threshold(params, now), state.shape[0] - K
+    due, number = state[first - HEADS + NEXT], state[first - HEADS + OPEN]
+    changed = relabel(params, state, t, last if t > 0.0 else -1, spaced)
+    again = True
+    while again:
+        again = False
+        for a in range(K):
+            if due[a] > 0.0 or state[OUT, a] > 0.0:
+                continue
+            nearest, everything = -math.inf, due[a] == ALL
+            for o in range(K):
+                if o != a and state[OUT, o] == 0.0 and (everything or number[a] <= number[o]):
+                    found = max(
+                        prove(params, state, a, o, level, now), prove(params, state, o, a, level, now)
+                    )
+                    nearest, again = max(nearest, found), again or found > level
+            due[a] = later(params, t, K * state[PULLS, a], nearest, level) if spaced else 1.0
+        if again:
+            changed = True
+            relabel(params, state, t, K, spaced)
+    if not changed:
+        return False
+    let_rest(params, state, now)
+    labels = state[first - HEADS + LABELS]
+    return is_answered(params[QUESTION : QUESTION + ASKED], state[first:], labels)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]))", apart=True)
+def statistic(params: Array, state: Array) -> float:
+    """The least evidence that is asked for now, of two opposite claims the larger one; inf if nothing is."""
+    K, least = state.shape[1], math.inf
+    first, ask = state.shape[0] - K, params[QUESTION : QUESTION + ASKED]
+    labels, proven = state[first - HEADS + LABELS], state[first:]
+    for b in range(K):
+        for i in range(b):
+            found = -math.inf
+            d = margin(ask, proven, labels, b, i)
+            if not math.isnan(d):
+                found = evidence_for(params, state, b, i, d, -math.inf)
+            d = margin(ask, proven, labels, i, b)
+            if not math.isnan(d):
+                found = max(found, evidence_for(params, state, i, b, d, -math.inf))
+            if found > -math.inf:
+                least = min(least, found)
+    return least
+
+
+@kernel("b1(const(f8[::1]), const(f8[:, ::1]), const(f8[::1]))", apart=True)
+def answers_rightly(params: Array, state: Array, truth: Array) -> bool:
+    """Whether the answer that was found is right where the arms have these means."""
+    labels = state[state.shape[0] - state.shape[1] - HEADS + LABELS]
+    return is_right(params[QUESTION : QUESTION + ASKED], truth, labels)

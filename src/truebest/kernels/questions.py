@@ -1,0 +1,113 @@
+"""What is asked: which claims would help, which arms are done with, what is answered. No evidence.
+
+A claim (b, i) says that the mean of arm b exceeds that of arm i by more than d, or that b wins against i.
+Each question is a code with a branch in every kernel here; independent pulls (`claims`) and rounds
+(`round_claims`) prove claims, each in its own way, and share this file.
+
+    ask      CODE, the question; NUMBER and MARGIN, of which a question makes what it likes
+    standing (K,) by what arms are ordered as they look now; larger is better
+    proven   (K, K), in row b: after how many samples or rounds claim (b, i) was proven, 0 before that; at
+             (i, i), after how many arm i was first found to be worse than another one
+    labels   (K,) what would be answered now, see `label`
+"""
+
+from __future__ import annotations
+
+import math
+
+from ._jit import kernel
+from ._types import Array
+from .tracking import TIE
+
+NOTHING, BEST, WINNER = 0, 1, 2  # NOTHING where the best arm is found in the rule's own way, see `best`
+CODE, NUMBER, MARGIN, ASKED = range(4)
+FIRST, OTHER, BEATEN = 0.0, 1.0, 2.0  # labels of the arm that looks best, and of all others
+
+
+@kernel("void(const(f8[::1]), const(f8[::1]), const(f8[:, ::1]), f8[::1])")
+def label(ask: Array, standing: Array, proven: Array, labels: Array) -> None:  # noqa: ARG001
+    """What would be answered now: what is proven comes first, then how arms stand, then the index.
+
+    BEST, WINNER  BEATEN for an arm that another one is proven to be better than; of the rest FIRST for the
+                  one that stands highest, and OTHER. If claims go round in a circle, which has a probability
+                  of delta at most, all are BEATEN
+    """
+    top = -math.inf
+    for a in range(labels.size):
+        labels[a] = OTHER if proven[a, a] == 0.0 else BEATEN
+        if labels[a] == OTHER:
+            top = max(top, standing[a])
+    for a in range(labels.size):
+        if labels[a] == OTHER and standing[a] >= top - TIE:
+            labels[a] = FIRST
+            return
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[::1]), i8, i8)")
+def margin(ask: Array, proven: Array, labels: Array, b: int, i: int) -> float:
+    """The d of claim (b, i) if to prove it would help now, else nan.
+
+    BEST    the arm in front against every other one that is unbeaten
+    WINNER  every pair: also of two arms that are beaten, as long as someone unbeaten needs one of them
+    """
+    if b == i or proven[b, i] > 0.0:
+        return math.nan
+    if ask[CODE] == WINNER:
+        return 0.0
+    return 0.0 if labels[b] == FIRST and labels[i] == OTHER else math.nan
+
+
+@kernel("b1(const(f8[::1]), const(f8[:, ::1]), const(f8[::1]), i8)")
+def is_settled(ask: Array, proven: Array, labels: Array, a: int) -> bool:
+    """Whether an arm needs no more samples, whatever they would be: it leaves for good.
+
+    BEST    when it is beaten
+    WINNER  when, besides, every unbeaten arm has beaten it
+    """
+    if labels[a] != BEATEN:
+        return False
+    if ask[CODE] == WINNER:
+        for b in range(labels.size):
+            if b != a and labels[b] != BEATEN and proven[b, a] == 0.0:
+                return False
+    return True
+
+
+@kernel("b1(const(f8[:, ::1]), i8)")
+def has_won(proven: Array, b: int) -> bool:
+    """Whether an arm is proven to be better than every other one."""
+    wins = 0
+    for i in range(proven.shape[0]):
+        if i != b and proven[b, i] > 0.0:
+            wins += 1
+    return bool(wins == proven.shape[0] - 1)
+
+
+@kernel("b1(const(f8[::1]), const(f8[:, ::1]), const(f8[::1]))")
+def is_answered(ask: Array, proven: Array, labels: Array) -> bool:
+    """Whether the labels are final.
+
+    BEST    when one arm is left
+    WINNER  when an unbeaten arm has beaten every other one, or all are beaten
+    """
+    unbeaten = 0
+    for b in range(labels.size):
+        if labels[b] != BEATEN:
+            unbeaten += 1
+            if ask[CODE] == WINNER and has_won(proven, b):
+                return True
+    return unbeaten == 0 or (unbeaten == 1 and ask[CODE] == BEST)
+
+
+@kernel("b1(const(f8[::1]), const(f8[::1]), const(f8[::1]))", apart=True)
+def is_right(ask: Array, truth: Array, labels: Array) -> bool:  # noqa: ARG001
+    """Whether an answer is right where the arms have these means; for simulations.
+
+    BEST  one of the largest means; it is wrong that all are beaten
+    """
+    most, found = -math.inf, -math.inf
+    for a in range(labels.size):
+        most = max(most, truth[a])
+        if labels[a] == FIRST:
+            found = truth[a]
+    return found == most

@@ -1,0 +1,67 @@
+"""Questions: what is asked of the arms, and which claims make an answer.
+
+    BestArm  which arm has the largest mean
+    Winner   which arm wins against every other one, or that none does; of rounds in which only wins count
+
+A question says what the kernels are told of it (`kernels.questions` has a branch for its code), how many
+claims a wrong answer needs one of, and which arm an answer names. To add one: a file here, its branches
+there, and an entry in `QUESTIONS`, under which it is stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from .. import _door
+from ..errors import InvalidInputError
+from .base import Question
+from .best import BestArm
+from .winner import Winner
+
+__all__ = [
+    "BEST",
+    "QUESTIONS",
+    "BestArm",
+    "Question",
+    "Winner",
+    "find_question",
+    "question_record",
+    "recall_question",
+]
+
+BEST = BestArm()
+QUESTIONS: dict[str, type[Question]] = {kind.__name__: kind for kind in (BestArm, Winner)}
+
+
+def find_question(given: Question) -> Question:
+    """What is given, if it is a question of truebest's own; others are refused."""
+    if type(given) not in QUESTIONS.values():
+        raise InvalidInputError(
+            f"question must be one of truebest's own, got {_door.short(given)}; leave it out to ask for the "
+            f"best arm."
+        )
+    return given
+
+
+def question_record(question: Question) -> dict[str, Any] | None:
+    """As it is stored; None for the best arm, of which nothing was stored while nothing else was asked."""
+    if question == BEST:
+        return None
+    return {
+        "class": type(question).__name__,
+        "version": question.version,
+        "parameters": asdict(question),  # type: ignore[call-overload]
+    }
+
+
+def recall_question(record: dict[str, Any] | None) -> Question:
+    """As it was stored; KeyError, TypeError or ValueError if it is no such record, or of another version."""
+    if record is None:
+        return BEST
+    kind = QUESTIONS[record["class"]]
+    if record["version"] != kind.version:
+        raise ValueError(
+            f"version {record['version']} of {record['class']}, of which {kind.version} is known"
+        )
+    return kind(**record["parameters"])

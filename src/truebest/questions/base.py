@@ -1,0 +1,45 @@
+"""What a question is: a small frozen dataclass, and a branch in each kernel of `kernels.questions`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from ..kernels.questions import FIRST
+
+
+class Question(ABC):
+    """What is asked of the arms.
+
+    version   stored with an experiment; raised with any change of what is answered
+    by_means  whether it is asked of means, as opposed to wins
+    unique    whether there is no answer where several means are the largest
+    rules_out whether an arm about which nothing is asked any more is not the answer
+    """
+
+    version: ClassVar[int] = 1
+    by_means: ClassVar[bool] = True
+    unique: ClassVar[bool] = False
+    rules_out: ClassVar[bool] = False
+
+    @abstractmethod
+    def told(self, unit: float) -> tuple[float, float, float]:
+        """What the kernels are told: its code, a number, and a margin in units of the values."""
+
+    @property
+    def by_claims(self) -> bool:
+        """Whether it is answered by what is proven of pairs, and not in a rule's or design's own way."""
+        return self.told(1.0)[0] != 0.0
+
+    @abstractmethod
+    def false_claims(self, num_arms: int) -> int:
+        """How many claims there are at most, whatever the truth is, of which every wrong answer needs one.
+
+        If claims are proven at the level for so many, a wrong answer is ever given with probability at most
+        delta, by a union over these; sampling does not enter.
+        """
+
+    def named(self, labels: Sequence[float]) -> int:
+        """The arm that an answer names, or the one in front so far; -1 for none."""
+        return list(labels).index(FIRST) if FIRST in labels else -1

@@ -1,0 +1,220 @@
+"""What is asked of arms: which claims a wrong answer needs, and when claims are proven."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import truebest
+from truebest import BestArm, Bounded, Gaussian
+from truebest.kernels import best, claims, rules
+from truebest.kernels._types import Array
+from truebest.kernels.decision import take
+from truebest.kernels.layout import LEVEL, MEANS, OUT, PULLS, SETTLED
+from truebest.kernels.questions import BEATEN, FIRST, is_answered, label
+from truebest.kernels.tracking import allowed
+from truebest.questions import QUESTIONS, Question, Winner
+from truebest.theory.models import Model, Student
+from truebest.theory.stopping import StoppingRule
+from truebest.theory.student import StudentRule
+
+PAIRS = BestArm(pairs=True)
+
+
+def every_proof(num_arms: int) -> list[Array]:
+    """Every set of claims that may be proven, also such as go round in a circle."""
+    claims = list(itertools.permutations(range(num_arms), 2))
+    found = []
+    for chosen in itertools.product((0.0, 1.0), repeat=len(claims)):
+        proven = np.zeros((num_arms, num_arms))
+        for (b, i), so in zip(claims, chosen, strict=True):
+            proven[b, i] = so
+        proven[np.diag_indices(num_arms)] = proven.max(axis=0)
+        found.append(proven)
+    return found
+
+
+def answer(question: Question, standing: Array, proven: Array) -> int | None:
+    """The arm that is named, -1 for none; None where the question is open."""
+    ask, labels = np.array(question.told(1.0)), np.empty(len(proven))
+    label(ask, standing, proven, labels)
+    return question.named(labels.tolist()) if is_answered(ask, proven, labels) else None
+
+
+@pytest.mark.parametrize("num_arms", [2, 3, 4])
+def test_a_wrong_best_arm_needs_a_claim_against_the_best(num_arms: int) -> None:
+    """Of K - 1 claims, whatever else was proven and however the arms stand."""
+    wrong = 0
+    for proven in every_proof(num_arms):
+        for standing in (np.arange(num_arms), -np.arange(num_arms)):
+            found = answer(PAIRS, standing.astype(np.float64), proven)
+            if found not in (None, 0):  # arm 0 is the best
+                wrong += 1
+                assert proven[1:, 0].any()
+    assert wrong > 0
+    assert PAIRS.false_claims(num_arms) == num_arms - 1
+
+
+def false_claims_of_winners(wins: Array) -> list[tuple[int, int]]:
+    """Claims of which every wrong answer needs one, where row b says against whom b wins."""
+    K = len(wins)
+    winner = next((b for b in range(K) if wins[b].sum() == K - 1), None)
+    if winner is not None:
+        return [(b, winner) for b in range(K) if b != winner]
+    return [(b, next(i for i in range(K) if i != b and not wins[b, i])) for b in range(K)]
+
+
+def test_a_wrong_winner_needs_one_of_k_claims() -> None:
+    """Whether one arm wins against all others, some are even, or preferences go round in a circle."""
+    K, wrong = 3, 0
+    for outcomes in itertools.product((1, 0, -1), repeat=3):  # of the pairs 0 1, 0 2, 1 2
+        wins = np.zeros((K, K))
+        for (b, i), outcome in zip(itertools.combinations(range(K), 2), outcomes, strict=True):
+            wins[b, i], wins[i, b] = outcome == 1, outcome == -1
+        truth = next((b for b in range(K) if wins[b].sum() == K - 1), -1)
+        needed = false_claims_of_winners(wins)
+        assert len(needed) <= Winner().false_claims(K)
+        for proven in every_proof(K):
+            found = answer(Winner(), np.zeros(K), proven)
+            if found is not None and found != truth:
+                wrong += 1
+                assert any(proven[claim] for claim in needed)
+    assert wrong > 0
+
+
+@pytest.mark.parametrize("name", list(QUESTIONS))
+def test_a_question_is_stored_and_found_again(name: str) -> None:
+    """With its version; another version is refused."""
+    from truebest.questions import BEST, question_record, recall_question
+
+    for question in (QUESTIONS[name](), PAIRS):
+        record = question_record(question)
+        assert recall_question(record) == question
+        assert (record is None) == (question == BEST)
+        if record is not None:
+            with pytest.raises(ValueError, match="version 99"):
+                recall_question({**record, "version": 99})
+
+
+RULES: list[tuple[StoppingRule | str, Model]] = [
+    ("tilt", Bounded(0.0, 1.0)),
+    ("tilt", Gaussian(0.5)),
+    ("mixture", Gaussian(0.5)),
+    ("kaufmann-koolen", Bounded(0.0, 1.0)),
+    ("student", Student()),
+]
+
+
+@pytest.mark.parametrize(("name", "model"), RULES)
+def test_claims_are_proven_when_their_pair_exceeds_the_level(name: str, model: Model) -> None:
+    """After every sample, for whichever arm is in front; who is beaten is out, and the last is the answer."""
+    K, rng = 4, np.random.default_rng(3)
+    rule = truebest.stopping_rule(name).asking(PAIRS)
+    params, state = rule.parameters(model, K, 0.2), rule.blank(model, K)
+    beaten: set[int] = set()
+    for n in range(3000):
+        arm = n if n < K else allowed(params, state, n % K)
+        take(params, state, arm, 1.0, float(np.clip(rng.normal((0.8, 0.6, 0.5, 0.3)[arm], 0.2), 0.0, 1.0)))
+        if n < K - 1:
+            continue
+        stops = best.stops_after(params, state, n + 1.0, arm)
+        while True:
+            left = [a for a in range(K) if a not in beaten]
+            first = max(left, key=lambda a: (state[MEANS, a], -a))
+            bound = rules.threshold(params, n + 1.0)
+            out = {
+                i
+                for i in left
+                if i != first
+                and state[MEANS, first] > state[MEANS, i]
+                and rules.pair_evidence(params, state, first, i, 0.0, -math.inf) > bound
+            }
+            beaten |= out
+            if not out:
+                break
+        assert {a for a in range(K) if state[OUT, a] > 0.0} == beaten
+        assert (state[SETTLED] > 0.0).tolist() == [a in beaten or len(beaten) == K - 1 for a in range(K)]
+        assert stops == (len(beaten) == K - 1)
+        if stops:
+            break
+    assert beaten == {1, 2, 3}
+    assert best.verdict(params, state)[0] == math.inf
+    assert claims.answers_rightly(params, state, np.array([0.8, 0.6, 0.5, 0.3]))
+    assert not claims.answers_rightly(params, state, np.array([0.5, 0.6, 0.5, 0.3]))
+    assert state[PULLS, 0] >= state[PULLS].max()
+
+
+def test_a_level_is_of_as_many_claims_as_the_question_needs() -> None:
+    """K - 1 for the best arm: for rules whose level is a union over pairs, that which they have anyway."""
+    for name, model in RULES:
+        rule = truebest.stopping_rule(name)
+        asked, plain = (one.parameters(model, 5, 0.1)[LEVEL] for one in (rule.asking(PAIRS), rule.applied(2)))
+        if name == "student":  # whose own level holds for pairs that share the best arm
+            assert asked == pytest.approx(StudentRule.former[0]().level(5, 0.1))
+        else:
+            assert asked == plain
+    with pytest.raises(truebest.InvalidInputError, match="'gk16' cannot answer BestArm"):
+        truebest.stopping_rule("gk16").asking(PAIRS)
+
+
+def test_spaced_looks_cost_few_samples() -> None:
+    """In a simulation every arm has a time of its own when it is looked at again."""
+    options: dict[str, Any] = {
+        "runs": 100,
+        "rewards": "bernoulli",
+        "question": PAIRS,
+        "seed": 2,
+        "progress": False,
+    }
+    means = [0.8, 0.6, 0.5, 0.5, 0.4]
+    spaced = truebest.simulate("uniform", means, 0.1, stopping="tilt", **options).cells[0]
+    always = truebest.simulate("uniform", means, 0.1, stopping=truebest.Tilt(), **options).cells[0]
+    assert 1.0 <= spaced.samples.mean() / always.samples.mean() < 1.01
+    assert spaced.error_rate == always.error_rate == 0.0
+
+
+def test_labels_name_the_unbeaten_arm_in_front() -> None:
+    """What is proven comes first, then how arms stand, then the index; in a circle nobody is named."""
+    proven, labels, ask = np.zeros((3, 3)), np.empty(3), np.array(PAIRS.told(1.0))
+    label(ask, np.array([0.3, 0.5, 0.5]), proven, labels)
+    assert (labels[1], PAIRS.named(labels.tolist())) == (FIRST, 1)
+    proven[0, 1] = proven[1, 1] = 7.0
+    label(ask, np.array([0.3, 0.5, 0.5]), proven, labels)
+    assert (labels[1], PAIRS.named(labels.tolist())) == (BEATEN, 2)
+    proven[0, 0] = proven[2, 2] = 8.0
+    label(ask, np.array([0.3, 0.5, 0.5]), proven, labels)
+    assert labels.tolist() == [BEATEN] * 3
+    assert PAIRS.named(labels.tolist()) == -1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"question": Winner()}, "only wins count"),
+        ({"question": PAIRS, "tolerance": 0.1}, "knows no tolerance"),
+        ({"question": "best"}, "one of truebest's own"),
+        ({"question": PAIRS, "stopping": "gk16"}, "cannot answer"),
+    ],
+)
+def test_what_is_not_asked_together_is_refused(arguments: dict[str, Any], words: str) -> None:
+    """In a sentence, by simulations and live experiments alike."""
+    with pytest.raises(truebest.InvalidInputError, match=words):
+        truebest.simulate("uniform", [0.5, 0.2], **arguments)
+    with pytest.raises(truebest.InvalidInputError, match=words):
+        truebest.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0, **arguments)
+
+
+def test_only_sampling_in_turn_answers_other_questions() -> None:
+    """A strategy that looks for the best arm is refused; live, sampling in turn is the default."""
+    with pytest.raises(truebest.InvalidInputError, match="choose 'uniform'"):
+        truebest.simulate("ebs-d", [0.5, 0.2], question=PAIRS)
+    with pytest.raises(truebest.InvalidInputError, match="choose 'uniform'"):
+        truebest.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0, question=PAIRS, strategy="tas-d")
+    made = truebest.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0, question=PAIRS)
+    assert made.settings.strategy_name == "uniform"
+    with pytest.raises(truebest.InvalidInputError, match="leave one of them out"):
+        truebest.Experiment.create("memory:", "y", ["a", "b"], bounds=(0, 1), items=10, question=PAIRS)
