@@ -216,5 +216,5 @@ def test_only_sampling_in_turn_answers_other_questions() -> None:
         truebest.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0, question=PAIRS, strategy="tas-d")
     made = truebest.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0, question=PAIRS)
     assert made.settings.strategy_name == "uniform"
-    with pytest.raises(truebest.InvalidInputError, match="leave one of them out"):
-        truebest.Experiment.create("memory:", "y", ["a", "b"], bounds=(0, 1), items=10, question=PAIRS)
+    with pytest.raises(truebest.InvalidInputError, match="asked of means, got compare='wins'"):
+        truebest.Experiment.create("memory:", "y", ["a", "b"], compare="wins", question=PAIRS)

@@ -367,3 +367,16 @@ BAD: list[tuple[str, Callable[[], object]]] = [
 def test_bad_input_is_refused_in_one_sentence(part: str, call: Callable[[], object]) -> None:
     """What was given, what is allowed, what to do."""
     refused_in_one_sentence(part, call)
+
+
+def test_a_question_is_planned() -> None:
+    """In both designs: right or wrong is told by the question's own kernel."""
+    table = (np.random.default_rng(3).random((200, 3)) < (0.9, 0.6, 0.5)).astype(float)
+    question = truebest.BestArm(pairs=True)
+    found = truebest.plan(table, 0.1, question=question, runs=20, progress=False)
+    for _, cell in found.designs():
+        assert (cell.errors, cell.censored, sorted(cell.best)) == (0, 0, [0])
+    with pytest.raises(truebest.InvalidInputError, match="asked of means, got compare='wins'"):
+        truebest.plan(table, 0.1, question=question, compare="wins", runs=2, progress=False)
+    with pytest.raises(truebest.InvalidInputError, match="knows no tolerance"):
+        truebest.plan(table, 0.1, question=question, tolerance=0.1, runs=2, progress=False)

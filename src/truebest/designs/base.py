@@ -61,6 +61,11 @@ class Design(ABC):
     items: int | None = None
     failures: str | float = "repeat"
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where the state of an experiment is found."""
+        return self.state
+
     # -- settings --------------------------------------------------------------------------------------
 
     @classmethod

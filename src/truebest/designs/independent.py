@@ -55,13 +55,14 @@ class Independent(Design):
         return settings.model.words + " whose durations do not depend on them" * (settings.order == "arrival")
 
 
-def refuse_question(question: Question, rule: StoppingRule, tolerance: float) -> None:
-    """Refuse a question beside what it is not asked with."""
-    rule.asking(question)  # refuses a rule that cannot answer it
+def refuse_question(question: Question, rule: StoppingRule | None, tolerance: float) -> None:
+    """Refuse a question beside what it is not asked with; the rule is None for a design's own."""
+    if rule is not None:
+        rule.asking(question)  # refuses a rule that cannot answer it
     if question.by_claims and not question.by_means:
         raise InvalidInputError(
-            f"{question} is asked of rounds in which only wins count, got independent samples; leave "
-            f"question out, or ask another one."
+            f"{question} is asked of rounds in which only wins count, got means; say compare='wins' and "
+            f"direct=True, or ask another question."
         )
     if question.by_claims and tolerance > 0.0:
         raise InvalidInputError(

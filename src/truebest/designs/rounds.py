@@ -22,7 +22,7 @@ from ..kernels import paired
 from ..kernels._types import Indices
 from ..questions import BEST, Question
 from .base import WINS, Design, Terms
-from .independent import refuse_direct
+from .independent import refuse_direct, refuse_question
 
 MOST_ITEMS = 10**7
 MOST_ARMS = 200  # every pair of arms has sums of its own
@@ -39,12 +39,14 @@ class Rounds(Design):
               for an unlimited source, from which every round draws an item of its own
     failures  what becomes of a value that an arm does not give: "repeat" asks for it again; "worst" takes
               what is worst for whatever is claimed; a number is the value that counts in its place
+    question  what is asked
     version   of the rule: from 2 on bets on a closed set grow, and the smallest ones are left out
     """
 
     items: int | None = None
     failures: str | float = "repeat"
     version: int = field(default=VERSION, kw_only=True)
+    question: Question = field(default=BEST, kw_only=True)
 
     name: ClassVar[str] = "paired"  # what tables of simulations call it
     averages: ClassVar[bool] = True  # whether means are compared, as they are of independent samples
@@ -65,6 +67,11 @@ class Rounds(Design):
                 f"same value again."
             )
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where its state is found; if another question is asked, that of rounds in which arms may rest."""
+        return ("cells", "CellsState") if self.question.by_claims and self.averages else self.state
+
     # -- settings --------------------------------------------------------------------------------------
 
     @classmethod
@@ -75,11 +82,13 @@ class Rounds(Design):
     @classmethod
     def of(cls, settings: Terms) -> Rounds:
         """The design of these settings."""
-        return cls(settings.items.size, settings.failures, version=settings.items.version)
+        version, question = settings.items.version, settings.question
+        return cls(settings.items.size, settings.failures, version=version, question=question)
 
     def complete(self, settings: Terms, given: Collection[str]) -> None:
         """Refuse what means over common items have no use for, or cannot be computed with."""
         refuse_direct(settings)
+        refuse_question(settings.question, None, settings.tolerance)
         self._refuse_others(settings, given)
         limits = settings.values.limits
         if limits is None or not math.isfinite(limits[1] - limits[0]):
@@ -96,11 +105,6 @@ class Rounds(Design):
             raise InvalidInputError(
                 f"{self.asked_by} compares all arms in the race in every round, by a rule of its own, got "
                 f"{extra[0]}= too; leave {extra[0]} out."
-            )
-        if settings.question.by_claims:
-            raise InvalidInputError(
-                f"{settings.question} is asked of independent samples, got {self.asked_by} too; leave one of "
-                f"them out."
             )
         if settings.order != "ask":
             raise InvalidInputError(
@@ -142,11 +146,6 @@ class Rounds(Design):
         least, most = low.mean(axis=0), high.mean(axis=0)
         rivals = [np.delete(least, a).max() for a in range(least.size)]
         return frozenset(np.flatnonzero(most >= np.array(rivals) - tolerance - paired.EVEN).tolist())
-
-    @property
-    def question(self) -> Question:
-        """What is asked."""
-        return BEST
 
     def share(self, num_arms: int, tolerance: float) -> float:
         """The weight of the comparator, which is a best arm's; claims and a tolerance rest on pairs."""

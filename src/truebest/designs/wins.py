@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,6 +65,7 @@ class Wins(Rounds):
     """
 
     direct: bool = False
+    question: Question = field(init=False)
 
     name, averages = WINS, False
     state = "wins", "WinsState"
@@ -73,6 +74,10 @@ class Wins(Rounds):
         LOSS: ", counted as losses",
     }
     asked_by = "compare='wins'"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "question", Winner() if self.direct else BEST)
 
     @classmethod
     def is_meant(cls, kept: Mapping[str, Any]) -> bool:
@@ -98,6 +103,11 @@ class Wins(Rounds):
 
     def complete(self, settings: Terms, given: Collection[str]) -> None:
         """Refuse what rounds by wins have no use for."""
+        if settings.question.by_claims:
+            raise InvalidInputError(
+                f"{settings.question} is asked of means, got compare='wins' too; leave question out, or say "
+                f"direct=True to find out whether any arm wins against all others."
+            )
         if self.direct and settings.tolerance:
             raise InvalidInputError(
                 f"direct=True finds who wins against whom, and knows no tolerance, got tolerance="
@@ -123,11 +133,6 @@ class Wins(Rounds):
         behind = np.array([(one < rivals - apart).sum(axis=0) for one in high.T[:, :, None]])
         loses = (behind > ahead) & ~np.eye(len(ahead), dtype=bool)  # row b: on most items, against whom
         return frozenset(np.flatnonzero(~loses.any(axis=1)).tolist())
-
-    @property
-    def question(self) -> Question:
-        """What is asked."""
-        return Winner() if self.direct else BEST
 
     def parameters(self, num_arms: int, delta: float, tolerance: float = 0.0) -> Array:
         """What the kernels are told; the tolerance as a part of the best.

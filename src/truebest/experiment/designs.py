@@ -10,6 +10,6 @@ from .state import Recall, State
 
 def new_state(settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> State:
     """The state of an experiment before the first line of its log; see `State` for the arguments."""
-    module, name = settings.design.state
+    module, name = settings.design.place
     kind: type[State] = getattr(import_module(f".{module}", __package__), name)
     return kind(settings, steers=steers, recall=recall)

@@ -15,6 +15,7 @@ nothing. That is what lets the same source run in a simulation loop, live, and u
     families      models of values: means, and what it costs to mistake one arm for another
     questions     what is asked: which claims help, which arms are done with, what is answered
     claims        claims about pairs of independent arms: what is proven, who rests
+    round_claims  the same in rounds
     rules         stopping rules: the statistic of a pair, thresholds; a file for each, and the switch
     best          the leader against each other arm: whether it is decided, and on which arm
     settling      arms that a pair rules out, for strategies that sample open arms only

@@ -235,6 +235,16 @@ def take_pair(params: Array, pairs: Array, column: int, d: float, left: float) -
     bet(params, pairs, column, d, PAIR_ROWS, expected, left)
 
 
+@kernel("void(const(f8[::1]), f8[:, ::1], i8, f8)")
+def take_row(params: Array, arms: Array, a: int, left: float) -> None:
+    """Count one round more of an arm, before which so many items are left."""
+    items = params[ITEMS]
+    arms[ROUNDS, a] += 1.0
+    arms[SPAN, a] += 1.0 if items == math.inf else items / left
+    for k in range(int(params[GROWING])):
+        arms[SPANS + k, a] += grown(params, k, left) * items / left
+
+
 @kernel("void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1])", apart=True)
 def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array) -> None:
     """Count the next round in: the values of the arms in the race, mapped to [0, 1]; all others are ignored.
@@ -268,10 +278,7 @@ def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
     for b in range(K):
         if arms[OUT, b] > 0.0:
             continue
-        arms[ROUNDS, b] += 1.0
-        arms[SPAN, b] += 1.0 if items == math.inf else items / left
-        for k in range(int(params[GROWING])):
-            arms[SPANS + k, b] += grown(params, k, left) * items / left
+        take_row(params, arms, b, left)
         for i in range(K):
             if b == i or arms[OUT, i] > 0.0:
                 continue

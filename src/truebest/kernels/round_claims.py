@@ -1,8 +1,11 @@
 """Rounds: claims are proven pair by pair, for any question but the best arm in the design's own way.
 
-`claims` is the same for independent pulls. An arm about which nothing will be asked any more is out for good.
+`claims` is the same for independent pulls. An arm rests while no claim about it would help, and is out for
+good when none will. After a rest it catches up: arms take rows one by one, those that are behind first, and a
+pair counts the rows that both of its arms have, which are always the first ones.
 
-    told  (HEADS + K, K): what orders the arms, their labels, and the claims that are proven
+    told  (HEADS + K, K): of each arm the sum of its values and their mean, by which arms are ordered, its
+          label, after how many rows it rests, 0 if it does not; and the claims that are proven
 """
 
 from __future__ import annotations
@@ -11,26 +14,44 @@ import math
 
 from ._jit import kernel
 from ._types import Array
-from .paired import ITEMS, OUT, PAIR_LEVEL, QUESTION, lead, pair_evidence, rounds_taken
+from .paired import (
+    EVEN,
+    ITEMS,
+    OUT,
+    PAIR_LEVEL,
+    QUESTION,
+    ROUNDS,
+    WINS,
+    difference,
+    lead,
+    pair_evidence,
+    rounds_taken,
+    take_pair,
+    take_row,
+)
 from .questions import ASKED, is_settled, label, margin
 
-STANDING, LABELS, HEADS = range(3)
+SUM, STANDING, LABELS, RESTS, HEADS = range(5)
 
 
 @kernel("b1(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, f8)")
 def is_shown(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float) -> bool:
-    """Whether the evidence for claim (b, i) exceeds the level.
+    """Whether the evidence for claim (b, i) exceeds the level, or the sums say it of a set that is used up.
 
-    Without a limit to the items, there is none where b is not ahead by d in each round.
+    Without a limit to the items, there is none where b is not ahead by d on average. Where a set is used up
+    and b is ahead by exactly d, but for rounding, the claim holds if d < 0: it is then the weak one of two.
     """
-    if params[ITEMS] == math.inf and lead(pairs, arms, b, i) <= d * rounds_taken(arms):
+    n, items, ahead = min(arms[ROUNDS, b], arms[ROUNDS, i]), params[ITEMS], lead(pairs, arms, b, i)
+    if items == math.inf and ahead <= d * n:
         return False
+    if n >= items and params[WINS] == 0.0:
+        return bool(ahead - d * items >= (-EVEN if d < 0.0 else EVEN) * items)
     return bool(pair_evidence(params, pairs, arms, b, i, d) > params[PAIR_LEVEL])
 
 
 @kernel("void(const(f8[::1]), const(f8[:, ::1]), f8[:, ::1], f8[:, ::1])", apart=True)
 def judge(params: Array, pairs: Array, arms: Array, told: Array) -> None:
-    """After a round: prove what can be proven, and leave out the arms of which nothing more need be known."""
+    """After a row: prove what can be proven, let arms rest, and leave out those that are done with."""
     K, n, ask = arms.shape[1], rounds_taken(arms), params[QUESTION : QUESTION + ASKED]
     labels, proven = told[LABELS], told[HEADS:]
     label(ask, told[STANDING], proven, labels)
@@ -40,10 +61,50 @@ def judge(params: Array, pairs: Array, arms: Array, told: Array) -> None:
             if math.isnan(d) or arms[OUT, b] > 0.0 or arms[OUT, i] > 0.0:
                 continue
             if is_shown(params, pairs, arms, b, i, d):
-                proven[b, i] = n
+                proven[b, i] = min(arms[ROUNDS, b], arms[ROUNDS, i])
                 if d >= 0.0 and proven[i, i] == 0.0:
-                    proven[i, i] = n
+                    proven[i, i] = proven[b, i]
     label(ask, told[STANDING], proven, labels)
     for a in range(K):
         if arms[OUT, a] <= 0.0 and is_settled(ask, proven, labels, a):
             arms[OUT, a] = n
+    for a in range(K):
+        told[RESTS, a] = n
+        for o in range(K):
+            if arms[OUT, a] <= 0.0 and arms[OUT, o] <= 0.0:
+                here, there = margin(ask, proven, labels, a, o), margin(ask, proven, labels, o, a)
+                if not (math.isnan(here) and math.isnan(there)):
+                    told[RESTS, a] = 0.0
+
+
+@kernel("i8(const(f8[:, ::1]), const(f8[:, ::1]))")
+def next_row(arms: Array, told: Array) -> int:
+    """How many rows those have that are behind of the arms that neither rest nor are out; -1 if none is."""
+    fewest = -1
+    for a in range(arms.shape[1]):
+        if arms[OUT, a] <= 0.0 and told[RESTS, a] == 0.0 and (fewest < 0 or arms[ROUNDS, a] < fewest):
+            fewest = int(arms[ROUNDS, a])
+    return fewest
+
+
+@kernel("b1(const(f8[:, ::1]), const(f8[:, ::1]), i8, i8)")
+def takes(arms: Array, told: Array, row: int, a: int) -> bool:
+    """Whether an arm takes the next row."""
+    return bool(arms[OUT, a] <= 0.0 and told[RESTS, a] == 0.0 and arms[ROUNDS, a] == row)
+
+
+@kernel("void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1], f8[:, ::1], i8)")
+def take_cell(params: Array, low: Array, high: Array, pairs: Array, arms: Array, told: Array, a: int) -> None:
+    """Count the next row of one arm in: every pair counts the rows that both of its arms have.
+
+    low, high  the row, of which the values of arms count that have taken it before, and of this one
+    """
+    K, row = arms.shape[1], arms[ROUNDS, a]
+    left = params[ITEMS] - row
+    for b in range(K):
+        if b != a and arms[OUT, b] <= 0.0 and arms[ROUNDS, b] > row:
+            take_pair(params, pairs, a * K + b, difference(params, low, high, a, b), left)
+            take_pair(params, pairs, b * K + a, difference(params, low, high, b, a), left)
+    take_row(params, arms, a, left)
+    told[SUM, a] += 0.5 * (low[a] + high[a])
+    told[STANDING, a] = told[SUM, a] / arms[ROUNDS, a]

@@ -12,9 +12,11 @@ from typing import NamedTuple
 import numpy.typing as npt
 
 from .. import _door
-from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY
+from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, IN_TURN
 from ..designs import COMPARED, MEANS, Ordered, Rounds, kind_of
+from ..designs.independent import refuse_question
 from ..errors import InvalidInputError
+from ..questions import BEST, Question, find_question
 from ..theory.models import Bounded
 from .planned import Plan
 from .progress import Progress, Reporter
@@ -39,6 +41,7 @@ def plan(
     tolerance: float = 0.0,
     failures: str | float = "repeat",
     compare: str = MEANS,
+    question: Question | None = None,
     runs: int = 1000,
     seed: int = 0,
     max_rounds: int | None = None,
@@ -64,9 +67,9 @@ def plan(
     tolerance    how far below the best an answer may be
     failures     what a cell of the table counts as that is NaN: "worst", whatever is worst for the claim, or
                  a score; "repeat" refuses it. Independent samples leave out what is "worst"
-    compare      "means", or "wins" if only who is better on an item counts: then a table of any numbers, such
-                 as times, is planned with, a failure may be a "loss", the tolerance is a part of the best, as
-                 in a race, and there are no independent samples
+    compare      "means", or "wins" if only who is better on an item counts, of a table of any numbers: then a
+                 failure may be a "loss", the tolerance is a part of the best, and only rounds are planned
+    question     what is asked, by default which arm is best; see `simulate`
     runs, seed   run i is a function of (seed, i) alone
     max_rounds   where a run is cut off; by default after 50,000 rounds, and a closed set when it is used up.
                  Independent samples are cut off at as many for each arm
@@ -75,7 +78,7 @@ def plan(
     Returns      Plan; after Ctrl-C with the runs up to the first incomplete one, marked incomplete
     Raises       InvalidInputError
     """
-    terms = _terms(delta, tolerance, runs, seed, max_rounds, threads)
+    terms = _terms(delta, tolerance, question, runs, seed, max_rounds, threads)
     design = kind_of({"items": True, "compare": _door.choice("compare", compare, COMPARED)})
     assert issubclass(design, Rounds)
     within: Range | AnyNumbers = AnyNumbers(bool(minimize), Ordered(positive=terms.tolerance > 0.0))
@@ -91,6 +94,7 @@ class Terms(NamedTuple):
 
     delta: float
     tolerance: float
+    question: Question
     runs: int
     seed: int
     max_rounds: int | None
@@ -98,21 +102,41 @@ class Terms(NamedTuple):
 
 
 def _terms(
-    delta: float, tolerance: float, runs: int, seed: int, max_rounds: int | None, threads: int | None
+    delta: float,
+    tolerance: float,
+    question: Question | None,
+    runs: int,
+    seed: int,
+    max_rounds: int | None,
+    threads: int | None,
 ) -> Terms:
     more = "more runs give a smaller standard error"
     same = "any number will do, and the same one gives the same result"
     limit = max_rounds
     if limit is not None:
         limit = _door.whole("max_rounds", limit, 1, 10**9, "it is where a run is cut off")
+    allowed, asked = _door.tolerance(tolerance), BEST if question is None else find_question(question)
+    refuse_question(asked, None, allowed)
     return Terms(
         _door.delta(delta),
-        _door.tolerance(tolerance),
+        allowed,
+        asked,
         _door.whole("runs", runs, 1, 10**9, more),
         _door.whole("seed", seed, 0, 2**64 - 1, same),
         limit,
         num_threads(threads),
     )
+
+
+def _asking(design: type[Rounds], items: int | None, question: Question) -> Rounds:
+    """The design of a question."""
+    if design.averages:
+        return design(items, question=question)
+    if question.by_claims:
+        raise InvalidInputError(
+            f"{question} is asked of means, got compare='wins' too; leave one of them out."
+        )
+    return design(items)
 
 
 def _simulated(
@@ -129,7 +153,7 @@ def _simulated(
     with room_for(terms.runs, 2):
         if rounds is not None:
             ways = terms.delta, terms.tolerance / within.width, terms.seed, limit
-            job = RoundsJob(design(closed), rounds, *ways)
+            job = RoundsJob(_asking(design, closed, terms.question), rounds, *ways)
             if not job.best:
                 raise InvalidInputError(
                     "a table must have an arm that does not lose against any other one on most items, got "
@@ -141,13 +165,14 @@ def _simulated(
             (paired,) = work.cells()
         if design.averages and (paired is None or paired.complete):
             independent = simulate(
-                DEFAULT_STRATEGY,
+                IN_TURN if terms.question.by_claims else DEFAULT_STRATEGY,
                 delta=terms.delta,
                 runs=terms.runs,
                 seed=terms.seed,
                 model=Bounded(0.0, 1.0),
                 stopping=DEFAULT_RULE,
                 tolerance=terms.tolerance / within.width,
+                question=terms.question,
                 max_samples=(limit or max(LONG, closed or 0)) * len(scores.arms),
                 threads=terms.threads,
                 progress=progress,

@@ -6,6 +6,7 @@ A run takes the items of a set in an order of its own, or draws one anew for eve
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +15,11 @@ import numpy as np
 from ..designs import Rounds
 from ..kernels._jit import kernel
 from ..kernels._types import Array, Indices
-from ..kernels.paired import GO_ON, NO_WINNER, RATIO, ROUNDS, UNDECIDED, WINS, leading, play_round
+from ..kernels.paired import GO_ON, NO_WINNER, QUESTION, RATIO, ROUNDS, UNDECIDED, WINS, leading, play_round
+from ..kernels.questions import ASKED, is_answered, is_right
 from ..kernels.random import Words, open_stream, uniform
-from ..kernels.round_claims import HEADS
+from ..kernels.round_claims import HEADS, LABELS, judge, next_row, take_cell, takes
+from ..kernels.steps import RIGHT, WRONG
 from ..kernels.wins import play
 from .engine import CANCEL, CANCELLED, DONE, RUNS, SAMPLES
 from .job import Part
@@ -110,6 +113,71 @@ def paired_runs(
     return DONE, calls.size
 
 
+@kernel(
+    "Tuple((i8, i8))(i8, u8, const(f8[:, ::1]), const(f8[:, ::1]), i8, b1, i8, const(f8[::1]), "
+    "const(f8[:, ::1]), f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], u8[::1], i8[::1], i8[::1], f8[::1], "
+    "i8[::1])"
+)
+def claim_runs(
+    first: int,
+    seed: np.uint64,
+    low: Array,
+    high: Array,
+    items: int,
+    again: bool,
+    max_rounds: int,
+    params: Array,
+    truth: Array,
+    pairs: Array,
+    arms: Array,
+    told: Array,
+    order: Indices,
+    stream: Words,
+    calls: Indices,
+    found: Indices,
+    total_pulls: Array,
+    signals: Indices,
+) -> tuple[int, int]:
+    """As `paired_runs`, for a question that is answered by claims: arms may rest, and catch up.
+
+    truth  (sets, K): the mean of each arm over the items of a set
+    found  RIGHT or WRONG; without an answer, -2 less that of what would be answered
+    """
+    K, sets, ask = arms.shape[1], low.shape[0] // items, params[QUESTION : QUESTION + ASKED]
+    for run in range(calls.size):
+        signals[SAMPLES] = 0
+        open_stream(seed, np.uint64(first + run), np.uint64(0), stream)
+        which = (first + run) % sets
+        pairs[:], arms[:], told[:] = 0.0, 0.0, 0.0
+        for m in range(order.size):
+            order[m] = m
+        drawn, answered, row, steps = 0, False, 0, 0
+        while not answered and 0 <= row < max_rounds:
+            while drawn <= row:
+                order[drawn] = next_item(again, drawn, items, order, stream)
+                drawn += 1
+            item = which * items + order[row]
+            for a in range(K):
+                if takes(arms, told, row, a):
+                    take_cell(params, low[item], high[item], pairs, arms, told, a)
+            judge(params, pairs, arms, told)
+            answered = is_answered(ask, told[HEADS:], told[LABELS])
+            row, steps = next_row(arms, told), steps + 1
+            if (steps & RARELY) == 0:
+                signals[SAMPLES] = steps * K
+                if signals[CANCEL] != 0:
+                    return CANCELLED, run
+        right = RIGHT if is_right(ask, truth[which], told[LABELS]) else WRONG
+        calls[run], found[run] = 0, right if answered else -2 - right
+        for a in range(K):
+            calls[run] += int(arms[ROUNDS, a])
+            total_pulls[a] += arms[ROUNDS, a]
+        signals[RUNS] += 1
+        if signals[CANCEL] != 0:
+            return CANCELLED, run + 1
+    return DONE, calls.size
+
+
 @kernel("void(u8, u8, u8[::1], f8[:, ::1])")
 def fill_uniform(seed: np.uint64, which: np.uint64, stream: Words, out: Array) -> None:
     """Uniform numbers in [0, 1), of a stream that no run uses; with them the items of a set are made."""
@@ -163,26 +231,38 @@ class RoundsJob:
         self.num_arms = scores.low.shape[1]
         self.best = design.best(scores.low, scores.high, tolerance)
         self.params = design.parameters(self.num_arms, delta, tolerance)
+        self.asked = design.question.by_claims and design.averages
+        if self.asked:
+            self.best = frozenset({RIGHT})
 
     def room(self, signals: Indices) -> tuple[Any, ...]:
         """Room for one thread, and its signals."""
         pairs, arms = self.design.blank(self.num_arms)
         near = np.zeros_like(pairs) if self.params[RATIO] else np.zeros((len(pairs), 0))
-        space = np.empty(self.scores.closed or 0, np.int64), np.empty(2, np.uint64)
+        rows = self.max_rounds if self.asked else self.scores.closed or 0
+        space = np.empty(rows, np.int64), np.empty(2, np.uint64)
         told = np.zeros((HEADS + self.num_arms, self.num_arms))
-        return pairs, near, arms, told, *space, signals
+        return pairs, *(() if self.asked else (near,)), arms, told, *space, signals
+
+    @property
+    def loop(self) -> Callable[..., Any]:
+        """The loop over runs."""
+        return compiled(claim_runs if self.asked else paired_runs)
 
     def prepare(self) -> None:
         """Compile what runs need, so that no run has to wait for it."""
-        compiled(paired_runs)
+        self.loop  # noqa: B018 - it is compiled when it is first looked up
 
     def part(self, first: int, runs: int, room: tuple[Any, ...]) -> Part:
         """So many runs from `first` on; fewer if the signals cancel it."""
         s, (*space, signals) = self.scores, room
-        nature = (np.uint64(self.seed), s.low, s.high, s.items, s.again, self.max_rounds, self.params)
+        nature: tuple[Any, ...] = np.uint64(self.seed), s.low, s.high, s.items, s.again, self.max_rounds
+        nature += (self.params,)
+        if self.asked:
+            nature += (0.5 * (s.low + s.high).reshape(-1, s.items, self.num_arms).mean(axis=1),)
         calls, found = np.zeros((runs, 1), np.int64), np.full((runs, 1), -1, np.int64)
         pulls = np.zeros((1, self.num_arms))
         answers: tuple[Any, ...] = (calls.reshape(runs), found.reshape(runs), pulls[0], signals)
         with np.errstate(all="ignore"):  # uncompiled, arithmetic modulo 2**64 would warn
-            _, done = compiled(paired_runs)(first, *nature, *space, *answers)
+            _, done = self.loop(first, *nature, *space, *answers)
         return Part(first, calls[:done], found[:done], pulls)

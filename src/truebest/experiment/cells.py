@@ -1,0 +1,167 @@
+"""Rounds in which an arm may rest and catch up: for any question but the best arm in the design's own way.
+
+Arms take rows one by one: of those about which something is asked, those that are behind take their next row
+together, as soon as all of them have their values there. So what is decided is a function of the table of
+values alone here, too. Rows are kept as long as an arm in the race may still need them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ..kernels import families, paired, questions, round_claims
+from .findings import Findings
+from .rounds import AHEAD, RoundsState
+
+
+class CellsState(RoundsState):
+    """See the module.
+
+    told   what is proven, and who rests, see `kernels.round_claims`
+    first  the first round that some arm in the race has not taken
+    """
+
+    of_the_log: ClassVar[tuple[str, ...]] = (*RoundsState.of_the_log, "told")
+
+    def _clear(self) -> None:
+        super()._clear()
+        K = len(self.settings.arms)
+        self.told = np.zeros((round_claims.HEADS + K, K))
+
+    def copy(self) -> Self:
+        """The same state, which may go its own way."""
+        twin = super().copy()
+        twin.told = self.told.copy()
+        return twin
+
+    # -- evidence --------------------------------------------------------------------------------------
+
+    def _taken(self, arm: int) -> int:
+        """How many rows an arm has taken."""
+        return int(self.arms[paired.ROUNDS, arm])
+
+    def _asked_about(self) -> list[int]:
+        """The arms that neither rest nor are out."""
+        return [arm for arm in self._race() if self.told[round_claims.RESTS, arm] == 0.0]
+
+    def _judge(self) -> None:
+        """Ask whether it is answered by the evidence as it is, then about what waits behind it."""
+        self.crossed = None
+        found = self._verdict() if self.first > 1 else paired.GO_ON
+        if found not in (paired.GO_ON, paired.UNDECIDED) and not self.suspended:
+            self.crossed = self.findings(found)
+        else:
+            self._judge_new()
+
+    def _judge_new(self) -> None:
+        """Let arms take the rows that are complete, up to a decision."""
+        while not (self.over or self.crossed or self.suspended or self.exhausted):
+            row = round_claims.next_row(self.arms, self.told)
+            arms = [arm for arm in self._asked_about() if self._taken(arm) == row]
+            if not all((row + 1, arm) in self.values for arm in arms):
+                return
+            self._take_row(row + 1, arms)
+            found = self._verdict()
+            self.exhausted = found == paired.UNDECIDED
+            if found not in (paired.GO_ON, paired.UNDECIDED):
+                self.crossed = self.findings(found)
+
+    def _take_row(self, number: int, arms: list[int]) -> None:
+        """Let arms take a row together, and see what it proves."""
+        taken = {arm: self.values[number, arm] for arm in self._race() if self._taken(arm) >= number}
+        for arm in arms:
+            value = taken[arm] = self.values[number, arm]
+            seen = (*self._mapped(taken), self.pairs, self.arms, self.told)
+            round_claims.take_cell(self.params, *seen, arm)
+            self.cells.pop(self.asked.pop((number, arm), 0), None)
+            if value is not None:
+                families.observe(self._summing, self.body, arm, 1.0, value)
+            if self.totals is not None:
+                self.totals.add({arm: value})
+        round_claims.judge(self.params, self.pairs, self.arms, self.told)
+        active, race = self._asked_about(), self._race()
+        self.first = 1 + min((self._taken(arm) for arm in race), default=number)
+        self.front = 1 + min((self._taken(arm) for arm in active), default=number)
+        self.values = {
+            (n, arm): value for (n, arm), value in self.values.items() if n >= self.first and arm in race
+        }
+        for cell in [(n, arm) for n, arm in self.asked if n < self.first or arm not in race]:
+            del self.cells[self.asked.pop(cell)]
+
+    def _verdict(self) -> int:
+        """The arm that an answer names, NO_WINNER for none; GO_ON or UNDECIDED while it is open."""
+        labels, proven = self.told[round_claims.LABELS], self.told[round_claims.HEADS :]
+        ask = self.params[paired.QUESTION : paired.PARAMS]
+        if questions.is_answered(ask, proven, labels):
+            named = self.design.question.named(labels.tolist())
+            return named if named >= 0 else paired.NO_WINNER
+        if all(self._taken(arm) == self.design.items for arm in self._asked_about()):
+            return super()._verdict() if self.design.question.unique else paired.UNDECIDED
+        return paired.GO_ON
+
+    def _leading(self) -> int:
+        named = self.design.question.named(self.told[round_claims.LABELS].tolist())
+        return named if named >= 0 else super()._leading()
+
+    def _progress(self, leader: int, race: list[int]) -> tuple[float | None, float | None]:  # noqa: ARG002
+        """The least evidence that is asked for now, of two opposite claims the larger one; and the level."""
+        labels, proven = self.told[round_claims.LABELS], self.told[round_claims.HEADS :]
+        ask, found = self.params[paired.QUESTION : paired.PARAMS], []
+        for b, i in itertools.combinations(race, 2):
+            asked = [(x, y, questions.margin(ask, proven, labels, x, y)) for x, y in ((b, i), (i, b))]
+            of_pair = [
+                paired.pair_evidence(self.params, self.pairs, self.arms, x, y, d)
+                for x, y, d in asked
+                if not math.isnan(d)
+            ]
+            found += [max(of_pair)] if of_pair else []
+        z = min(found, default=math.inf)
+        return (z if math.isfinite(z) else None), float(self.params[paired.PAIR_LEVEL])
+
+    @property
+    def waiting(self) -> int:
+        """Results that wait for an earlier pull to be settled before they count."""
+        return sum(value is not None and n > self._taken(arm) for (n, arm), value in self.values.items())
+
+    def enough(self) -> bool:
+        """Not known before the arms have taken the rows: which of them rest depends on it."""
+        return False
+
+    def findings(self, arm: int | None = None) -> Findings:
+        """What is seen, and what is answered."""
+        found = super().findings(arm)
+        labels = tuple(map(int, self.told[round_claims.LABELS]))
+        return replace(found, rounds=int(paired.rounds_taken(self.arms)), labels=labels)
+
+    # -- what to sample next ---------------------------------------------------------------------------
+
+    def next(self) -> tuple[int, dict[str, Any]] | None:
+        """The first arm that is asked about and was not asked in the first such round."""
+        arms = self._asked_about()
+        start = min((self._taken(arm) for arm in arms), default=0)
+        while arms and not self.used_up:
+            if self.front > start + 1 + AHEAD + len(self.open) // len(arms):
+                return None
+            for arm in self._turns(self.front, arms):
+                cell = (self.front, arm)
+                if self.front > self._taken(arm) and cell not in self.asked and cell not in self.values:
+                    return arm, {"round": self.front, "item": self._item(self.front)}
+            self.front += 1
+        return None
+
+    # -- snapshots -------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the design keeps, as JSON can hold it."""
+        return {**super().to_dict(), "told": self.told.tolist()}
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """What `to_dict` gave, bit for bit."""
+        super().restore(data)
+        self.told[:] = data["told"]
+        self.front = 1 + min((self._taken(arm) for arm in self._asked_about()), default=0)

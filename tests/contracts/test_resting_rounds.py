@@ -1,0 +1,133 @@
+"""Experiments in rounds in which arms may rest: a decision is a function of the table alone, here too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import truebest
+from truebest import BestArm, Experiment
+from truebest.designs.rounds import Rounds
+from truebest.experiment.cells import CellsState
+from truebest.experiment.snapshots import as_dict, from_dict
+from truebest.experiment.store.memory import MemoryStore
+from truebest.kernels import paired, round_claims
+from truebest.simulation import rounds
+from truebest.simulation.engine import SIGNALS
+from truebest.simulation.rounds import ItemScores, RoundsJob
+
+PAIRS, ARMS, ITEMS = BestArm(pairs=True), ("a", "b", "c"), 60
+RESTING = range(4, 14)  # rounds of the others in which c rests in `rests`
+
+
+def table(seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    hard = rng.random((ITEMS, 1))
+    return (0.5 * hard + 0.5 * rng.random((ITEMS, 3)) < np.array([0.8, 0.5, 0.45])).astype(float)
+
+
+def run(values: Any, ahead: int, seed: int = 0, **given: Any) -> Experiment:
+    """With so many pulls under way, told in any order; some fail, and now and then a new process goes on."""
+    store, rng = MemoryStore(), np.random.default_rng(seed)
+    out: list[truebest.Pull] = []
+    given = {"bounds": (0, 1), "seed": 5, "items": ITEMS, "question": PAIRS, **given}
+    experiment = Experiment.create(store, "x", list(ARMS), 0.1, **given)
+    while pulls := experiment.ask(max(1, ahead - len(out))) or out:
+        out += [pull for pull in pulls if pull not in out]
+        pull = out.pop(int(rng.integers(len(out))))
+        if rng.random() < 0.1 * (ahead > 1):
+            experiment.fail(pull, "no answer")
+        else:
+            experiment.tell(pull, float(values[pull.item, ARMS.index(pull.arm)]))
+        if rng.random() < 0.05:
+            experiment = Experiment.open(store, "x")
+        if experiment.status().decided:
+            break
+    return experiment
+
+
+def rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let c rest for some rounds, as a question would that asks nothing about it for now."""
+    usual = round_claims.judge
+
+    def judge(params: Any, pairs: Any, arms: Any, told: Any) -> None:
+        usual(params, pairs, arms, told)
+        if int(paired.rounds_taken(arms)) in RESTING and not arms[paired.OUT, 2]:
+            told[round_claims.RESTS, 2] = 1.0
+
+    monkeypatch.setattr(round_claims, "judge", judge)
+
+
+def seen(experiment: Experiment) -> Any:
+    status = experiment.status()
+    return status.decision, status.pulls, status.means, status.rounds, status.statistic
+
+
+@pytest.mark.parametrize("resting", [False, True])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_order_in_which_results_come_changes_nothing(
+    seed: int, resting: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers at different speeds, failures, new processes; also where an arm rests and catches up."""
+    if resting:
+        rests(monkeypatch)
+    values = table(seed)
+    one, other = run(values, 1), run(values, 12, seed)
+    assert seen(one) == seen(other)
+    assert one.status().decision == "a"
+    assert one.verify().sound
+    assert other.verify().sound
+
+
+def test_an_arm_that_rests_is_not_asked_for_and_catches_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows are kept meanwhile, and no others; then it is asked for the rounds that it has missed."""
+    rests(monkeypatch)
+    values, store = table(1), MemoryStore()
+    settings: dict[str, Any] = {"bounds": (0, 1), "seed": 5, "items": ITEMS, "question": PAIRS}
+    experiment = Experiment.create(store, "x", list(ARMS), 1e-9, **settings)
+    asked = []
+    for _ in range(75):
+        (pull,) = experiment.ask()
+        asked.append((pull.round, pull.arm))
+        experiment.tell(pull, float(values[pull.item, ARMS.index(pull.arm)]))
+        state = experiment._journal.known
+        assert isinstance(state, CellsState)
+        taken = state.arms[paired.ROUNDS]
+        assert {n for n, _ in state.values} <= set(range(int(taken.min()) + 1, int(taken.max()) + 2))
+        assert as_dict(from_dict(state.settings, as_dict(state))) == as_dict(state)
+    of_c = [asked.index((number, "c")) for number in range(4, 15)]
+    assert of_c == sorted(of_c)
+    assert asked.index((5, "c")) > asked.index((RESTING[-1], "a"))
+    assert asked.index((16, "c")) < asked.index((17, "a"))
+
+
+def test_a_retraction_leaves_no_trace() -> None:
+    """The evidence is built again from the log, and is what it would be without the mistake."""
+    values = table(2)
+    right, first = run(values, 1), run(values, 1)
+    pull = next(entry for entry in first.history() if entry.kind == "told")
+    assert pull.pull is not None
+    first.retract(pull.pull, "a slip", 1.0 - float(pull.value or 0.0))
+    first.retract(pull.pull, "it was right", float(pull.value or 0.0))
+    assert seen(first) == seen(right)
+    assert first.verify().sound
+
+
+def test_a_simulated_run_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Round by round on the same items in the same order; the simulation answers rightly, not with an arm."""
+    values = table(1)
+    live = run(values, 1)
+    state = live._journal.known
+    assert isinstance(state, CellsState)
+    assert state.order is not None
+    ordered = values[state.order]
+    scores = ItemScores(ordered, ordered, ITEMS, False)
+    job = RoundsJob(Rounds(ITEMS, question=PAIRS), scores, 0.1, 0.0, 1)
+    monkeypatch.setattr(rounds, "next_item", lambda again, n, items, order, stream: n)
+    room = job.room(np.zeros(SIGNALS, np.int64))
+    monkeypatch.setattr(RoundsJob, "loop", property(lambda _: rounds.claim_runs.py_func))  # type: ignore[attr-defined]
+    part = job.part(0, 1, room)
+    assert (part.samples[0, 0], part.arms[0, 0]) == (live.status().samples, 0)
+    assert part.pulls[0].tolist() == list(live.status().pulls.values())
