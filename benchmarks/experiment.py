@@ -130,7 +130,7 @@ def _audit(url: str, name: str) -> list[str]:
                 told.append(event.pull)
             elif event.kind == "asked":
                 asked.add(event.pull)
-        out = sum(experiment.status().pending.values())
+        out = sum(one.pending for one in experiment.status().standings)
     lost = len(asked) - len(huge) - len(set(told)) - (out if HUGE_NAME in name else 0)  # those of the killed
     rate = f"{len(told) / SECONDS:.0f}"
     return [str(len(told)), rate, str(lost), str(len(told) - len(set(told))), str(strange)]

@@ -41,7 +41,7 @@ def moments() -> list[RenderableType]:
     arms = {"short": prompt(0.6), "long": prompt(0.7), "step by step": prompt(0.75)}
     store, due, found = open_store("memory:"), list(MOMENTS), list[RenderableType]()
 
-    def look(status: truebest.Status) -> None:
+    def look(status: truebest.Account) -> None:
         if due and status.samples >= due[0] and not status.decided:
             forecast = truebest.Experiment.open(store, "prompts").forecast()
             found.append(Frame(status, forecast, CALL * due.pop(0)))

@@ -11,10 +11,8 @@ from .errors import SuspendedError as SuspendedError
 from .errors import TruebestError as TruebestError
 from .experiment.events import Event as Event
 from .experiment.experiment import Experiment as Experiment
-from .experiment.findings import RuledOut as RuledOut
 from .experiment.forecast import Forecast as Forecast
 from .experiment.pulls import Pull as Pull
-from .experiment.status import Status as Status
 from .questions.best import BestArm as BestArm
 from .remote.service import connect as connect
 from .running.identify import aidentify as aidentify
@@ -48,6 +46,16 @@ from .studies.comparison.results import Comparison as Comparison
 from .studies.comparison.results import Standing as Standing
 from .studies.comparison.suites import Bandit as Bandit
 from .studies.comparison.suites import load_suite as load_suite
+from .telling.account import Account as Account
+from .telling.answers import Best as Best
+from .telling.answers import NoWinner as NoWinner
+from .telling.answers import Open as Open
+from .telling.answers import Stopped as Stopped
+from .telling.answers import Suspended as Suspended
+from .telling.answers import Tied as Tied
+from .telling.answers import Undecided as Undecided
+from .telling.answers import UsedUp as UsedUp
+from .telling.answers import Within as Within
 from .theory.complexity import ComplexityBounds as ComplexityBounds
 from .theory.complexity import OptimalWeights as OptimalWeights
 from .theory.complexity import characteristic_time as characteristic_time

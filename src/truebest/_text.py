@@ -6,6 +6,7 @@ import re
 import time
 import unicodedata
 from collections.abc import Iterable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from pathlib import PurePath
 
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -88,6 +89,32 @@ def moment(seconds: float) -> str:
         return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
     except (OverflowError, ValueError, OSError):  # farther away than calendars go
         return f"{seconds:.6g} s after 1970"
+
+
+def plural(number: int, thing: str) -> str:
+    """1 sample, 2 samples."""
+    return f"{number} {thing}" + ("" if number == 1 else "s")
+
+
+def begun(words: str) -> str:
+    """As the beginning of a sentence."""
+    return words[:1].upper() + words[1:]
+
+
+def rounded(number: float, rounding: str) -> str:
+    """To three digits, never rounded the other way."""
+    return f"{float(Decimal(number).normalize(Context(prec=3, rounding=rounding))):g}"
+
+
+def percent(probability: float, rounding: str = ROUND_CEILING) -> str:
+    """To six digits, never rounded down."""
+    exact = 100 * Decimal(repr(probability))
+    return f"{float(exact.normalize(Context(prec=6, rounding=rounding))):g}%"
+
+
+def confidence(promise: float) -> str:
+    """What a promise leaves of 100%, never rounded up."""
+    return percent(round(1.0 - promise, 12), ROUND_FLOOR)
 
 
 def rough(number: int) -> int:

@@ -10,6 +10,7 @@ import pytest
 
 import truebest
 from support import families as exact
+from support.told import intervals, suspended
 from support.twin import Rewards, drive
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.store.memory import MemoryStore
@@ -61,11 +62,11 @@ def test_a_live_experiment_is_the_simulated_run(family: str, strategy: str, stop
     asked = drive(experiment, Rewards(means, 4, code, noise), most=600, reopen=40)
     assert asked == [0, 1, 2, *want.arm[:-1].tolist()]
     status = experiment.status()
-    assert status.decision == (None if want.recommended is None else "abc"[want.recommended])
-    assert (status.statistic, status.threshold) == (want.statistic[-1], want.threshold[-1])
-    assert status.promise == (0.1 if stopping == "kaufmann-koolen" else None)
-    if status.decision and strategy != "racing":
-        assert all(low >= 0.0 for low, _ in status.intervals.values())
+    assert status.best == (None if want.recommended is None else "abc"[want.recommended])
+    assert (status.progress.statistic, status.progress.threshold) == (want.statistic[-1], want.threshold[-1])
+    assert status.promise.bound == (0.1 if stopping == "kaufmann-koolen" else None)
+    if status.best and strategy != "racing":
+        assert all(low >= 0.0 for low, _ in intervals(status).values())
     assert experiment.verify().sound
 
 
@@ -176,12 +177,12 @@ def test_a_live_experiment_finds_the_best(family: str, minimize: bool) -> None:
     while pulls := experiment.ask():
         experiment.tell(pulls[0], draw(means[pulls[0].arm]))
     status = Experiment.create(store, "x", list(means), model=model).status()
-    assert status.decision == ("a" if minimize else "b")
-    assert status.promise == 0.05
-    assert model.words in status.assumes
-    assert all(low >= 0.0 for low, _ in status.intervals.values())
+    assert status.best == ("a" if minimize else "b")
+    assert status.promise.bound == 0.05
+    assert model.words in status.promise.words
+    assert all(low >= 0.0 for low, _ in intervals(status).values())
     assert experiment.verify().sound
-    best = status.decision  # the others are left alone early, with a few unlucky values
+    best = status.best  # the others are left alone early, with a few unlucky values
     assert status.means[best] == pytest.approx(
         means[best] / (10.0 if family == "bernoulli" else 1.0), rel=0.5
     )
@@ -203,10 +204,10 @@ def test_a_value_outside_the_domain_suspends(model: truebest.Model, bad: float, 
     with pytest.raises(truebest.SuspendedError, match=f"gave {bad:g}, and must be {demand}; if that was"):
         experiment.tell(pull, bad)
     status = experiment.status()
-    assert status.suspended
-    assert status.promise is None
+    assert suspended(status)
+    assert status.promise.bound is None
     with pytest.raises(truebest.InvalidInputError, match=f"the right value must be {demand}, got {bad:g}"):
         experiment.retract(pull, "typo", bad)
     experiment.retract(pull, "typo", 1.0)
-    assert not experiment.status().suspended
-    assert experiment.status().promise == 0.05
+    assert not suspended(experiment.status())
+    assert experiment.status().promise.bound == 0.05

@@ -25,6 +25,7 @@ from hypothesis.stateful import (
 
 import truebest
 from support.clock import Clocked
+from support.told import column, stopped, suspended
 from truebest.errors import SuspendedError
 from truebest.experiment import journal as module
 from truebest.experiment.events import KINDS
@@ -88,9 +89,9 @@ class LifeCycle(RuleBasedStateMachine):
     def _stop(self) -> None:
         """At its end each of them is stopped by hand: what is decided stays so, all else counts as before."""
         before, now = self.experiment.status(), self.experiment.stop("the end")
-        assert (now.decision, now.samples, now.means) == (before.decision, before.samples, before.means)
-        assert (now.stopped is None) == (now.decision is not None)
-        assert self.experiment.ask(3).reason == ("stopped" if now.decision is None else "decided")
+        assert (now.best, now.samples, now.means) == (before.best, before.samples, before.means)
+        assert (stopped(now) is None) == (now.best is not None)
+        assert self.experiment.ask(3).reason == ("stopped" if now.best is None else "decided")
 
     # -- what may happen ---------------------------------------------------------------------------------
 
@@ -242,7 +243,7 @@ class LifeCycle(RuleBasedStateMachine):
             return
         status = self.experiment.stop("enough")
         self.stopped = self.decided is None
-        assert (status.stopped is not None) == self.stopped
+        assert (stopped(status) is not None) == self.stopped
 
     @rule()
     def crash(self) -> None:
@@ -268,14 +269,14 @@ class LifeCycle(RuleBasedStateMachine):
         if not hasattr(self, "experiment"):
             return
         status = self.experiment.status()
-        assert bool(status.suspended) == bool(self.violated)
+        assert bool(suspended(status)) == bool(self.violated)
         kept = not self.violated and not self.outside and self.readings * DELTA < 1.0
-        assert status.promise == (round(self.readings * DELTA, 12) if kept else None)
+        assert status.promise.bound == (round(self.readings * DELTA, 12) if kept else None)
         SEEN[f"{min(self.readings, 4)} readings, {'a' if kept else 'no'} promise"] += 1
-        assert sum(status.pending.values()) == len(self.pulls) - len(self.values)
-        if self.racing and status.decision is not None and self.decided is None:
+        assert sum(column(status, "pending").values()) == len(self.pulls) - len(self.values)
+        if self.racing and status.best is not None and self.decided is None:
             self._adopt(status)
-        assert status.decision == self.decided
+        assert status.best == self.decided
         counted = [pull for pull in self.taken if self.values[pull] is not None]
         for arm in ARMS:
             values = [Fraction(self.values[p] or 0.0) for p in counted if self.pulls[p].arm == arm]
@@ -285,11 +286,11 @@ class LifeCycle(RuleBasedStateMachine):
                 assert mean is not None
                 assert math.isclose(mean, sum(values) / len(values), rel_tol=1e-12, abs_tol=1e-12)
         settled = sum(value is not None for value in self.values.values())
-        assert status.waiting == settled - len(counted)
+        assert status.progress.waiting == settled - len(counted)
 
-    def _adopt(self, status: truebest.Status) -> None:
+    def _adopt(self, status: truebest.Account) -> None:
         """Racing decides by itself: when, the model cannot say, but from what it has seen and for good."""
-        self.decided = status.decision
+        self.decided = status.best
         while sum(self.values[pull] is not None for pull in self.taken) > status.samples:
             self.queue.insert(0, self.taken.pop())
 

@@ -94,7 +94,7 @@ def course(
         assert mean is not None
         true = (MEANS[arm] * sigma + offsets[arm]) * (-1.0 if minimize else 1.0)
         assert abs(mean - true) < 3.0 * sigma + 1e-15 * abs(true)
-    return asked, status.statistic, status.decision, status.samples
+    return asked, status.progress.statistic, status.best, status.samples
 
 
 @pytest.mark.parametrize("strategy", strategy_names())
@@ -141,7 +141,7 @@ def test_bounds_far_away_cost_no_bits(minimize: bool) -> None:
         )
         values = start + np.random.default_rng(4).integers(0, 257, 300) / 256
         experiment.tell([(pull, values[pull.id]) for pull in experiment.ask(299)])
-        statistics.append(experiment.status().statistic)
+        statistics.append(experiment.status().progress.statistic)
     assert statistics[0] == statistics[1]
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import truebest
-from truebest import Experiment, InvalidInputError, SuspendedError
+from support.told import column, findings, in_the_race, intervals, no_winner, ruled_out, tied, won_and_lost
+from truebest import Experiment, InvalidInputError, NoWinner, SuspendedError
 from truebest.designs import Wins
 from truebest.designs.rounds import shuffled
 from truebest.experiment.snapshots import as_dict, from_dict
@@ -60,14 +61,14 @@ def value_of(table: Any, pull: truebest.Pull) -> float:
     return float(table[number % len(table), ARMS.index(pull.arm)])
 
 
-def run(experiment: Experiment, table: Any) -> truebest.Status:
+def run(experiment: Experiment, table: Any) -> truebest.Account:
     """One pull after the other."""
     while pulls := experiment.ask():
         experiment.tell(pulls[0], value_of(table, pulls[0]))
     return experiment.status()
 
 
-def run_wildly(experiment: Experiment, table: Any, seed: int) -> truebest.Status:
+def run_wildly(experiment: Experiment, table: Any, seed: int) -> truebest.Account:
     """Many pulls under way, told in any order; some lapse and are told later."""
     rng = np.random.default_rng(seed)
     out: list[truebest.Pull] = []
@@ -92,18 +93,7 @@ def test_the_decision_depends_on_the_table_alone(given: dict[str, Any]) -> None:
     table = times(80, 1)
     one, other = run(make(**given), table), run_wildly(make(**given), table, 3)
     assert one.decided
-    for name in (
-        "decision",
-        "samples",
-        "pulls",
-        "means",
-        "intervals",
-        "wins",
-        "beaten",
-        "ruled_out",
-        "rounds",
-    ):
-        assert getattr(one, name) == getattr(other, name), name
+    assert findings(one) == findings(other)
 
 
 @pytest.mark.parametrize("table", [times(80, 2), circle(80, 2)])
@@ -131,9 +121,9 @@ def test_live_is_what_the_kernels_say(given: dict[str, Any], table: Any) -> None
         if found != paired.GO_ON or number == 300:
             break
     status = experiment.status()
-    assert status.decision == (ARMS[found] if found >= 0 else None)
-    assert status.no_winner == (found == paired.NO_WINNER)
-    assert status.rounds == number
+    assert status.best == (ARMS[found] if found >= 0 else None)
+    assert no_winner(status) == (found == paired.NO_WINNER)
+    assert status.progress.rounds == number
 
 
 def test_the_order_within_rounds_is_drawn() -> None:
@@ -176,10 +166,11 @@ def test_there_may_be_no_winner(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'runs.db'}"
     experiment = make(store, direct=True)
     status = run(experiment, circle(3000, 1))
-    assert (status.decision, status.no_winner, status.leader) == (None, True, None)
+    assert (status.best, no_winner(status), status.leader) == (None, True, None)
     assert status.decided
-    assert status.in_the_race == ()
-    assert status.beaten.keys() == set(ARMS)
+    assert in_the_race(status) == ()
+    assert isinstance(status.answer, NoWinner)
+    assert dict(status.answer.beaten) == column(status, "beaten_by")
     assert str(status).startswith(
         "there is no winner: each arm loses to another one; wrong with probability at most 10%"
     )
@@ -189,17 +180,17 @@ def test_there_may_be_no_winner(tmp_path: Path) -> None:
         assert again.status() == status
         found = again.verify()
         assert (found.sound, found.decision) == (True, "no winner")
-        assert again.status().to_dict()["no_winner"] is True
+        assert again.status().to_dict()["answer"]["kind"] == "no_winner"
         assert again.forecast().samples == 0
 
 
 def test_a_race_may_name_an_arm_of_a_circle_and_does_not_promise_anything_then() -> None:
     """The words say so; two arms, and direct, need no such condition."""
-    words = make().status().assumes
+    words = make().status().promise.words
     assert words.endswith(", if some arm wins against each other one")
-    assert "if some arm" not in make(direct=True).status().assumes
+    assert "if some arm" not in make(direct=True).status().promise.words
     two = Experiment.create("memory:", "x", ["a", "b"], compare="wins").status()
-    assert two.assumes == (
+    assert two.promise.words == (
         "wrong with probability at most 5% for rounds whose odds do not depend on the rounds before"
     )
 
@@ -209,18 +200,18 @@ def test_a_used_up_set_is_decided_by_its_sums(direct: bool) -> None:
     """Few items: an arm that is ahead of all others on them, all that tie, or none, exactly."""
     ahead = np.array([[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 3.0, 4.0]])
     status = run(make(items=3, direct=direct), ahead)
-    assert (status.decision, status.rounds) == ("a", 3)
+    assert (status.best, status.progress.rounds) == ("a", 3)
     assert "in more than half of all the 3 items" in str(status)
     even = np.array([[1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 3.0, 4.0]])
     status = run(make(items=2, direct=direct), even)
-    assert status.decision == "a"
-    assert status.tied == ("a", "b")
+    assert status.best == "a"
+    assert tied(status) == ("a", "b")
     round_about = np.array([[1.0, 2.0, 3.0, 9.0], [3.0, 1.0, 2.0, 9.0], [2.0, 3.0, 1.0, 9.0]])
     status = run(make(items=3, direct=direct), round_about)
     if direct:
-        assert (status.decision, status.no_winner, status.tied) == (None, True, ())
+        assert (status.best, no_winner(status), tied(status)) == (None, True, ())
     else:  # a race assumes that there is a winner, and names the last one that is not proven to lose
-        assert "if some arm wins against each other one" in status.assumes
+        assert "if some arm wins against each other one" in status.promise.words
 
 
 def test_a_failure_is_a_loss_and_at_its_worst_no_win_for_others() -> None:
@@ -238,9 +229,9 @@ def test_a_failure_is_a_loss_and_at_its_worst_no_win_for_others() -> None:
             else:
                 experiment.tell(pulls[0], value_of(table, pulls[0]))
         status = experiment.status()
-        rounds[failures] = status.rounds
-        assert ("d" in status.ruled_out) == (failures == "loss")
-        assert next(c.sentence for c in status.caveats if c.code == "failed").startswith(
+        rounds[failures] = status.progress.rounds
+        assert ("d" in ruled_out(status)) == (failures == "loss")
+        assert next(c.sentence for c in status.promise.caveats if c.code == "failed").startswith(
             "pulls that gave no value, " + ("counted as losses" if failures == "loss" else "taken at their")
         )
 
@@ -254,7 +245,7 @@ def test_infinite_times_count_and_nan_does_not() -> None:
     experiment.tell([(pulls[arm], t) for arm, t in zip(ARMS, (1.0, math.inf, 2.0, math.inf), strict=True)])
     status = experiment.status()
     assert status.leader == "a"
-    assert status.wins == {"b": (1, 0), "c": (1, 0), "d": (1, 0)}
+    assert won_and_lost(status) == {"b": (1, 0), "c": (1, 0), "d": (1, 0)}
     assert status.means == {"a": 1.0, "b": None, "c": 2.0, "d": None}
     assert known(experiment).pairs[paired.LEAD].reshape(4, 4)[1, 3] == 0.0
 
@@ -273,7 +264,7 @@ def test_within_the_tolerance_equal_arms_are_decided() -> None:
     rng = np.random.default_rng(3)
     table = np.exp(0.05 * rng.normal(size=(2000, 4)))
     status = run(make(tolerance=0.1), table)
-    assert status.decision is not None
+    assert status.best is not None
     assert "is within 1.1 times the best in more than half of all rounds" in str(status)
 
 
@@ -321,13 +312,13 @@ def test_identify_calls_arms_without_an_item_or_with_one() -> None:
     arms = {"slow": lambda: 2.0 + rng.random(), "fast": lambda: 1.5 + rng.random()}
     found = truebest.identify(arms, compare="wins", minimize=True, rng=1, timeout=60)
     assert found.best == "fast"
-    won, lost = found.wins["slow"]
+    won, lost = won_and_lost(found)["slow"]
     assert won > lost
     assert found.table()[0][-1] == "fast wins - loses"
     assert found.table()[1][1][-1] == f"{won} - {lost}"
     on_items = {"twice": lambda item: 2 * item, "once": lambda item: item}
     found = truebest.identify(on_items, compare="wins", items=[1, 2, 3, 4, 5, 6, 7, 8], rng=1)
-    assert (found.best, found.items) == ("twice", 8)
+    assert (found.best, found.settings.design.items) == ("twice", 8)
 
 
 def test_what_is_shown_of_a_lead_is_in_wins() -> None:
@@ -337,9 +328,9 @@ def test_what_is_shown_of_a_lead_is_in_wins() -> None:
     for _ in range(3):
         experiment.tell([(pull, value_of(table, pull)) for pull in experiment.ask(4)])
     status = experiment.status()
-    won, lost = status.wins["d"]
-    assert status.lead("d") == (won - lost) / 3
-    assert status.intervals["d"][0] <= (won - lost) / 3 <= status.intervals["d"][1]
+    won, lost = won_and_lost(status)["d"]
+    assert column(status, "lead")["d"].estimate == (won - lost) / 3
+    assert intervals(status)["d"][0] <= (won - lost) / 3 <= intervals(status)["d"][1]
     shown = Frame(status, experiment.forecast(), 1.0).text(120)
     assert f"wins {won} - {lost}" in shown
     assert f"{status.means['d']:.4g}" in shown

@@ -9,6 +9,7 @@ import pytest
 
 import truebest
 from support import oracle
+from support.told import intervals
 from support.twin import Rewards, drive
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.store.memory import MemoryStore
@@ -33,13 +34,16 @@ def test_a_live_experiment_is_the_simulated_run(strategy: str, spacing: float) -
     asked = drive(experiment, Rewards(MEANS, seed, GAUSSIAN, NOISE), most=900, reopen=40)
     assert asked == [0, 1, 2, *want.arm[:-1].tolist()]
     status = experiment.status()
-    assert status.decision == (None if want.recommended is None else "abc"[want.recommended])
-    assert status.decision == "a"
+    assert status.best == (None if want.recommended is None else "abc"[want.recommended])
+    assert status.best == "a"
     if strategy != "racing":
-        assert (status.statistic, status.threshold) == (want.statistic[-1], want.threshold[-1])
-        assert all(low > 0.0 for low, _ in status.intervals.values())
-    assert status.promise == 0.1
-    assert status.assumes == (
+        assert (status.progress.statistic, status.progress.threshold) == (
+            want.statistic[-1],
+            want.threshold[-1],
+        )
+        assert all(low > 0.0 for low, _ in intervals(status).values())
+    assert status.promise.bound == 0.1
+    assert status.promise.words == (
         "wrong with probability at most 10% for independent Gaussian values of unknown variances"
     )
     assert experiment.verify().sound

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import truebest
+from support.told import intervals, ruled_out
 from support.twin import Rewards, drive
+from truebest import Account
 from truebest.experiment.experiment import Experiment
-from truebest.experiment.status import Status
 from truebest.experiment.store.memory import MemoryStore
 from truebest.kernels.random import BERNOULLI, BETA, GAUSSIAN, UNIFORM
 from truebest.theory.models import Bounded, Gaussian, Model
@@ -48,11 +49,11 @@ def test_a_live_experiment_is_the_simulated_run(rewards: str, strategy: str, spa
     asked = drive(experiment, Rewards(means, seed, family, noise), most=900, reopen=40)
     assert asked == [0, 1, 2, *want.arm[:-1].tolist()]
     status = experiment.status()
-    assert status.decision == (None if want.recommended is None else "abc"[want.recommended])
-    assert status.decision == "a"
-    assert (status.statistic, status.threshold) == (want.statistic[-1], want.threshold[-1])
-    assert status.promise == 0.1
-    assert strategy == "racing" or all(low >= 0.0 for low, _ in status.intervals.values())
+    assert status.best == (None if want.recommended is None else "abc"[want.recommended])
+    assert status.best == "a"
+    assert (status.progress.statistic, status.progress.threshold) == (want.statistic[-1], want.threshold[-1])
+    assert status.promise.bound == 0.1
+    assert strategy == "racing" or all(low >= 0.0 for low, _ in intervals(status).values())
     assert experiment.verify().sound
 
 
@@ -76,7 +77,7 @@ def test_a_retraction_leaves_no_trace() -> None:
         told(experiment, rng, 30)
         if mistake is not None:
             experiment.retract(pull, "a slip", 0.4)
-        statistics.append(experiment.status().statistic)
+        statistics.append(experiment.status().progress.statistic)
     assert statistics == pytest.approx([statistics[0]] * 4, rel=1e-12)
 
 
@@ -92,11 +93,11 @@ def test_many_retractions_leave_no_trace() -> None:
         for pull in range(101, 101 + slips):
             experiment.retract(pull, "a slip")
         assert experiment.status().pulls == {"a": 100, "b": 100}
-        statistics.append(experiment.status().statistic)
+        statistics.append(experiment.status().progress.statistic)
     assert statistics[1] == pytest.approx(statistics[0], rel=1e-12)
 
 
-def end_of(arms: list[str], low: float, minimize: bool, told: Callable[[float], float]) -> Status:
+def end_of(arms: list[str], low: float, minimize: bool, told: Callable[[float], float]) -> Account:
     """How an experiment on values in [low, 1] ends that is told something else of x in [0, 1]."""
     means = {"a": 0.6, "b": 0.5, "c": 0.45, "d": 0.3}
     experiment = Experiment.create(
@@ -118,7 +119,9 @@ def test_the_smallest_is_best_symmetrically(arms: list[str]) -> None:
     shown = []
     for sign in (1.0, -1.0):
         end = end_of(arms, -1.0, sign < 0.0, lambda x, sign=sign: sign * (2.0 * x - 1.0))  # type: ignore[misc]
-        shown.append((end.samples, end.decision, end.pulls, end.statistic, end.intervals, end.ruled_out))
+        shown.append(
+            (end.samples, end.best, end.pulls, end.progress.statistic, intervals(end), ruled_out(end))
+        )
     assert shown[0] == shown[1]
 
 
@@ -126,11 +129,11 @@ def test_the_smallest_is_best_symmetrically(arms: list[str]) -> None:
 def test_mirrored_values_decide_alike(arms: list[str]) -> None:
     """Values 1 - x under minimize, but for the rounding of means, which both count from 0."""
     plain, mirrored = end_of(arms, 0.0, False, lambda x: x), end_of(arms, 0.0, True, lambda x: 1.0 - x)
-    assert (plain.samples, plain.decision) == (mirrored.samples, mirrored.decision)
+    assert (plain.samples, plain.best) == (mirrored.samples, mirrored.best)
     assert plain.pulls == mirrored.pulls
-    assert plain.statistic == pytest.approx(mirrored.statistic, rel=1e-12)
-    for arm, ends in plain.intervals.items():
-        assert ends == pytest.approx(mirrored.intervals[arm], rel=1e-12)
+    assert plain.progress.statistic == pytest.approx(mirrored.progress.statistic, rel=1e-12)
+    for arm, ends in intervals(plain).items():
+        assert ends == pytest.approx(intervals(mirrored)[arm], rel=1e-12)
 
 
 def test_rates_need_a_fraction_of_the_samples() -> None:

@@ -42,8 +42,8 @@ def test_scale_and_sign_change_nothing() -> None:
         draw = rewards.draw
         rewards.draw = lambda arm, f=factor, d=draw: f * d(arm)  # type: ignore[method-assign, misc]
         assert drive(other, rewards) == asked
-        assert other.status().statistic == plain.status().statistic
-        assert other.status().decision == plain.status().decision
+        assert other.status().progress.statistic == plain.status().progress.statistic
+        assert other.status().best == plain.status().best
 
 
 def test_an_offset_of_a_billion_costs_nothing() -> None:
@@ -56,7 +56,7 @@ def test_an_offset_of_a_billion_costs_nothing() -> None:
         draw = rewards.draw
         rewards.draw = lambda arm, s=shift, d=draw: s + round(d(arm) * 2**20) / 2**20  # type: ignore[method-assign, misc]
         asked = drive(experiment, rewards)
-        ends.append((asked, experiment.status().statistic))
+        ends.append((asked, experiment.status().progress.statistic))
         mean = experiment.status().means["a"]
         assert mean is not None
         assert abs(mean - shift - 0.9) < 0.3

@@ -127,5 +127,5 @@ def test_a_worker_that_stops_answering_is_replaced(tmp_path: Path) -> None:
         assert os.waitpid(process, 0)[1] == 0
     check(url, "x", set())
     store = open_store(url)
-    assert begin(store, "x").status().decision == "c"
+    assert begin(store, "x").status().best == "c"
     store.close()

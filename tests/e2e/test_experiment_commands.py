@@ -21,6 +21,8 @@ from hypothesis import strategies as st
 
 from e2e.test_solve_command import COMMAND, truebest
 from support.commands import Ran, refused, run
+from support.told import flat
+from truebest import Experiment
 from truebest._catalogue import DEFAULT_STRATEGY
 from truebest.strategies import strategy_names
 
@@ -51,7 +53,7 @@ def rows(*words: str) -> Any:
         assert ran.code == {"": 0, "wait": 3, "suspended": 1}.get(found["reason"], 4), ran.err
         return found["pulls"]
     assert ran.code == 0, ran.err
-    return found
+    return flat(found) if words[0] == "status" else found
 
 
 def log(name: str = "x") -> list[dict[str, Any]]:
@@ -711,7 +713,7 @@ for strategy in sys.argv[1:]:
             value = (pull["seed"] % 1000) / 500 + {"a": 0.2, "b": 0.0, "c": 1.7}[pull["arm"]]
             rows("tell", strategy, str(pull["id"]), repr(value))
     status = rows("status", strategy)
-    found[strategy] = [asked, status["pulls"], status["decision"], status["statistic"]]
+    found[strategy] = [asked, status["standings"], status["best"], status["progress"]["statistic"]]
 print(json.dumps(found))
 """
 
@@ -767,7 +769,8 @@ def test_output_that_cannot_be_written_is_one_line_and_loses_nothing() -> None:
 def test_the_help_names_the_default_strategy() -> None:
     """The one that an experiment has when none is given."""
     create()
-    assert rows("status", "x")["strategy"] == DEFAULT_STRATEGY
+    with Experiment.open("sqlite:///runs.db", "x") as experiment:
+        assert experiment.settings.strategy_name == DEFAULT_STRATEGY
     for command in ("create", "identify"):
         words = run(command, "--help").out.replace("│", " ").split()
         assert f"default: {DEFAULT_STRATEGY}" in " ".join(words)

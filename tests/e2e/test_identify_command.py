@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from e2e.test_solve_command import COMMAND
 from support.commands import Ran, refused, run
+from support.told import flat
 from truebest.cli import _commands, _guard
 from truebest.cli._commands import CommandArm, CommandError, Commands
 from truebest.experiment.experiment import Experiment
@@ -62,7 +63,7 @@ def result(ran: Ran) -> Any:
     """What it found, without how long it took."""
     found = json.loads(ran.out)
     del found["seconds"]
-    return found
+    return flat(found)
 
 
 def alive(pid: int) -> bool:

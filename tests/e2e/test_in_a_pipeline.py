@@ -73,7 +73,7 @@ def test_a_callback_may_end_a_run() -> None:
     arms = {"a": lambda: 0.5, "b": lambda: 0.5}
     seen: list[int] = []
 
-    def enough(status: truebest.Status) -> object:
+    def enough(status: truebest.Account) -> object:
         seen.append(status.samples)
         return False if status.samples >= 7 else None
 
@@ -83,7 +83,7 @@ def test_a_callback_may_end_a_run() -> None:
     assert "(a callback ended the run)" in str(result)
     clear = {"a": lambda: 0.0, "b": lambda: 1.0}
     last = truebest.identify(
-        clear, bounds=(0, 1), max_samples=100, callbacks=[lambda status: status.decision is None]
+        clear, bounds=(0, 1), max_samples=100, callbacks=[lambda status: status.best is None]
     )
     assert (last.best, last.ended) == ("b", "decided")
 

@@ -16,6 +16,7 @@ import pytest
 import truebest
 from e2e.test_identify_command import script, start, told, wait_for
 from support.commands import Ran, refused, run
+from support.told import flat, tied
 from truebest import ArmError, Experiment, InvalidInputError
 
 STORE = "sqlite:///runs.db"
@@ -53,11 +54,11 @@ def functions() -> dict[str, Any]:
 def test_a_file_of_test_cases_ends_decided() -> None:
     """With fewer calls than scoring everything, and a promise about these items."""
     ran = identify("--format", "json")
-    found = json.loads(ran.out)
+    found = flat(json.loads(ran.out))
     assert (ran.code, found["best"]) == (0, "cot")
     assert found["samples"] < 3 * 80
-    assert found["rounds"] <= found["items"] == 80
-    assert "wrong with probability at most 5% for the means over these 80 items" in found["assumes"]
+    assert found["rounds"] <= found["items"]["size"] == 80
+    assert "wrong with probability at most 5% for the means over these 80 items" in found["sentence"]
 
 
 def test_commands_and_functions_decide_alike() -> None:
@@ -79,7 +80,7 @@ def test_commands_and_functions_decide_alike() -> None:
             asyncio.run(truebest.aidentify(waiting, workers=4, **options)),
         ]
     for result in results:
-        assert (result.best, result.pulls, result.rounds) == ("cot", shown["pulls"], shown["rounds"])
+        assert (result.best, result.pulls, result.progress.rounds) == ("cot", shown["pulls"], shown["rounds"])
 
 
 def test_the_item_arrives_in_three_ways() -> None:
@@ -191,7 +192,7 @@ def test_an_unlimited_source() -> None:
     result = truebest.identify(arms, items=draw, bounds=(0, 1), max_samples=2000, rng=1)
     assert result.best == "easy"
     assert seen["easy"] == seen["hard"] == drawn
-    assert "on items drawn at random, the same for all arms of a round" in result.assumes
+    assert "on items drawn at random, the same for all arms of a round" in result.promise.words
     ends = iter([0.1, 0.2])
     with pytest.raises(InvalidInputError, match="the source of items ran out in round 3"):
         truebest.identify(arms, items=lambda rng: next(ends), bounds=(0, 1), max_samples=100)
@@ -207,7 +208,9 @@ def test_create_ask_and_tell_from_a_shell() -> None:
     assert [pull["round"] for pull in asked] == [1, 1, 2]
     assert asked[0]["item"] == asked[1]["item"] != asked[2]["item"]
     assert run("tell", "x", "1", "0.5", "--store", STORE).code == 0
-    assert json.loads(run("status", "x", "--store", STORE, "--format", "json").out)["waiting"] == 1
+    assert (
+        json.loads(run("status", "x", "--store", STORE, "--format", "json").out)["progress"]["waiting"] == 1
+    )
     assert json.loads(run("forecast", "x", "--store", STORE, "--format", "json").out)["samples"] is None
 
 
@@ -235,7 +238,7 @@ def test_files_of_items() -> None:
     for name in ("a.csv", "a.tsv", "a.json"):
         seen: list[dict[str, str]] = []
         arms = {arm: lambda item: seen.append(item) or 0.5 for arm in "ab"}  # type: ignore[func-returns-value]  # noqa: B023
-        assert truebest.identify(arms, items=name, bounds=(0, 1)).tied == ("a", "b")
+        assert tied(truebest.identify(arms, items=name, bounds=(0, 1))) == ("a", "b")
         assert {item["answer"] for item in seen} == {"2", "3"}
     with pytest.raises(InvalidInputError, match="must be a function of an item"):
         truebest.identify({"a": lambda: 1.0, "b": lambda: 0.0}, items=4, bounds=(0, 1))

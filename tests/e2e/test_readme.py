@@ -113,7 +113,7 @@ def test_each_way_to_use_it_from_python_decides() -> None:
     samples = {"a": lambda: float(rng.random() < 0.2), "b": lambda: float(rng.random() < 0.9)}
     results = [eval(PYTHON[0], names), eval(PYTHON[1], {**names, "arms": samples})]
     assert [result.best for result in results] == ["step by step", "b"]
-    assert all(result.promise == 0.05 for result in results)
+    assert all(result.promise.bound == 0.05 for result in results)
 
 
 @pytest.mark.parametrize("commands", SHELL, ids=lambda commands: commands[0].split()[1])

@@ -53,7 +53,7 @@ def test_the_workers_of_the_guide_end_decided(
     assert "long is " in done.stdout
     assert "best" in done.stdout
     experiment = Experiment.open(url, "prompts")
-    assert experiment.status().decision == "long"
+    assert experiment.status().best == "long"
     assert not any(event.kind in ("failed", "lapsed", "late") for event in experiment.events())
 
 
@@ -80,7 +80,7 @@ def test_the_three_commands_of_the_readme_end_decided(tmp_path: Path) -> None:
         with truebest.connect(url.group(1), token=token.group(1)) as service:
             (name,) = _waited_for(service)
             experiment = service.open(name)
-            assert experiment.watch(every=0.2, timeout=120).decision == "new"
+            assert experiment.watch(every=0.2, timeout=120).best == "new"
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.communicate(timeout=30)

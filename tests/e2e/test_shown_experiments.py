@@ -52,7 +52,7 @@ def test_the_report_answers_in_every_state(url: str) -> None:
     page = experiment.report()
     decided = experiment.status()
     assert "&lt;b&gt;long&lt;/b&gt; is the best option" in page
-    assert f"Decided after {decided.samples} samples; {decided.assumes}." in page
+    assert f"Decided after {decided.samples} samples; {decided.promise.words}." in page
     assert "was ruled out after" in page
     lines = len(experiment.history())
     assert f"The log: {lines} lines" in page

@@ -98,5 +98,5 @@ def test_the_loop_in_python_ends_decided(tmp_path: Path, monkeypatch: pytest.Mon
     ) as experiment:
         (lost,) = experiment.ask()
         exec(compile(code, "guide", "exec"), {"__name__": "__main__"})
-        assert experiment.status().decision == "cot"
+        assert experiment.status().best == "cot"
         assert [e.kind for e in experiment.history() if e.pull == lost.id][:3] == ["asked", "lapsed", "asked"]

@@ -85,13 +85,15 @@ def course(
                 experiment.retract(pull, "twice", None if pull.id % 2 else value_of(pull.id + 1, pull.arm))
             told += 1
             if told % 10 == 0:
-                statistic.append(experiment.status().statistic or 0.0)  # None before variances are seen
+                statistic.append(
+                    experiment.status().progress.statistic or 0.0
+                )  # None before variances are seen
     status = experiment.status()
     return {
         "asked": asked,
-        "statistic": [*statistic, status.statistic],
-        "threshold": status.threshold,
-        "decision": status.decision,
+        "statistic": [*statistic, status.progress.statistic],
+        "threshold": status.progress.threshold,
+        "decision": status.best,
         "samples": status.samples,
         "pulls": list(status.pulls.values()),
     }

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from support.told import column, intervals, suspended
 from truebest import Experiment
 from truebest.experiment.pulls import Pull
 
@@ -45,13 +46,13 @@ def test_an_experiment_of_0_1_is_decided_as_before(url: str, name: str) -> None:
     expected = EXPECTED[name]
     with Experiment.open(url, name) as experiment:
         before = experiment.status()
-        assert (before.decision, before.samples) == (expected["decision_before"], expected["samples_before"])
+        assert (before.best, before.samples) == (expected["decision_before"], expected["samples_before"])
         assert len(experiment.history()) == expected["lines_before"]
         old = experiment.verify()
         assert old.sound
         assert old.intact == old.unhashed == expected["lines_before"]
         assert old.head == ""
-        if before.suspended:
+        if suspended(before):
             violated = next(event.pull for event in experiment.history() if event.kind == "violated")
             assert violated is not None
             experiment.retract(violated, "typing error", 0.3)
@@ -62,12 +63,12 @@ def test_an_experiment_of_0_1_is_decided_as_before(url: str, name: str) -> None:
             experiment.tell([(pull, value(pull, expected["values"])) for pull in pulls])
         after = experiment.status()
         assert asked == expected["asked"]
-        assert (after.decision, after.samples) == (expected["decision"], expected["samples"])
+        assert (after.best, after.samples) == (expected["decision"], expected["samples"])
         assert (after.pulls, after.means) == (expected["pulls"], expected["means"])
-        assert after.statistic == expected["statistic"]
+        assert after.progress.statistic == expected["statistic"]
         assert not experiment.settings.alarm
-        assert set(after.deviations) == set(after.means)
-        assert {arm: list(ends) for arm, ends in after.intervals.items()} == expected["intervals"]
+        assert set(column(after, "sd")) == set(after.means)
+        assert {arm: list(ends) for arm, ends in intervals(after).items()} == expected["intervals"]
         new = experiment.verify()
         assert new.sound
         assert new.unhashed == expected["lines_before"]

@@ -60,7 +60,7 @@ def test_an_exported_log_is_imported(file: str, tmp_path: Path) -> None:
     """It decides as before, on as many lines."""
     with Experiment.import_log(f"sqlite:///{tmp_path}/new.db", HERE / "exports" / file) as experiment:
         before = EXPECTED[experiment.name]["before"]
-        assert experiment.status().decision == before["decision"]
+        assert experiment.status().best == before["decision"]
         assert len(experiment.history()) == before["lines"]
 
 

@@ -1,6 +1,6 @@
 """Experiments of every kind, written by the version that runs this, and how that version goes on with them.
 
-    python tests/golden/write_stores.py FOLDER [URL]
+    PYTHONPATH=tests python tests/golden/write_stores.py FOLDER [URL]
 
 FOLDER/experiments.db    experiments half run, decided, corrected, suspended, stopped
 FOLDER/experiments.json  where each stands, and where it ends with values that depend on the pull's seed
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import truebest as library
+from support.told import flat
 from truebest.experiment.exports import exported
 from truebest.studies.ledger import Ledger
 from truebest.studies.paper import table1
@@ -171,8 +172,7 @@ def write_some(url: str) -> None:
 
 def standing(experiment: Any) -> dict[str, Any]:
     """Where it stands, in numbers."""
-    found = experiment.status().to_dict()
-    found["ruled_out"] = {arm: {"samples": one["samples"]} for arm, one in found["ruled_out"].items()}
+    found = flat(experiment.status().to_dict())
     return {key: found[key] for key in KEYS} | {
         "suspended": bool(found["suspended"]),
         "lines": len(experiment.history()),

@@ -57,7 +57,7 @@ def texts(url: str, name: str) -> dict[str, list[str]]:
         now: Any = experiment.status()
         found |= {
             "sentence": [now.sentence],
-            "caveats": [f"{one.code} {one.effect}: {one.sentence}" for one in now.caveats],
+            "caveats": [f"{one.code} {one.effect}: {one.sentence}" for one in now.promise.caveats],
             "markdown": now.to_markdown().splitlines(),
             "view": Frame(now, experiment.forecast(), 0.0).text(100).splitlines(),
             "report": read(experiment.report()),

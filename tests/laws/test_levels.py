@@ -13,6 +13,7 @@ import pytest
 from scipy import integrate, stats
 
 import truebest
+from support.told import against_control, intervals
 from truebest.designs import Wins
 from truebest.experiment.events import CREATED, Entry
 from truebest.experiment.settings import new_settings
@@ -71,7 +72,7 @@ def test_an_experiment_keeps_the_version_of_its_rule() -> None:
     for name in ("old", "new"):
         experiment = truebest.Experiment.create(store, name, arms, model=Student(), stopping="student")
         experiment.observe({arm: [0.0, 1.0] for arm in arms})
-        thresholds[name] = experiment.status().threshold
+        thresholds[name] = experiment.status().progress.threshold
     assert thresholds == {
         "old": FormerStudentRule().level(5, 0.05),
         "new": StudentRule().level(5, 0.05),
@@ -172,15 +173,15 @@ def test_the_control_takes_the_level_of_its_pairs_alone(items: int | None) -> No
                 experiment.tell(pull, ((7 * n + 3 * "cab".index(pull.arm)) % 11) / 11.0)
         found.append(experiment.status())
     strict, loose = found
-    assert strict.decision is loose.decision is None
+    assert strict.best is loose.best is None
     assert strict.pulls == loose.pulls
     leader = str(loose.leader)
     if leader == "a":
         for arm in "bc":
-            low, high = loose.intervals[arm]
-            assert strict.against_control[arm] == pytest.approx((-high, -low), abs=1e-6)
+            low, high = intervals(loose)[arm]
+            assert against_control(strict)[arm] == pytest.approx((-high, -low), abs=1e-6)
     else:
-        assert strict.against_control[leader] == pytest.approx(loose.intervals["a"], abs=1e-6)
+        assert against_control(strict)[leader] == pytest.approx(intervals(loose)["a"], abs=1e-6)
 
 
 def test_of_20_equal_arms_none_is_said_to_lose() -> None:

@@ -235,7 +235,7 @@ def test_scale_and_sign_change_nothing(scale: float, minimize: bool) -> None:
             place, spread = {"a": (1.0, 1.0), "b": (0.0, 0.3), "c": (0.1, 2.0)}[pulls[0].arm]
             experiment.tell(pulls[0], factor * float(rng.normal(place, spread)))
         status = experiment.status()
-        ends.append((asked, status.decision, status.statistic))
+        ends.append((asked, status.best, status.progress.statistic))
     assert ends[0][:2] == ends[1][:2] == (ends[0][0], "a")
     exact = math.frexp(scale)[0] == 0.5
     assert ends[1][2] == (ends[0][2] if exact else pytest.approx(ends[0][2], rel=1e-9))
@@ -263,7 +263,7 @@ def test_values_of_any_size(size: float, spread: float) -> None:
         while pulls := experiment.ask():
             arm = pulls[0].arm
             experiment.tell(pulls[0], at + scale * float(own[arm].normal(float(arm == "a"))))
-        assert experiment.status().decision == "a"
+        assert experiment.status().best == "a"
         samples.append(experiment.status().samples)
     assert samples[1] == samples[0]
 

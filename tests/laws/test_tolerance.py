@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import truebest
+from support.told import in_the_race
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.store.memory import MemoryStore
 from truebest.kernels.exploration import exploration_biased_weights
@@ -107,14 +108,12 @@ def test_a_live_experiment_is_the_simulated_run(strategy: str, stopping: str) ->
     while pulls := experiment.ask():
         experiment.tell(pulls[0], float(rng.random() < {"a": 0.6, "b": 0.55, "c": 0.2}[pulls[0].arm]))
     status = experiment.status()
-    assert status.decision in ("a", "b")
-    assert str(status).startswith(
-        f"{status.decision} is within 0.15 of the best; wrong with probability at most"
-    )
+    assert status.best in ("a", "b")
+    assert str(status).startswith(f"{status.best} is within 0.15 of the best; wrong with probability at most")
     assert status.shortfall is not None
     assert 0.0 <= status.shortfall <= 0.15
-    assert status.in_the_race is not None
-    assert status.decision in status.in_the_race
+    assert in_the_race(status) is not None
+    assert status.best in in_the_race(status)
     assert experiment.verify().sound
     assert Experiment.create(store, "x", ["a", "b", "c"]).settings.tolerance == 0.15
     with pytest.raises(truebest.InvalidInputError, match=r"exists with tolerance 0.15, got 0.1"):

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import truebest
+from support.told import intervals
 from support.twin import Rewards, drive
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.store.memory import MemoryStore
@@ -157,13 +158,13 @@ def test_a_live_experiment_is_the_simulated_run(strategy: str, stopping: str) ->
     asked = drive(experiment, Rewards(means, seed, noise=scales), most=900, reopen=50)
     assert asked == [0, 1, 2, *want.arm[:-1].tolist()]
     status = experiment.status()
-    assert (status.statistic, status.threshold) == (want.statistic[-1], want.threshold[-1])
-    assert status.decision == (None if want.recommended is None else "abc"[want.recommended])
-    assert "sub-Gaussian scales 0.5, 1, 2" in status.assumes
+    assert (status.progress.statistic, status.progress.threshold) == (want.statistic[-1], want.threshold[-1])
+    assert status.best == (None if want.recommended is None else "abc"[want.recommended])
+    assert "sub-Gaussian scales 0.5, 1, 2" in status.promise.words
     pulled, mu = list(status.pulls.values()), list(status.means.values())
     rule = truebest.stopping_rule(stopping)
     lower, upper = rule.intervals(pulled, np.array(mu, float), 0.1, model=model)
-    for name, (low, high) in status.intervals.items():
+    for name, (low, high) in intervals(status).items():
         a = "abc".index(name)
         np.testing.assert_allclose([low, high], [lower[a], upper[a]], rtol=1e-9)
     assert verify(store, "x").sound

@@ -123,5 +123,5 @@ def test_a_window_that_forgets_by_number_declares_the_worse_arm() -> None:
         assert state.readings == retractions + 1
         assert (promise.promise(state) == 0.95) == kept
         assert ("%" in promise.assumption(state).partition(" (")[0]) == kept
-        codes = [code for code, _ in promise.caveats(state)]
+        codes = [code for code, _, _ in promise.caveats(state)]
         assert codes == ["readings"] if kept else ["too-many-readings", "readings"]

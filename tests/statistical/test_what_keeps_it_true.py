@@ -20,6 +20,7 @@ from scipy import stats
 
 import truebest
 from support.clock import Clocked
+from support.told import column
 from truebest.errors import InvalidInputError, SuspendedError
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.pulls import Pull
@@ -65,7 +66,7 @@ def tell_plainly(experiment: Experiment, pulls: Iterable[Pull], rng: random.Rand
     experiment.tell([(pull, coin(pull)) for pull in pulls])
 
 
-def experiments(worker: Worker) -> list[truebest.Status]:
+def experiments(worker: Worker) -> list[truebest.Account]:
     """RUNS experiments of MOST pulls in batches of BATCH, of which `worker` is to settle every one."""
     found = []
     for run in range(RUNS):
@@ -87,29 +88,29 @@ def experiments(worker: Worker) -> list[truebest.Status]:
     return found
 
 
-def ends(statuses: Iterable[truebest.Status]) -> list[End]:
-    return [(s.decision, s.samples, s.means, s.statistic) for s in statuses]
+def ends(statuses: Iterable[truebest.Account]) -> list[End]:
+    return [(s.best, s.samples, s.means, s.progress.statistic) for s in statuses]
 
 
-def declared(statuses: Iterable[truebest.Status]) -> int:
-    return sum(status.decision is not None for status in statuses)
+def declared(statuses: Iterable[truebest.Account]) -> int:
+    return sum(status.best is not None for status in statuses)
 
 
-def listed(statuses: Iterable[truebest.Status]) -> bool:
+def listed(statuses: Iterable[truebest.Account]) -> bool:
     """Whether every result has a caveat that names the strange arm."""
-    return all(any(ARMS[0] in sentence for _, sentence in status.caveats) for status in statuses)
+    return all(any(ARMS[0] in sentence for _, _, sentence in status.promise.caveats) for status in statuses)
 
 
 @cache
-def undisturbed() -> list[truebest.Status]:
+def undisturbed() -> list[truebest.Account]:
     return experiments(tell_plainly)
 
 
 def test_undisturbed_experiments_seldom_declare_a_winner() -> None:
     """Nothing happens, and nothing is declared above the allowance; seen 0 of 60. There is no caveat."""
     assert declared(undisturbed()) <= allowed(RUNS)
-    assert all(status.caveats == () for status in undisturbed())
-    assert all(status.samples == MOST for status in undisturbed() if status.decision is None)
+    assert all(status.promise.caveats == () for status in undisturbed())
+    assert all(status.samples == MOST for status in undisturbed() if status.best is None)
 
 
 # -- a failed pull is repeated, not dropped ------------------------------------------------------------
@@ -259,10 +260,10 @@ def test_only_with_a_lease_a_lost_worker_does_not_block_the_decision(
     experiment.tell([(pull, float(pull.arm == "plain")) for pull in others])
     store.time += 1e6
     issued = experiment.ask()
-    assert experiment.status().decision is None
+    assert experiment.status().best is None
     assert (lost.id in [pull.id for pull in issued]) == goes_on
     experiment.tell([(pull, 0.0) for pull in issued])
-    assert experiment.status().decision == ("plain" if goes_on else None)
+    assert experiment.status().best == ("plain" if goes_on else None)
 
 
 # -- retractions -------------------------------------------------------------------------------------------
@@ -281,7 +282,7 @@ def test_retracting_by_value_declares_a_winner_and_is_listed() -> None:
     assert declared(found) > 0.9 * RUNS
     assert listed(found)
     said = "and retractions and durations without regard to values or arms"
-    assert all(said in status.assumes or status.promise is None for status in found)
+    assert all(said in status.promise.words or status.promise.bound is None for status in found)
 
 
 def test_retracting_by_number_costs_delta_each_time_and_is_printed() -> None:
@@ -296,7 +297,7 @@ def test_retracting_by_number_costs_delta_each_time_and_is_printed() -> None:
             experiment.retract(pull, "the file was lost")
 
     found = experiments(worker)
-    assert {status.promise for status in found} == {0.15}
+    assert {status.promise.bound for status in found} == {0.15}
     assert declared(found) <= allowed(RUNS, 0.15)
 
 
@@ -338,7 +339,7 @@ def test_a_value_outside_the_bounds_ends_the_run_without_a_decision() -> None:
         experiment = Experiment.create("memory:", "x", ARMS, DELTA, **options)  # type: ignore[arg-type]
         with pytest.raises(SuspendedError, match="outside the bounds"):
             sample_on(experiment)
-        assert experiment.status().decision is None
+        assert experiment.status().best is None
         with pytest.raises(SuspendedError, match="begin a new experiment"):
             experiment.ask()
 
@@ -369,7 +370,7 @@ def test_a_decision_stays_whatever_comes_after_it() -> None:
     pulls = experiment.ask(400)
     experiment.tell([(pull, float(pull.arm == "plain")) for pull in pulls[:200]])
     before = experiment.status()
-    assert before.decision == "plain"
+    assert before.best == "plain"
     against = [(pull, float(pull.arm == "strange")) for pull in pulls[200:]]
     assert set(experiment.tell(against)) == {"told"}
     assert ends([experiment.status()]) == ends([before])
@@ -394,7 +395,7 @@ def test_pending_pulls_never_count_in_the_decision() -> None:
     assert len(experiment.ask(64)) == 64
     status = experiment.status()
     assert ends([status]) == ends([alone])
-    assert (status.samples, status.pending) == (2, {"strange": 32, "plain": 32})
+    assert (status.samples, column(status, "pending")) == (2, {"strange": 32, "plain": 32})
     assert truebest.Mixture().evaluate([33, 33], [0.0, 1.0], DELTA, 0.5).decided
 
 

@@ -90,7 +90,7 @@ def outcome(store: Store, name: str) -> str:
     experiment = Experiment.open(store, name)
     status = experiment.status()
     asked = sorted({(e.pull or 0, e.arm) for e in experiment.history() if e.kind == "asked"})
-    return json.dumps([status.decision, status.samples, status.means, status.statistic, asked])
+    return json.dumps([status.best, status.samples, status.means, status.progress.statistic, asked])
 
 
 def uninterrupted() -> str:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from support.commands import refused, run
+from support.told import column
 from truebest import ArmError, Experiment, aidentify, identify
-from truebest.running.sentences import answer
+from truebest.telling.words import paragraph
 
 
 def fails(item: Any) -> float:
@@ -59,8 +60,8 @@ def test_an_arm_that_fails_ten_times_from_the_start_stops_the_run(how: Callable[
     with pytest.raises(ArmError, match=r"arm 'bad' failed in all of its first 10 calls, .*key expired"):
         how(arms, **given)
     result = how(arms, **given, allow_failing=True)
-    assert result.failures["bad"] >= 10
-    assert result.failures["good"] == 0
+    assert column(result, "failures")["bad"] >= 10
+    assert column(result, "failures")["good"] == 0
 
 
 def test_an_arm_that_fails_at_times_does_not_stop_a_run() -> None:
@@ -71,7 +72,7 @@ def test_an_arm_that_fails_at_times_does_not_stop_a_run() -> None:
         return fails(item) if next(left, None) is not None else 0.0
 
     result = identify({"good": works, "late": late}, items=60, bounds=(0, 1), failures=0, rng=1)
-    assert result.failures == {"good": 0, "late": 9}
+    assert column(result, "failures") == {"good": 0, "late": 9}
 
 
 def test_failures_stand_in_every_sentence_and_table() -> None:
@@ -84,13 +85,13 @@ def test_failures_stand_in_every_sentence_and_table() -> None:
             made.tell(pull, 1.0)
     now = made.status()
     said = "pulls that gave no value, counted as 0: 4 (b 4)"
-    assert now.failures == {"a": 0, "b": 4}
+    assert column(now, "failures") == {"a": 0, "b": 4}
     assert said in str(now)
-    assert "ulls that gave no value, counted as 0: 4 (b 4)." in answer(now)
+    assert "ulls that gave no value, counted as 0: 4 (b 4)." in paragraph(now)
     header, rows = now.table()
     assert [row[header.index("failed")] for row in sorted(rows)] == ["", "4"]
     assert said in now.to_markdown().replace("\\", "")
-    assert type(now).from_dict(now.to_dict()) == now
+    assert type(now).from_dict(now.to_dict(), now.settings) == now
 
 
 def test_the_command_stops_too(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

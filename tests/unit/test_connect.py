@@ -17,6 +17,7 @@ import pytest
 import truebest
 from support.service import READ_TOKEN, TOKEN, serving
 from support.service import Service as Server
+from support.told import suspended
 from truebest import Experiment, InvalidInputError, StoreError, SuspendedError
 from truebest.remote import wire
 from truebest.remote.experiment import RemoteExperiment
@@ -75,10 +76,10 @@ def test_it_behaves_like_an_experiment(service: Service) -> None:
     assert remote.verify().sound
     assert "same" in service.names("SAM")
     again = service.open("same")
-    assert again.status().decision == "b"
+    assert again.status().best == "b"
     assert again.history(len(one) - 1) == one[-1:]
     assert "is the best option" in again.report()
-    assert again.watch(timeout=10).decision == "b"
+    assert again.watch(timeout=10).best == "b"
 
 
 def test_the_interface_is_that_of_experiment() -> None:
@@ -136,7 +137,7 @@ def test_errors_are_the_same_exceptions(service: Service, server: Server) -> Non
     with pytest.raises(SuspendedError, match="outside the bounds"):
         experiment.tell(experiment.ask()[0], 7.0)
     reader = truebest.connect(server.url, token=READ_TOKEN)
-    assert reader.open("errors").status().suspended
+    assert suspended(reader.open("errors").status())
     with pytest.raises(InvalidInputError, match="permits reading only"):
         reader.open("errors").stop()
     reader.close()

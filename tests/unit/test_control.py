@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from support.commands import run
+from support.told import against_control, intervals
 from truebest import Experiment, InvalidInputError, identify
 from truebest.experiment.store.memory import MemoryStore
+from truebest.telling import words
 
 
 def begin(**settings: Any) -> Experiment:
@@ -33,15 +35,15 @@ def test_the_pair_with_the_leader_has_one_interval(settings: dict[str, Any], min
     for arm, mean in (("old", 0.3), ("new", 0.5), ("newer", 0.55)):
         experiment.observe(arm, [min(max(rng.gauss(mean, 0.2), 0.0), 1.0) for _ in range(20)])
     status = experiment.status()
-    assert status.decision is None
-    assert set(status.against_control) == {"new", "newer"}
+    assert status.best is None
+    assert set(against_control(status)) == {"new", "newer"}
     assert status.leader is not None
     if status.leader == "old":
         pairs = [
-            (status.intervals[arm], (-high, -low)) for arm, (low, high) in status.against_control.items()
+            (intervals(status)[arm], (-high, -low)) for arm, (low, high) in against_control(status).items()
         ]
     else:
-        pairs = [(status.intervals["old"], status.against_control[status.leader])]
+        pairs = [(intervals(status)["old"], against_control(status)[status.leader])]
     for shown, own in pairs:
         if experiment.settings.rule_name == "mixture":
             np.testing.assert_allclose(shown, own)
@@ -54,11 +56,11 @@ def test_an_arm_that_is_better_than_the_control_is_named_before_the_decision() -
     experiment = begin()
     experiment.observe({"old": [0.1, 0.2] * 40, "new": [0.8, 0.9] * 40, "newer": [0.9, 0.8] * 40})
     status = experiment.status()
-    assert status.decision is None
-    assert status.better_than_control == ("new", "newer")
-    assert status.versus_control == "new, newer are better than the control old"
-    assert all(low > 0.0 for low, _ in status.against_control.values())
-    assert begin().status().versus_control == "no arm is proven to be better than the control old"
+    assert status.best is None
+    assert words.better_than_control(status) == ["new", "newer"]
+    assert words.versus_control(status) == "new, newer are better than the control old"
+    assert all(low > 0.0 for low, _ in against_control(status).values())
+    assert words.versus_control(begin().status()) == "no arm is proven to be better than the control old"
 
 
 def test_it_is_a_setting_that_decides_nothing() -> None:
@@ -72,9 +74,9 @@ def test_it_is_a_setting_that_decides_nothing() -> None:
             rates = {"old": 0.2, "new": 0.5, "newer": 0.8}
             experiment.tell([(p, float(random.Random(p.seed).random() < rates[p.arm])) for p in pulls])
         courses.append([(e.kind, e.pull, e.arm, e.value) for e in experiment.history()])
-        assert (experiment.status().control, experiment.status().decision) == (control, "newer")
+        assert (experiment.status().settings.control, experiment.status().best) == (control, "newer")
     assert courses[0] == courses[1] == courses[2]
-    assert begin(control=None).status().better_than_control is None
+    assert words.better_than_control(begin(control=None).status()) is None
     store = MemoryStore()
     Experiment.create(store, "x", ["a", "b"], bounds=(0, 1), control="a")
     with pytest.raises(InvalidInputError, match="exists with control 'a', got 'b'"):
@@ -85,8 +87,8 @@ def test_a_void_promise_proves_nothing_against_the_control() -> None:
     """The intervals are shown, but no arm is said to be better."""
     experiment = begin(stopping="practical")
     experiment.observe({"old": [0.1, 0.2] * 40, "new": [0.8, 0.9] * 40, "newer": [0.9, 0.8] * 40})
-    assert experiment.status().better_than_control is None
-    assert experiment.status().against_control["new"][0] > 0.0
+    assert words.better_than_control(experiment.status()) is None
+    assert against_control(experiment.status())["new"][0] > 0.0
 
 
 def test_equal_arms_are_rarely_called_better() -> None:
@@ -103,7 +105,7 @@ def test_equal_arms_are_rarely_called_better() -> None:
         found = fooled = False
         for end in range(10, 61, 10):
             experiment.observe({arm: some[end - 10 : end] for arm, some in values.items()})
-            found = found or bool(experiment.status().better_than_control)
+            found = found or bool(words.better_than_control(experiment.status()))
             gaps = [values[arm][:end].mean() - values["old"][:end].mean() for arm in ("new", "newer")]
             fooled = fooled or max(gaps) > 1.2 * (2.0 / end) ** 0.5
         called, naive = called + found, naive + fooled
@@ -122,7 +124,7 @@ def test_commands_and_results_show_it(tmp_path: Path, monkeypatch: pytest.Monkey
     out = run("status", "x").out
     assert "better than old by" in out
     assert "control    " in out
-    assert json.loads(run("status", "x", "--format", "json").out)["control"] == "old"
+    assert json.loads(run("status", "x", "--format", "json").out)["settings"]["control"] == "old"
     from truebest import Experiment as Shown
 
     assert "Against the control" in Shown.open("sqlite:///runs.db", "x").report()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from support.older import without_alarm
+from support.told import intervals
 
 
 def test_intervals_are_those_of_the_declared_arm() -> None:
@@ -17,9 +18,9 @@ def test_intervals_are_those_of_the_declared_arm() -> None:
         if told == 60:
             experiment.observe("c", [30.0] * 300)
     status = experiment.status()
-    assert status.decision == status.leader == "a"
-    assert set(status.intervals) == {"b", "c"}
-    low, high = status.intervals["b"]
+    assert status.best == status.leader == "a"
+    assert set(intervals(status)) == {"b", "c"}
+    low, high = intervals(status)["b"]
     assert low < 0.0 < high < 1.0  # a and b have the same mean
-    assert status.intervals["c"][1] < -20.0
+    assert intervals(status)["c"][1] < -20.0
     assert status.shortfall == 0.5

@@ -13,28 +13,29 @@ import pytest
 
 import truebest
 from support.commands import run
-from truebest.experiment.status import Status
+from support.told import intervals
 from truebest.plots.identification import draw
 from truebest.running.frame import Frame
 from truebest.server.views import Roster, view
+from truebest.telling import words
 from truebest.theory.stopping import RULES
 
 SOURCE = Path(truebest.__file__).parent
 BY_ITSELF = "each end of an interval holds by itself, at all times with probability at least 95%"
 # What prints intervals, and what of it is called below.
-SURFACES: dict[str, Callable[[Any, Status], str]] = {
-    "experiment/tables.py": lambda _, now: now.to_markdown() + now._repr_html_(),
+SURFACES: dict[str, Callable[[Any, truebest.Account], str]] = {
+    "telling/columns.py": lambda _, now: now.to_markdown() + now._repr_html_(),
     "running/terminal.py": lambda e, now: Frame(now, e.forecast(), 1.0).text(400),
     "running/page.py": lambda e, now: Frame(now, e.forecast(), 1.0).html(),
     "running/report.py": lambda e, _: str(e.report()),
-    "running/arms.py": lambda e, now: Frame(now, e.forecast(), 1.0).text(400),
+    "telling/drawing.py": lambda e, now: Frame(now, e.forecast(), 1.0).text(400),
     "plots/identification.py": lambda _, now: draw(now).axes[0].get_xlabel().replace("\n", " "),
     "server/views.py": lambda e, now: json.dumps(view(now, e.forecast(), Roster())),
     "cli/experiments.py": lambda e, _: run("status", "x", "--store", e.store_url).out,
     "cli/_listing.py": lambda e, _: run("status", "x", "--store", e.store_url).out,
 }
-USES = re.compile(r"\.intervals\b|interval_text\(|against_control\b|rows = result\.table\(\)")
-MAKERS = {"experiment/status.py", "experiment/control.py"}
+USES = re.compile(r"\b(?:one|\w+\[\w+\])\.(?:lead|over_control)\b|rows = result\.table\(\)")
+MAKERS = {"telling/words.py", "running/standings.py"}
 COMMANDS = {"cli/identify.py"}  # which has a test of its own
 KINDS: dict[str, dict[str, Any]] = {
     "independent": {"bounds": (0, 1)},
@@ -77,7 +78,7 @@ def test_every_surface_says_so(kept: Any) -> None:
     """Undecided, and after a decision: besides that."""
     status = kept.status()
     want = ("besides the decision, " if status.decided else "") + BY_ITSELF
-    assert status.ends == want
+    assert words.ends(status) == want
     for file, shown in SURFACES.items():
         found = re.sub(r"\s+", " ", html.unescape(shown(kept, status)))
         assert want.lower() in found.lower(), file
@@ -86,8 +87,8 @@ def test_every_surface_says_so(kept: Any) -> None:
 def test_a_run_on_the_command_line_says_so() -> None:
     """Below its table, decided or not."""
     for samples, begin in ((3, "\nEach end"), (100, "\nBesides the decision, each end")):
-        words = ("--shell", "--bounds", "0,1", "--arm", "a=echo 0.2", "--arm", "b=echo 0.9", "--seed", "1")
-        out = run("identify", *words, "--max-samples", str(samples), "--quiet").out
+        given = ("--shell", "--bounds", "0,1", "--arm", "a=echo 0.2", "--arm", "b=echo 0.9", "--seed", "1")
+        out = run("identify", *given, "--max-samples", str(samples), "--quiet").out
         assert out.endswith(f"{begin}{BY_ITSELF[len('each end') :]}.\n")
 
 
@@ -124,7 +125,7 @@ def test_without_a_promise_nothing_is_said(tmp_path: Path) -> None:
     )
     experiment.observe({"a": [0.1, 0.3] * 5, "b": [0.2, 0.4] * 5})
     status = experiment.status()
-    assert status.intervals
-    assert status.ends == view(status, experiment.forecast(), Roster())["control_ends"] == ""
+    assert intervals(status)
+    assert words.ends(status) == view(status, experiment.forecast(), Roster())["control_ends"] == ""
     assert "by itself" not in status.to_markdown() + str(experiment.report())
     experiment.close()

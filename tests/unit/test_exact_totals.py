@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from support.told import against_control, intervals, tied
 from truebest.designs import Rounds, Wins
 from truebest.experiment.events import CREATED, Entry
 from truebest.experiment.experiment import Experiment
@@ -18,6 +19,7 @@ from truebest.experiment.totals import Totals
 from truebest.experiment.verification import verify
 from truebest.kernels import paired
 from truebest.kernels.wins import near_difference
+from truebest.telling import words
 
 SIZES = (1, 2, 3, 7, 10, 57, 99, 100, 101, 120)
 
@@ -102,7 +104,7 @@ def played(version: int, a: list[float], b: list[float], **given: object) -> Exp
 def test_decimals_that_sum_to_the_same_are_tied() -> None:
     """Also where binary sums differ: .1 + .2 and .3."""
     found = played(3, [0.1, 0.2, 0.7], [0.3, 0.6, 0.1], bounds=(0, 1)).status()
-    assert (found.decision, set(found.tied)) == ("a", {"a", "b"})
+    assert (found.best, set(tied(found))) == ("a", {"a", "b"})
 
 
 @pytest.mark.parametrize("minimize", [False, True])
@@ -111,23 +113,23 @@ def test_a_difference_that_rounds_away_decides(minimize: bool) -> None:
     same = [float(1000 * i) for i in range(20)]
     more = [*same[:7], same[7] + 0.01, *same[8:]]
     now = played(3, same, more, bounds=(0, 1e9), minimize=minimize).status()
-    assert (now.decision, now.tied) == ("a" if minimize else "b", ())
+    assert (now.best, tied(now)) == ("a" if minimize else "b", ())
     before = played(2, same, more, bounds=(0, 1e9), minimize=minimize).status()
-    assert set(before.tied) == {"a", "b"}
+    assert set(tied(before)) == {"a", "b"}
 
 
 def test_equal_totals_are_not_better_than_the_control() -> None:
     """Nor is an arm whose lead is what what is left can just make up for; binary says otherwise."""
-    tied = played(3, [0.1, 0.2], [0.3, 0.0], bounds=(0, 1), control="b").status()
-    assert (tied.better_than_control, tied.intervals) == ((), {"b": (0.0, 0.0)})
+    even = played(3, [0.1, 0.2], [0.3, 0.0], bounds=(0, 1), control="b").status()
+    assert (words.better_than_control(even), intervals(even)) == ([], {"b": (0.0, 0.0)})
     experiment = Experiment.create(
         MemoryStore(), "x", ["a", "b"], 0.05, bounds=(0, 7), items=4, control="b", seed=3
     )
     for scores in ({"a": 4.9, "b": 4.2}, {"a": 6.3, "b": 5.6}, {"a": 7.0, "b": 1.4}):
         experiment.tell([(pull, scores[pull.arm]) for pull in experiment.ask(2)])
-    assert experiment.status().rounds == 3
-    assert experiment.status().better_than_control == ()
-    assert experiment.status().against_control["a"][0] == 0.0
+    assert experiment.status().progress.rounds == 3
+    assert words.better_than_control(experiment.status()) == []
+    assert against_control(experiment.status())["a"][0] == 0.0
 
 
 @pytest.mark.parametrize("minimize", [False, True])
@@ -137,6 +139,6 @@ def test_any_difference_is_better_than_the_control_in_the_end(minimize: bool) ->
     more = [*same[:7], same[7] + 0.01, *same[8:]]
     good, bad = (same, more) if minimize else (more, same)
     found = played(3, good, bad, bounds=(0, 1e9), minimize=minimize, control="b").status()
-    assert found.better_than_control == ("a",)
-    assert found.against_control == {"a": (0.0005, 0.0005)}
-    assert found.intervals == {"b": (0.0005, 0.0005)}
+    assert words.better_than_control(found) == ["a"]
+    assert against_control(found) == {"a": (0.0005, 0.0005)}
+    assert intervals(found) == {"b": (0.0005, 0.0005)}

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import truebest
 from support.clock import Clocked
 from support.older import without_alarm
+from support.told import column, intervals, suspended
 from truebest.errors import InvalidInputError, StoreError, SuspendedError
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.pulls import Pull, pull_seed
@@ -48,25 +49,25 @@ def test_a_run_from_the_first_ask_to_the_decision() -> None:
     """Every arm first, then until the rule decides; then nothing more is asked."""
     experiment = make()
     assert experiment.status().leader is None
-    assert experiment.status().decision is None
+    assert experiment.status().best is None
     assert [pull.arm for pull in experiment.ask(3)] == ["a", "b", "c"]
     for pull in (1, 2, 3):
         experiment.tell(pull, 0.1 * pull)
     assert experiment.status().leader == "c"
-    assert experiment.status().decision is None
+    assert experiment.status().best is None
     run(experiment, {"a": 0.1, "b": 0.2, "c": 0.9})
     status = experiment.status()
-    assert status.decision == status.leader == "c"
-    assert status.statistic is not None
-    assert status.threshold is not None
-    assert status.statistic > status.threshold
-    assert all(low >= 0 for low, _ in status.intervals.values())
+    assert status.best == status.leader == "c"
+    assert status.progress.statistic is not None
+    assert status.progress.threshold is not None
+    assert status.progress.statistic > status.progress.threshold
+    assert all(low >= 0 for low, _ in intervals(status).values())
     assert experiment.ask(5) == []
     assert kinds(experiment)[-1] == "decided"
     decided = experiment.history()[-1]
     assert decided.arm == "c"
     assert decided.data is not None
-    assert decided.data["lower"][0] == pytest.approx(status.intervals["a"][0])
+    assert decided.data["lower"][0] == pytest.approx(intervals(status)["a"][0])
 
 
 def test_a_budget_counts_all_pulls_and_is_spent_when_they_are_settled() -> None:
@@ -107,11 +108,11 @@ def test_before_the_decision_some_interval_holds_zero() -> None:
     for pull in (pull for _ in range(300) for pull in experiment.ask()):
         experiment.tell(pull, {"a": 0.1, "b": 0.2, "c": 0.9}[pull.arm])
         status = experiment.status()
-        if status.statistic is not None:
-            above = all(low > 0 for low, _ in status.intervals.values())
-            assert above == (status.decision is not None)
+        if status.progress.statistic is not None:
+            above = all(low > 0 for low, _ in intervals(status).values())
+            assert above == (status.best is not None)
             undecided += not above
-    assert experiment.status().decision == "c"
+    assert experiment.status().best == "c"
     assert undecided > 50
 
 
@@ -129,7 +130,9 @@ def test_tells_are_idempotent_and_a_second_value_is_late() -> None:
     assert after.means == before.means
     assert after.pulls == before.pulls
     assert kinds(experiment).count("late") == 1
-    assert after.caveats == (("late", "answers for pulls that were already settled, not counted: 1 (a 1)"),)
+    assert after.promise.caveats == (
+        ("late", "informs", "answers for pulls that were already settled, not counted: 1 (a 1)"),
+    )
 
 
 def test_a_list_of_tells_is_one_commit() -> None:
@@ -179,11 +182,11 @@ def test_results_behind_a_hole_wait() -> None:
     for pull in pulls[1:]:
         experiment.tell(pull, 0.5)
     status = experiment.status()
-    assert (status.samples, status.waiting) == (0, 5)
+    assert (status.samples, status.progress.waiting) == (0, 5)
     assert status.leader is None
     experiment.tell(pulls[0], 0.5)
     status = experiment.status()
-    assert (status.samples, status.waiting) == (6, 0)
+    assert (status.samples, status.progress.waiting) == (6, 0)
 
 
 def test_a_decision_waits_for_the_slow_result() -> None:
@@ -193,10 +196,10 @@ def test_a_decision_waits_for_the_slow_result() -> None:
         pulls = experiment.ask(600)
         slow = pulls[1]
         experiment.tell([(p, float(p.arm == "c")) for p in pulls if p is not slow])
-        assert (experiment.status().decision == "c") == decided
+        assert (experiment.status().best == "c") == decided
         experiment.tell(slow, 0.0)
-        assert experiment.status().decision == "c"
-    assert "durations do not depend" in experiment.status().assumes
+        assert experiment.status().best == "c"
+    assert "durations do not depend" in experiment.status().promise.words
 
 
 def test_any_order_of_arrival_gives_the_same_decision() -> None:
@@ -213,7 +216,7 @@ def test_any_order_of_arrival_gives_the_same_decision() -> None:
         for i in rng.permutation(300):
             experiment.tell(pulls[i], values[pulls[i].id])
         status = experiment.status()
-        ends.append((status.decision, status.samples, status.means, status.statistic))
+        ends.append((status.best, status.samples, status.means, status.progress.statistic))
     assert ends[0][0] == "b"
     assert all(end == ends[0] for end in ends)
 
@@ -225,7 +228,7 @@ def test_pending_pulls_count_in_what_to_sample_next() -> None:
         arms = [p.arm for p in experiment.ask(12)]
         assert sorted(arms) == sorted(["a", "b", "c"] * 4)
         assert experiment.status().samples == 0
-        assert experiment.status().pending == {"a": 4, "b": 4, "c": 4}
+        assert column(experiment.status(), "pending") == {"a": 4, "b": 4, "c": 4}
 
 
 def test_a_batch_is_spread_as_single_asks_would_be() -> None:
@@ -246,7 +249,7 @@ def test_a_strategy_that_stops_by_itself_has_one_pull_out() -> None:
     assert len(experiment.ask(5)) == 1
     experiment.tell(2, 0.5)
     run(experiment, {"a": 0.0, "b": 0.2, "c": 1.0})
-    assert experiment.status().decision == "c"
+    assert experiment.status().best == "c"
 
 
 # -- failures, leases, violations --------------------------------------------------------------------------
@@ -264,7 +267,7 @@ def test_a_failed_pull_is_issued_again_with_its_seed() -> None:
     assert again[1].id == 4
     experiment.tell(again[0], 0.5)
     assert experiment.status().samples == 3
-    assert ("failed", "pulls that gave no value: 1 (b 1)") in experiment.status().caveats
+    assert ("failed", "informs", "pulls that gave no value: 1 (b 1)") in experiment.status().promise.caveats
     assert experiment.fail(pulls[1], "late news") == "late"
 
 
@@ -283,7 +286,7 @@ def test_a_lapsed_pull_is_issued_again_and_the_first_value_counts() -> None:
     assert experiment.tell(again, 0.5) == "told"
     assert experiment.tell(first, 0.25) == "late"
     assert kinds(experiment)[1:] == ["asked", "asked", "lapsed", "asked", "told", "late"]
-    assert [code for code, _ in experiment.status().caveats] == ["lapsed", "late"]
+    assert [code for code, _, _ in experiment.status().promise.caveats] == ["lapsed", "late"]
 
 
 def test_the_answer_to_a_lapsed_pull_counts_if_it_is_the_first() -> None:
@@ -342,13 +345,13 @@ def test_a_value_outside_the_bounds_suspends() -> None:
     with pytest.raises(SuspendedError, match=r"pull 2 of arm 'b' gave 1.5, outside the bounds \[0, 1\]"):
         experiment.tell([(pulls[0], 0.5), (pulls[1], 1.5), (pulls[2], 0.5)])
     assert kinds(experiment)[-3:] == ["told", "violated", "told"]
-    assert "outside the bounds" in experiment.status().suspended
+    assert "outside the bounds" in suspended(experiment.status())
     with pytest.raises(SuspendedError, match="retract"):
         experiment.ask()
     assert experiment.tell(pulls[1], 1.5) == "repeated"
     assert experiment.tell(pulls[1], 0.5) == "late"
     experiment.retract(pulls[1], "a decimal point was lost", 0.15)
-    assert experiment.status().suspended == ""
+    assert suspended(experiment.status()) == ""
     assert experiment.status().samples == 3
     assert experiment.status().means["b"] == 0.15
     assert experiment.ask()
@@ -403,14 +406,14 @@ def test_a_retraction_after_the_decision_reopens() -> None:
     for event in told:
         experiment.retract(event.pull, "wrong file")  # type: ignore[arg-type]
     status = experiment.status()
-    assert status.decision is None
+    assert status.best is None
     assert status.samples == samples - len(told)
     pull = experiment.ask()[0]
     assert pull.arm == "c"
     experiment.tell(pull, 0.9)
     run(experiment, {"a": 0.1, "b": 0.2, "c": 0.9})
-    assert experiment.status().decision == "c"
-    assert [code for code, _ in experiment.status().caveats] == ["readings", "retracted"]
+    assert experiment.status().best == "c"
+    assert [code for code, _, _ in experiment.status().promise.caveats] == ["readings", "retracted"]
 
 
 def test_a_correction_may_bring_the_decision() -> None:
@@ -419,40 +422,40 @@ def test_a_correction_may_bring_the_decision() -> None:
     pulls = experiment.ask(300)
     wrong = next(p for p in pulls if p.arm == "c")
     experiment.tell([(p, -250.0 if p is wrong else float(p.arm == "c")) for p in pulls])
-    assert experiment.status().decision is None
+    assert experiment.status().best is None
     experiment.retract(wrong, "a sign was lost", 1.0)
     assert kinds(experiment)[-2:] == ["retracted", "decided"]
-    assert experiment.status().decision == "c"
+    assert experiment.status().best == "c"
 
 
 def test_racing_forgets_what_it_dropped_after_a_retraction() -> None:
     """An arm that was thrown out by a wrong value is back in the race."""
     experiment = without_alarm(["a", "b", "c"], sigma=1.0, seed=1, strategy="racing")
     run(experiment, {"a": 0.0, "b": 0.1, "c": 3.0})
-    assert experiment.status().decision == "c"
+    assert experiment.status().best == "c"
     for event in [e for e in experiment.history() if e.kind == "told" and e.arm == "c"]:
         experiment.retract(event.pull, "wrong unit", -3.0)  # type: ignore[arg-type]
     run(experiment, {"a": 3.0, "b": 0.1, "c": -3.0})
-    assert experiment.status().decision == "a"
+    assert experiment.status().best == "a"
 
 
 def test_results_after_the_decision_are_recorded_and_change_nothing() -> None:
     """A decision is final; results that were on their way are kept in the log, and count for nothing."""
     experiment = make()
     pulls = experiment.ask(200)
-    while not experiment.status().decision:
+    while not experiment.status().best:
         pull = pulls.pop(0)
         experiment.tell(pull, {"a": 0.1, "b": 0.2, "c": 0.9}[pull.arm])
     before = experiment.status()
-    assert before.decision == "c"
+    assert before.best == "c"
     assert len(pulls) > 50
-    assert sum(before.pending.values()) == len(pulls)
+    assert sum(column(before, "pending").values()) == len(pulls)
     assert {experiment.tell(pull, float(pull.arm == "a")) for pull in pulls} == {"told"}
     experiment.observe("a", [1.0] * 50)
     after = experiment.status()
-    assert (after.decision, after.samples, after.means) == (before.decision, before.samples, before.means)
-    assert (after.pulls, after.intervals) == (before.pulls, before.intervals)
-    assert sum(after.pending.values()) == 0
+    assert (after.best, after.samples, after.means) == (before.best, before.samples, before.means)
+    assert (after.pulls, intervals(after)) == (before.pulls, intervals(before))
+    assert sum(column(after, "pending").values()) == 0
     assert kinds(experiment).count("decided") == 1
     told = [event.pull for event in experiment.history() if event.kind == "told"]
     assert sorted(told) == list(range(1, 251))  # type: ignore[type-var]
@@ -466,7 +469,7 @@ def test_a_pull_that_can_never_be_answered_may_be_retracted() -> None:
     experiment.retract(pulls[1], "the sample was spilled")
     status = experiment.status()
     assert status.samples == 2
-    assert status.pending == {"a": 0, "b": 0, "c": 0}
+    assert column(status, "pending") == {"a": 0, "b": 0, "c": 0}
     assert experiment.tell(pulls[1], 0.5) == "late"
     assert experiment.ask()[0].arm == "b"
 
@@ -482,7 +485,7 @@ def test_data_that_existed_before_count() -> None:
     assert experiment.status().pulls == {"a": 1, "b": 2, "c": 0}
     assert experiment.status().means == {"a": 0.25, "b": 0.625, "c": None}
     assert experiment.ask()[0].arm == "c"
-    assert [code for code, _ in experiment.status().caveats] == ["observed"]
+    assert [code for code, _, _ in experiment.status().promise.caveats] == ["observed"]
     with pytest.raises(InvalidInputError):
         experiment.observe("a", [0.5, math.nan])
     with pytest.raises(InvalidInputError):
@@ -683,7 +686,7 @@ def test_the_forecast_comes_true_for_constant_arms() -> None:
         assert forecast.samples is not None
         run(experiment, values)
         status = experiment.status()
-        assert status.decision == "c"
+        assert status.best == "c"
         assert status.samples - 30 == pytest.approx(forecast.samples, abs=2)
         real = {arm: status.pulls[arm] - begun[arm] for arm in values}
         assert sum(real.values()) > 30
@@ -714,17 +717,20 @@ def test_only_a_strategy_that_says_so_may_stop_by_itself() -> None:
     experiment.tell([(p, 0.5) for p in experiment.ask(3)])
     with pytest.raises(InvalidInputError, match="stops_itself=True"):
         experiment.ask()
-    assert experiment.status().decision is None
+    assert experiment.status().best is None
     experiment = make(strategy=declared)
     run(experiment, {"a": 0.1, "b": 0.2, "c": 0.9})
-    assert experiment.status().decision == "c"
-    assert experiment.status().assumes == "no proven error probability (the strategy 'eager' stops by itself)"
+    assert experiment.status().best == "c"
+    assert (
+        experiment.status().promise.words
+        == "no proven error probability (the strategy 'eager' stops by itself)"
+    )
 
 
 def test_racing_keeps_the_promise() -> None:
     """It drops arms by the same pairwise rule."""
-    assert make(strategy="racing").status().assumes.startswith("wrong with probability at most 5%")
-    assert "no proof" in make(strategy="racing", stopping="practical").status().assumes
+    assert make(strategy="racing").status().promise.words.startswith("wrong with probability at most 5%")
+    assert "no proof" in make(strategy="racing", stopping="practical").status().promise.words
 
 
 def test_a_violation_after_the_decision_leaves_it_without_a_promise() -> None:
@@ -734,10 +740,10 @@ def test_a_violation_after_the_decision_leaves_it_without_a_promise() -> None:
     pulls = experiment.ask(200)
     slow = pulls[-1]
     experiment.tell([(p, float(p % 3 == 0)) for p in range(1, slow.id)])
-    assert experiment.status().decision == "c"
+    assert experiment.status().best == "c"
     assert [experiment.tell(slow, 7.0) for _ in range(2)] == ["late", "repeated"]
     assert str(experiment.status()).startswith("c is best; no proven error probability (values outside")
-    assert experiment.status().suspended == ""
+    assert suspended(experiment.status()) == ""
     experiment.retract(slow, "a point was lost", 0.7)
     assert str(experiment.status()).startswith("c is best; wrong with probability at most 5% for")
 
@@ -756,12 +762,16 @@ def test_caveats_count_every_kind_per_arm() -> None:
     with pytest.raises(SuspendedError):
         experiment.tell(b, 2.0)
     experiment.retract(b, "x", 0.5)
-    assert experiment.status().caveats == (
-        ("failed", "pulls that gave no value: 1 (a 1)"),
-        ("lapsed", "pulls that were not answered in time: 1 (b 1)"),
-        ("late", "answers for pulls that were already settled, not counted: 1 (a 1)"),
-        ("corrected", "values outside the bounds, taken back or corrected by hand: 1 (b 1)"),
-        ("observed", "values from before the experiment, which must not have been chosen by value: 2 (c 2)"),
+    assert experiment.status().promise.caveats == (
+        ("failed", "informs", "pulls that gave no value: 1 (a 1)"),
+        ("lapsed", "informs", "pulls that were not answered in time: 1 (b 1)"),
+        ("late", "informs", "answers for pulls that were already settled, not counted: 1 (a 1)"),
+        ("corrected", "informs", "values outside the bounds, taken back or corrected by hand: 1 (b 1)"),
+        (
+            "observed",
+            "informs",
+            "values from before the experiment, which must not have been chosen by value: 2 (c 2)",
+        ),
     )
 
 
@@ -817,11 +827,11 @@ def test_a_wrong_first_value_does_no_lasting_harm() -> None:
     experiment = make(sigma=1.0, stopping="mixture")  # which decides on it, before sigma can be refuted
     first, *others = experiment.ask(30)
     experiment.tell([(first, 8e12), *((p, {"a": 0.0, "b": 0.3, "c": 2.0}[p.arm]) for p in others)])
-    assert experiment.status().decision == "a"
+    assert experiment.status().best == "a"
     experiment.retract(first, "a typing error", 0.0)
     assert experiment.status().means == pytest.approx({"a": 0.0, "b": 0.3, "c": 2.0}, abs=1e-14)
     run(experiment, {"a": 0.0, "b": 0.3, "c": 2.0})
-    assert experiment.status().decision == "c"
+    assert experiment.status().best == "c"
 
 
 @pytest.mark.parametrize("scale", [{"sigma": 1e200}, {"sigma": 1e-200}, {"bounds": (0, 1e308)}])
@@ -848,7 +858,7 @@ def test_nothing_more_is_asked_when_what_waits_will_decide() -> None:
     pulls = experiment.ask(300)
     lost = pulls[5]
     experiment.tell([(p, float(p.arm == "c")) for p in pulls if p is not lost])
-    assert experiment.status().decision is None
+    assert experiment.status().best is None
     assert "299" not in str(experiment.status().samples)
     assert "more waiting for an earlier pull" in str(experiment.status())
     assert experiment.ask(10) == []
@@ -857,14 +867,14 @@ def test_nothing_more_is_asked_when_what_waits_will_decide() -> None:
     (again,) = experiment.ask(10)
     assert again.id == lost.id
     experiment.tell(again, 1.0)
-    assert experiment.status().decision == "c"
+    assert experiment.status().best == "c"
 
 
 def test_intervals_stay_within_what_bounds_allow() -> None:
     """Means in [0, 1] differ by at most 1."""
     experiment = make()
     experiment.tell([(p, 0.5) for p in experiment.ask(3)])
-    assert all(-1.0 <= low <= high <= 1.0 for low, high in experiment.status().intervals.values())
+    assert all(-1.0 <= low <= high <= 1.0 for low, high in intervals(experiment.status()).values())
 
 
 def test_what_an_arm_is_may_be_kept_and_must_not_change() -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import builtins
-import math
 import pickle
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.told import intervals, made
+from truebest import Account, Best, Undecided
 from truebest.errors import InvalidInputError
 from truebest.plots import save
 from truebest.plots.identification import draw
+from truebest.telling.standings import Caveat
 
 STRANGE = (
     "短いプロンプト",
@@ -26,55 +27,19 @@ STRANGE = (
 )
 
 
-@dataclass(frozen=True)
-class Found:
-    """As a result of `identify`: the arms get worse by 0.1 each, the first is the best."""
-
-    arms: tuple[str, ...]
-    leader: str | None
-    decision: str | None
-    pulls: dict[str, int]
-    means: dict[str, float | None]
-    intervals: dict[str, tuple[float, float]]
-    minimize: bool = False
-    compare: str = "means"
-    sentence: str = field(default="undecided after 300 samples; no arm is certain")
-    ends: str = field(default="each end of an interval holds by itself")
-
-    @property
-    def verdict(self) -> str:
-        """What is said of the leader."""
-        return "leads" if self.decision is None else "is best"
-
-    def lead(self, arm: str) -> float | None:
-        """By how much the leader was better so far."""
-        best, mean = None if self.leader is None else self.means[self.leader], self.means[arm]
-        if best is None or mean is None:
-            return None
-        return mean - best if self.minimize else best - mean
-
-    def is_behind(self, arm: str) -> bool:
-        """Whether the leader is surely better."""
-        return self.intervals[arm][0] > 0.0
-
-    def __str__(self) -> str:
-        return self.sentence
-
-
-def found(arms: tuple[str, ...], decided: bool = True, **changes: Any) -> Found:
+def found(arms: tuple[str, ...], decided: bool = True, **changes: Any) -> Account:
+    """As `identify` finds it: the arms get worse by 0.1 each, the first is the best."""
     gaps = {arm: 0.1 * i for i, arm in enumerate(arms)}
     sign = -1.0 if changes.get("minimize") else 1.0
     width = 0.05 if decided else 0.5
     fields: dict[str, Any] = {
-        "arms": arms,
-        "leader": arms[0],
-        "decision": arms[0] if decided else None,
+        "answer": Best(arms[0]) if decided else Undecided(arms[0]),
         "pulls": {arm: 1000 - i for i, arm in enumerate(arms)},
         "means": {arm: 0.9 - sign * gap for arm, gap in gaps.items()},
-        "intervals": {arm: (gap - width, gap + width) for arm, gap in gaps.items() if gap},
-        "sentence": f"{arms[0]} is best; wrong with probability at most 5%; " + "and more " * 30,
+        "ends": {arm: (gap - width, gap + width) for arm, gap in gaps.items() if gap},
+        "caveats": (Caveat("failed", "informs", "and more " * 30),),
     }
-    return Found(**{**fields, **changes})
+    return made(arms, **{**fields, **changes})
 
 
 def inside(figure: Any) -> bool:
@@ -105,7 +70,8 @@ def test_it_shows_every_arm(count: int, decided: bool) -> None:
     assert [bar.get_width() for bar in samples.patches] == [1000 - i for i in range(count)]
     assert "better by" in leads.get_xlabel()
     assert samples.get_xlabel() == "samples"
-    assert "configuration 0 is best" in figure._suptitle.get_text().replace("\n", " ")
+    said = "configuration 0 is best" if decided else "configuration 0 leads"
+    assert said in figure._suptitle.get_text().replace("\n", " ")
     assert [text.get_text() for text in leads.texts] == ["is best" if decided else "leads"]
     assert leads.get_ylim()[0] > leads.get_ylim()[1]
     assert inside(figure)
@@ -118,8 +84,8 @@ def test_the_intervals_are_the_rules_own() -> None:
     zero, *rest = leads.lines
     assert list(zero.get_xdata()) == [0.0, 0.0]
     for arm, line, dot in zip("bc", rest[::2], rest[1::2], strict=True):
-        assert tuple(line.get_xdata()) == result.intervals[arm]
-        assert dot.get_xdata()[0] == pytest.approx(sum(result.intervals[arm]) / 2)
+        assert tuple(line.get_xdata()) == intervals(result)[arm]
+        assert dot.get_xdata()[0] == pytest.approx(sum(intervals(result)[arm]) / 2)
     low, high = leads.get_xlim()
     assert low < 0.0 < 0.25 < high
 
@@ -153,16 +119,16 @@ def test_before_every_arm_has_a_result() -> None:
         arms,
         False,
         means={"a": 0.5, "b": 0.5, "c": None},
-        intervals={"b": (-3.0, 3.0), "c": (-math.inf, math.inf)},
+        ends={"b": (-3.0, 3.0)},
     )
     assert [text.get_text() for text in draw(some).axes[0].texts] == ["leads", "no result"]
     none = found(
         arms,
         False,
-        leader=None,
+        answer=Undecided(),
         means=dict.fromkeys(arms),
         pulls=dict.fromkeys(arms, 0),
-        intervals=dict.fromkeys(arms, (-math.inf, math.inf)),
+        ends={},
     )
     figure = draw(none)
     assert [text.get_text() for text in figure.axes[0].texts] == ["no result"] * 3

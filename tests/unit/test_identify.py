@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 import truebest
+from support.told import intervals
 from truebest import (
     ArmError,
     Experiment,
     InvalidInputError,
     Pull,
-    Status,
     SuspendedError,
     aidentify,
     identify,
@@ -66,7 +66,7 @@ def test_the_best_arm_is_found_and_the_result_says_what_it_means() -> None:
     )
     assert f"{result.samples} samples (uniform: about" in text
     assert sum(result.pulls.values()) == result.samples
-    assert result.caveats == ()
+    assert result.promise.caveats == ()
     assert json.loads(json.dumps(result.to_dict()))["best"] == "cot"
     page = result._repr_html_()
     assert page.count("<tr>") == 4
@@ -128,7 +128,7 @@ def test_minimize_looks_for_the_smallest() -> None:
     result = identify(arms(), bounds=(0, 1), rng=1, minimize=True, max_samples=20_000)
     assert result.best == "short"
     assert result.means["cot"] == pytest.approx(0.8, abs=0.25)
-    assert result.intervals["cot"][0] >= 0
+    assert intervals(result)["cot"][0] >= 0
 
 
 def test_an_offset_of_a_billion_is_no_trouble() -> None:
@@ -138,7 +138,7 @@ def test_an_offset_of_a_billion_is_no_trouble() -> None:
     one = identify(shifted, sigma=1.0, rng=4, max_samples=MOST)
     two = identify(plain, sigma=1.0, rng=4, max_samples=MOST)
     assert (one.best, one.pulls) == (two.best, two.pulls)
-    assert one.statistic == pytest.approx(two.statistic, rel=1e-6)
+    assert one.progress.statistic == pytest.approx(two.progress.statistic, rel=1e-6)
 
 
 @pytest.mark.parametrize("workers", [4, "threads", "processes"])
@@ -184,7 +184,7 @@ def test_an_error_stops_the_run_unless_it_is_to_be_repeated() -> None:
         identify(both, bounds=(0, 1), max_samples=MOST)
     result = identify(both, bounds=(0, 1), max_samples=MOST, on_error="retry")
     assert result.best == "flaky"
-    assert any(code == "failed" and "flaky" in sentence for code, sentence in result.caveats)
+    assert any(code == "failed" and "flaky" in sentence for code, _, sentence in result.promise.caveats)
 
 
 class AtOnce(Executor):
@@ -326,7 +326,7 @@ def test_a_pull_that_hangs_counts_as_failed() -> None:
     both = {"slow": slow, "fast": lambda: 0.0}
     result = identify(both, bounds=(0, 1), max_samples=MOST, pull_timeout=0.5, on_error="retry")
     assert result.best == "slow"
-    assert any(code == "failed" for code, _ in result.caveats)
+    assert any(code == "failed" for code, _, _ in result.promise.caveats)
     with pytest.raises(ArmError, match="no answer within"):
         identify({"a": lambda: hung.wait(30), "b": lambda: 0.0}, sigma=1.0, pull_timeout=0.2, max_samples=9)
     hung.set()
@@ -348,7 +348,7 @@ def test_a_run_is_taken_up_where_it_was_left(tmp_path: Path) -> None:
     want = identify(arms(), bounds=(0, 1), rng=1, max_samples=MOST)
     count = [0]
 
-    def crash(status: Status) -> None:
+    def crash(status: truebest.Account) -> None:
         count[0] += 1
         if count[0] in (10, 25):
             raise KeyboardInterrupt

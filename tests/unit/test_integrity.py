@@ -74,7 +74,7 @@ def look(path: Path) -> list[Any] | None:
     try:
         with Experiment.open(f"sqlite:///{path}", "x") as experiment:
             status = experiment.status()
-            return [experiment.history(), status.means, status.decision, status.samples]
+            return [experiment.history(), status.means, status.best, status.samples]
     except TruebestError:
         return None
     except (TypeError, LookupError):  # happens without the hashes only
@@ -226,7 +226,7 @@ def test_a_snapshot_cannot_decide(path: Path) -> None:
     again = Experiment.open(experiment._store, "x")
     assert again.status().means["a"] == 1.0  # what it says, before it is put to the proof
     assert again.tell(again.ask()[0], 1.0) == "told"
-    assert again.status().decision is None
+    assert again.status().best is None
     assert again.status().samples == 21
     assert Experiment.open(experiment._store, "x").status().samples == 21
     assert again.verify().sound  # the snapshot was replaced

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.told import column
 from truebest import Experiment
 from truebest.errors import StoreError
 from truebest.experiment import experiment as calls
@@ -156,7 +157,7 @@ def test_two_clients_decide_once(store: Store, monkeypatch: pytest.MonkeyPatch) 
     first, second = Experiment.open(store, "x"), Experiment.open(store, "x")
     value = {"a": 0.1, "b": 0.9}
     while len(pulls := first.ask(2)) == 2 and not first.decided:
-        if first.status().statistic and _would_decide(first, [value[pull.arm] for pull in pulls]):
+        if first.status().progress.statistic and _would_decide(first, [value[pull.arm] for pull in pulls]):
             break
         first.tell([(pull, value[pull.arm]) for pull in pulls])
 
@@ -200,7 +201,7 @@ def test_a_reader_saves_what_it_had_to_replay(store: Store) -> None:
     experiment.ask(500)
     with store.writing("x") as log:
         log.save_snapshot(0, "gone")
-    assert Experiment.open(store, "x").status().pending == {"a": 250, "b": 250}
+    assert column(Experiment.open(store, "x").status(), "pending") == {"a": 250, "b": 250}
     with store.reading("x") as log:
         assert log.saved == 501
 

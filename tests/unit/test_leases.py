@@ -15,6 +15,7 @@ from support.clock import Clocked
 from truebest import Experiment, InvalidInputError, Pull, identify
 from truebest.experiment import leases
 from truebest.experiment.store import open_store
+from truebest.telling import words
 
 
 def begin(store: Clocked, worker: str = "one", lease: float | None = 100.0) -> Experiment:
@@ -86,27 +87,27 @@ def test_the_status_says_what_the_decision_waits_for() -> None:
     """Which pull, who has it, since when, until when with the renewals, and what to do."""
     store = Clocked()
     one, two = begin(store, "build-7:4711"), begin(store, "two")
-    assert two.status().waits_for is None
+    assert two.status().progress.waits_for is None
     (slow,) = one.ask()
-    assert two.status().waits_for is None  # nothing waits for it yet
+    assert two.status().progress.waits_for is None  # nothing waits for it yet
     until_it_waits(two)
-    hold = two.status().waits_for
+    hold = two.status().progress.waits_for
     assert hold is not None
     assert hold[:3] == (slow.id, slow.arm, "build-7:4711")
     assert (hold.until, hold.out) == (1100.0, True)
-    assert two.status().to_dict()["waits_for"]["worker"] == "build-7:4711"
+    assert two.status().to_dict()["progress"]["waits_for"]["worker"] == "build-7:4711"
     store.time += 50.0
     one.renew(slow)
     status = two.status()
-    assert status.waits_for is not None
-    assert status.waits_for.until == 1150.0
-    assert "build-7:4711 has had" in status.hold
-    assert "until 1970-01-01 00:19:10 UTC unless renewed" in status.hold
-    assert "`truebest reclaim x --worker build-7:4711`" in status.hold
+    assert status.progress.waits_for is not None
+    assert status.progress.waits_for.until == 1150.0
+    assert "build-7:4711 has had" in words.hold(status)
+    assert "until 1970-01-01 00:19:10 UTC unless renewed" in words.hold(status)
+    assert "`truebest reclaim x --worker build-7:4711`" in words.hold(status)
     one.fail(slow, "broken")
-    assert "the next ask issues it again" in two.status().hold
+    assert "the next ask issues it again" in words.hold(two.status())
     assert two.ask()[0].id == slow.id
-    held = two.status().waits_for
+    held = two.status().progress.waits_for
     assert held is not None
     assert held.worker == "two"
 
@@ -198,7 +199,7 @@ def test_identify_goes_on_when_another_worker_dies(tmp_path: Path) -> None:
     arms = {"a": lambda: 1.0, "b": lambda: 0.0}
     result = identify(arms, store=url, name="x", timeout=60)
     assert (result.best, result.ended) == ("a", "decided")
-    assert any(caveat.code == "reclaimed" for caveat in result.caveats)
+    assert any(caveat.code == "reclaimed" for caveat in result.promise.caveats)
 
 
 def test_a_run_in_memory_has_no_lease(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,4 +213,4 @@ def test_a_run_in_memory_has_no_lease(monkeypatch: pytest.MonkeyPatch) -> None:
         return 0.5
 
     result = identify({"a": slow, "b": slow}, bounds=(0, 1), workers=2, max_samples=10)
-    assert (len(calls), result.caveats) == (10, ())
+    assert (len(calls), result.promise.caveats) == (10, ())

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,17 @@ import pytest
 import truebest
 from support.commands import run
 from support.service import serving
-from truebest import Experiment, SuspendedError
+from support.told import column
+from truebest import Account, Experiment, Open, Suspended, SuspendedError
 from truebest.cli import _listing
 from truebest.cli._output import ListingFormat, print_json
 from truebest.experiment.bodies import Bodies
 from truebest.experiment.overview import Overview, overview
 from truebest.experiment.rounds import RoundsState
-from truebest.experiment.status import Status
 from truebest.experiment.store import open_store
-from truebest.running.sentences import headline
+from truebest.server import views
 from truebest.server.desks import Desks
-from truebest.server.views import state_of
+from truebest.telling import words
 
 ARMS = ["a", "b", "c"]
 KINDS: dict[str, dict[str, Any]] = {
@@ -54,14 +55,15 @@ def values(rng: np.random.Generator, arm: str, round: int | None, kind: str) -> 
     return float(np.clip(rng.normal(0.2 + 0.3 * ARMS.index(arm), 0.1), 0.0, 1.0))
 
 
-def same(short: Overview, now: Status) -> None:
+def same(short: Overview, now: Account) -> None:
     """Field by field, and in what people are told."""
-    for name in ("name", "arms", "delta", "samples", "decision", "leader", "no_winner", "promise", "waiting"):
-        assert getattr(short, name) == getattr(now, name), name
-    for name in ("stopped", "tied", "tolerance", "compare", "decided"):
-        assert getattr(short, name) == getattr(now, name), name
-    assert (short.failed, short.suspended) == (sum(now.failures.values()), bool(now.suspended))
-    assert (headline(short), state_of(short)) == (headline(now), state_of(now))
+    answer = replace(now.answer, within=None) if isinstance(now.answer, Open) else now.answer
+    assert (short.name, short.settings, short.answer) == (now.name, now.settings, answer)
+    assert (short.samples, short.waiting) == (now.samples, now.progress.waiting)
+    assert (short.failed, short.bound) == (sum(column(now, "failures").values()), now.promise.bound)
+    summary = views.summary(short)
+    assert summary["headline"] == words.headline(now.answer, now.settings, now.progress.waiting)
+    assert summary["leader"] == now.leader
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -95,7 +97,7 @@ def test_it_says_that_an_experiment_is_suspended(tmp_path: Path) -> None:
         with suppress(SuspendedError):
             for i in range(100):
                 experiment.tell([(pull, 2.0 * (i % 2)) for pull in experiment.ask(3)])
-        assert overview(place, name).suspended
+        assert isinstance(overview(place, name).answer, Suspended)
         same(overview(place, name), experiment.status())
 
 

@@ -214,7 +214,7 @@ def test_the_level_of_a_live_experiment_is_not_that_of_the_strategy() -> None:
     for _ in range(2):
         experiment.tell([(pull, 0.0) for pull in experiment.ask()])
     assert called
-    assert experiment.status().decision is None
+    assert experiment.status().best is None
 
 
 def test_a_kernel_of_a_user() -> None:

@@ -17,14 +17,17 @@ from hypothesis import strategies as st
 
 import truebest
 from support.clock import Clocked
+from support.told import in_the_race, intervals, suspended
+from truebest import Best
+from truebest._text import percent
 from truebest.errors import SuspendedError
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.forecast import Forecast
-from truebest.experiment.promise import INFORMS, TABLE, VOIDS, WEAKENS, percent
+from truebest.experiment.promise import TABLE
 from truebest.experiment.snapshots import as_dict
-from truebest.experiment.status import Status
 from truebest.running.frame import Frame
 from truebest.running.result import Result
+from truebest.telling.standings import INFORMS, VOIDS, WEAKENS
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "live.md").read_text()
 
@@ -55,7 +58,7 @@ def violate(experiment: Experiment, pull: int, value: float = 7.0) -> None:
 def decided() -> Experiment:
     experiment = make()
     experiment.tell([(pull, float(pull.arm == "b")) for pull in experiment.ask(200)[:-1]])
-    assert experiment.status().decision == "b"
+    assert experiment.status().best == "b"
     return experiment
 
 
@@ -72,7 +75,7 @@ def retracted(times: int, pull: int = 1, settings: dict[str, object] | None = No
     return experiment
 
 
-def suspended() -> Experiment:
+def suspension() -> Experiment:
     experiment = begun()
     violate(experiment, 4)
     return experiment
@@ -86,7 +89,7 @@ def varied() -> Experiment:
 
 
 def corrected() -> Experiment:
-    experiment = suspended()
+    experiment = suspension()
     experiment.retract(4, "a point was lost", 0.7)
     return experiment
 
@@ -130,7 +133,7 @@ CASES: dict[str, tuple[Callable[[], Experiment], list[str]]] = {
     "an unproven rule": (lambda: begun(stopping="practical"), ["unproven-rule"]),
     "a strategy that stops": (lambda: make(strategy=eager), ["stops-itself"]),
     "both": (lambda: make(strategy=eager, stopping="practical"), ["unproven-rule", "stops-itself"]),
-    "a violation": (suspended, ["suspended"]),
+    "a violation": (suspension, ["suspended"]),
     "values that vary too much": (varied, ["sigma-refuted"]),
     "a violation after the decision": (too_late, ["outside-bounds", "late"]),
     "20 readings": (lambda: retracted(19), ["too-many-readings", "readings"]),
@@ -149,8 +152,8 @@ CASES: dict[str, tuple[Callable[[], Experiment], list[str]]] = {
 def texts(experiment: Experiment) -> list[str]:
     """Everything that is shown of an experiment as it is, and as it would be shown if it were decided."""
     found = []
-    for decision in (experiment.status().decision, "a"):
-        status = replace(experiment.status(), decision=decision)
+    for answer in (experiment.status().answer, Best("a")):
+        status = replace(experiment.status(), answer=answer)
         result = Result.of(status, ended="decided", seconds=0.0, resumed=0)
         frame = Frame(result, Forecast(None, {}), 0.0)
         found += [str(result), result._repr_html_(), frame.text(500), frame.html()]
@@ -164,14 +167,14 @@ def test_every_text_follows_from_the_promise_and_the_caveats(name: str) -> None:
     make_one, codes = CASES[name]
     experiment = make_one()
     status = experiment.status()
-    assert [caveat.code for caveat in status.caveats] == codes
-    void = any(caveat.effect == VOIDS for caveat in status.caveats)
-    assert (status.promise is None) == void
+    assert [caveat.code for caveat in status.promise.caveats] == codes
+    void = any(caveat.effect == VOIDS for caveat in status.promise.caveats)
+    assert (status.promise.bound is None) == void
     for text in texts(experiment):
         assert not (void and "%" in text)
-        for _, sentence in status.caveats:
+        for _, _, sentence in status.promise.caveats:
             assert sentence in text
-    said = str(Status(**{**status.__dict__, "decision": "a"}))
+    said = str(replace(status, answer=Best("a")))
     assert ("no proven error probability (" in said) == void
     assert ("; wrong with probability at most " in said) == (not void)
 
@@ -180,9 +183,9 @@ def test_every_code_of_the_table_comes_about() -> None:
     """The cases here leave none out; and each code says what it does."""
     assert {code for _, codes in CASES.values() for code in codes} == set(TABLE)
     assert {kind.effect for kind in TABLE.values()} == {VOIDS, WEAKENS, INFORMS}
-    caveat = retracted(1).status().caveats[0]
-    assert (caveat.code, caveat.sentence) == tuple(caveat)
-    assert retracted(1).status().to_dict()["caveats"] == [
+    caveat = retracted(1).status().promise.caveats[0]
+    assert (caveat.code, caveat.effect, caveat.sentence) == tuple(caveat)
+    assert retracted(1).status().to_dict()["promise"]["caveats"] == [
         {"code": "readings", "effect": "weakens", "sentence": caveat.sentence}
     ]
 
@@ -200,8 +203,8 @@ def test_every_code_of_the_table_comes_about() -> None:
 def test_each_retraction_from_the_evidence_costs_delta(times: int, promise: float | None, words: str) -> None:
     """The number is the product of the decimals, and the sentence has its parts; from 1 on there is none."""
     status = retracted(times).status()
-    assert status.promise == promise
-    assert words in status.assumes
+    assert status.promise.bound == promise
+    assert words in status.promise.words
 
 
 def test_what_the_evidence_did_not_hold_costs_nothing() -> None:
@@ -216,11 +219,11 @@ def test_what_the_evidence_did_not_hold_costs_nothing() -> None:
     assert experiment.status().samples == 2
     experiment.retract(first, "the same again, after a lost connection", 0.7)
     experiment.retract(third, "void as it was")
-    assert experiment.status().promise == 0.05
+    assert experiment.status().promise.bound == 0.05
     experiment.retract(third, "found after all", 0.5)
-    assert experiment.status().promise == 0.1
+    assert experiment.status().promise.bound == 0.1
     experiment.retract(first, "it was right", 0.5)
-    assert experiment.status().promise == 0.15
+    assert experiment.status().promise.bound == 0.15
 
 
 def test_a_result_that_came_after_the_decision_may_be_retracted() -> None:
@@ -228,22 +231,22 @@ def test_a_result_that_came_after_the_decision_may_be_retracted() -> None:
     experiment = decided()
     experiment.retract(199, "it came too late")
     status = experiment.status()
-    assert (status.decision, status.promise) == ("b", 0.05)
+    assert (status.best, status.promise.bound) == ("b", 0.05)
     experiment.retract(1, "from the evidence")
-    assert experiment.status().promise == 0.1
+    assert experiment.status().promise.bound == 0.1
 
 
 def test_a_late_value_outside_the_bounds_voids_until_it_is_corrected() -> None:
     """For a pull that has its value, before the decision: the values are not what was assumed."""
     experiment = begun()
     assert experiment.tell(1, 7.0) == "late"
-    assert experiment.status().promise is None
-    assert experiment.status().suspended == ""
+    assert experiment.status().promise.bound is None
+    assert suspended(experiment.status()) == ""
     experiment.retract(1, "7 was a typing error", 0.5)  # the value that it has
-    assert experiment.status().promise == 0.05
+    assert experiment.status().promise.bound == 0.05
     unbounded = begun(bounds=None, sigma=1.0)
     unbounded.tell(1, 7.0)
-    assert unbounded.status().promise == 0.05
+    assert unbounded.status().promise.bound == 0.05
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -257,15 +260,17 @@ def test_the_promise_is_a_function_of_the_log(name: str) -> None:
     for snapshot in ("gone", json.dumps(saved), json.dumps({**saved, "snapshot": 2, "counts": counts})):
         with store.writing("x") as log:
             log.save_snapshot(saved["seq"], snapshot)
-        again = Experiment.open(store, "x", strategy=eager if status.strategy == "eager" else None)
+        again = Experiment.open(
+            store, "x", strategy=eager if status.settings.strategy_name == "eager" else None
+        )
         assert again.status() == status
 
 
 def test_racing_keeps_its_promise_and_others_that_stop_do_not() -> None:
     """Racing drops arms by the same pairwise rule; of others nothing is known."""
-    assert make(strategy="racing").status().promise == 0.05
-    assert make(strategy="racing", stopping="practical").status().promise is None
-    assert make(strategy=eager).status().promise is None
+    assert make(strategy="racing").status().promise.bound == 0.05
+    assert make(strategy="racing", stopping="practical").status().promise.bound is None
+    assert make(strategy=eager).status().promise.bound is None
 
 
 @given(st.floats(1e-300, 1.0, exclude_max=True))
@@ -312,10 +317,10 @@ def test_a_stop_is_heard_although_another_client_told_the_results() -> None:
     for _ in range(6):
         pull = experiment.ask()[0]
         other.tell(pull, float(pull.arm == "b"))
-        assert other.status().decision is None
+        assert other.status().best is None
     assert experiment.ask() == []
     status = experiment.status()
-    assert (status.decision, status.samples, status.promise) == ("b", 6, None)
+    assert (status.best, status.samples, status.promise.bound) == ("b", 6, None)
     assert experiment.verify().sound
 
 
@@ -326,21 +331,21 @@ def test_how_far_the_leader_can_be_from_the_best() -> None:
             "memory:", "x", ["a", "b", "c"], bounds=(0, 1), strategy="uniform", seed=1, minimize=minimize
         )
         before = experiment.status()
-        assert (before.shortfall, before.in_the_race) == (None, ("a", "b", "c"))
+        assert (before.shortfall, in_the_race(before)) == (None, ("a", "b", "c"))
         values = {"a": 0.9, "b": 0.85, "c": 0.0}
         for _ in range(30):
             for pull in experiment.ask(3):
                 experiment.tell(pull, 1.0 - values[pull.arm] if minimize else values[pull.arm])
         status = experiment.status()
-        assert status.in_the_race == ("a", "b")
-        assert status.shortfall == -status.intervals["b"][0] > 0.0
+        assert in_the_race(status) == ("a", "b")
+        assert status.shortfall == -intervals(status)["b"][0] > 0.0
         shown = float(re.findall(rf"a leads and is at most (\S+) {word} the best", str(status))[0])
         assert status.shortfall <= shown <= 1.01 * status.shortfall  # never rounded down
-        assert status.to_dict()["in_the_race"] == ["a", "b"]
+        assert [one["role"] for one in status.to_dict()["standings"]] == ["leads", "in the race", "ruled out"]
     finished = decided().status()
-    assert (finished.shortfall, finished.in_the_race) == (0.0, ("b",))
+    assert (finished.shortfall, in_the_race(finished)) == (0.0, ("b",))
     unproven = begun(stopping="practical").status()
-    assert (unproven.shortfall, unproven.in_the_race) == (None, None)
+    assert unproven.shortfall is None
     assert str(unproven).endswith("leads")
 
 

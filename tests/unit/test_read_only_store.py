@@ -108,8 +108,8 @@ def test_changes_that_cannot_be_merged_are_not_passed_over(path: Path) -> None:
     shutil.copytree(copy, fresh)
     assert (
         json.loads(run("status", "x", "--format", "json", "--store", f"sqlite:///{fresh}/copy.db").out)[
-            "samples"
-        ]
+            "progress"
+        ]["samples"]
         == 7
     )
 

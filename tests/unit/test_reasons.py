@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.clock import Clocked
+from support.told import stopped
 from truebest import Experiment, SuspendedError, identify
 from truebest.experiment.store import open_store
 
@@ -51,7 +52,7 @@ def test_stopped() -> None:
     pulls = experiment.ask(6)
     experiment.tell([(pull, float(pull.arm == "a")) for pull in pulls[:4]])
     now = experiment.stop("good enough")
-    assert (now.decision, now.leader, now.stopped, now.samples) == (None, "a", "good enough", 4)
+    assert (now.best, now.leader, stopped(now), now.samples) == (None, "a", "good enough", 4)
     assert str(now).startswith("stopped (good enough), undecided after 4 samples; a leads and is at most ")
     event = experiment.history()[-1]
     assert event.kind == "stopped"
@@ -61,7 +62,7 @@ def test_stopped() -> None:
     assert experiment.tell(pulls[5], 7.0) == "late"  # outside the bounds: nothing left to suspend
     experiment.observe("a", [1.0] * 100)
     after = experiment.status()
-    assert (after.decision, after.samples, after.stopped) == (None, 4, "good enough")
+    assert (after.best, after.samples, stopped(after)) == (None, 4, "good enough")
     assert experiment.forecast().reason == "no forecast: the experiment was stopped"
     assert experiment.verify().sound
 
@@ -72,14 +73,14 @@ def test_stop_is_final_and_does_nothing_to_what_is_over() -> None:
     pulls = experiment.ask(2)
     experiment.tell([(pull, float(pull.arm == "a")) for pull in pulls])
     experiment.stop("first")
-    assert experiment.stop("second").stopped == "first"
+    assert stopped(experiment.stop("second")) == "first"
     experiment.retract(pulls[0], "typing error", 0.5)
     assert experiment.ask().reason == "stopped"
     decided = begin()
     while pulls := decided.ask(4):
         decided.tell([(pull, float(pull.arm == "a")) for pull in pulls])
     lines = len(decided.history())
-    assert decided.stop().decision == "a"
+    assert decided.stop().best == "a"
     assert len(decided.history()) == lines
 
 
@@ -101,7 +102,7 @@ def test_identify_on_a_stopped_experiment(tmp_path: Path) -> None:
     store = open_store(f"sqlite:///{tmp_path}/runs.db")
     Experiment.create(store, "x", ["a", "b"], bounds=(0, 1)).stop("enough")
     result = identify({"a": lambda: 1.0, "b": lambda: 0.0}, store=store, name="x", max_samples=100)
-    assert (result.best, result.ended, result.samples, result.stopped) == (None, "stopped", 0, "enough")
+    assert (result.best, result.ended, result.samples, stopped(result)) == (None, "stopped", 0, "enough")
 
 
 def test_suspended_raises() -> None:

@@ -16,6 +16,7 @@ from urllib.parse import quote
 import pytest
 
 from support.service import READ_TOKEN, TOKEN, Answer, Service, serving
+from support.told import flat
 from truebest import Experiment
 from truebest.experiment.forecast import Forecast
 from truebest.server import gathered
@@ -73,7 +74,7 @@ def test_an_experiment_from_creation_to_decision(service: Service, url: str, nam
         reason = asked["reason"]
     assert reason == "decided"
     found = service.get(f"/v1/status?{here}").json
-    assert found["decision"] == "b"
+    assert found["best"] == "b"
     expected = own.status().to_dict()
     assert {key: found[key] for key in expected} == json.loads(json.dumps(expected))
     log = service.get(f"/v1/history?{here}").json["events"]
@@ -94,7 +95,7 @@ def test_a_repeated_tell_does_no_harm(service: Service) -> None:
     assert outcomes == ["told", "repeated", "repeated"]
     other = {"experiment": "twice", "results": [{"pull": 1, "value": 0.0}]}
     assert service.post("/v1/tell", other).json["outcomes"] == [{"pull": 1, "outcome": "late"}]
-    assert service.get("/v1/status?experiment=twice").json["means"]["a"] == 1.0
+    assert flat(service.get("/v1/status?experiment=twice").json)["means"]["a"] == 1.0
     assert create(service, "twice").status == 200  # as is creating it again
 
 
@@ -118,7 +119,7 @@ def test_the_other_verbs(service: Service) -> None:
     assert [pull["id"] for pull in post("ask", n=4, worker="x")["pulls"]] == ids
     post("tell", results=[{"pull": ids[1], "value": 1}])
     assert post("retract", pull=ids[1], reason="a slip", value=0.5)["outcome"] == "retracted"
-    assert post("stop", reason="enough")["stopped"] == "enough"
+    assert post("stop", reason="enough")["answer"]["reason"] == "enough"
     assert post("ask", n=1, worker="w") == {"pulls": [], "reason": "stopped"}
     settings = service.get("/v1/settings?experiment=verbs").json["settings"]
     assert settings["about"] == ["the old one", "the new one"]
@@ -209,11 +210,11 @@ def test_what_others_do_is_seen_and_a_deleted_experiment_is_missing(service: Ser
     create(service, "shared")
     other = Experiment.open(url, "shared")
     other.observe("a", [1.0, 1.0])
-    assert service.get("/v1/status?experiment=shared").json["samples"] == 2
+    assert service.get("/v1/status?experiment=shared").json["progress"]["samples"] == 2
     other.delete()
     problem(service.get("/v1/status?experiment=shared"), 404, "missing")
     Experiment.create(url, "shared", ["x", "y", "z"], bounds=(0, 1))
-    assert service.get("/v1/status?experiment=shared").json["arms"] == ["x", "y", "z"]
+    assert service.get("/v1/status?experiment=shared").json["settings"]["arms"] == ["x", "y", "z"]
 
 
 def test_exports_and_the_report(service: Service) -> None:

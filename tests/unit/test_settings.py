@@ -191,7 +191,7 @@ def test_identify_resumes_with_what_it_is_not_told() -> None:
     first = truebest.identify(values, 0.1, sigma=1.0, minimize=True, store=store, max_samples=4, rng=1)
     assert (first.best, first.samples) == (None, 4)
     again = truebest.identify(values, store=store, max_samples=5000)
-    assert (again.best, again.delta, again.resumed) == ("a", 0.1, 4)
+    assert (again.best, again.settings.delta, again.resumed) == ("a", 0.1, 4)
     with pytest.raises(InvalidInputError, match=r"exists with delta 0.1, got 0.05"):
         truebest.identify(values, 0.05, store=store, max_samples=5000)
 

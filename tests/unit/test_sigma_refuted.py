@@ -11,6 +11,7 @@ import pytest
 
 import truebest
 from support.older import without_alarm
+from support.told import column, suspended
 from truebest import Experiment, SuspendedError
 from truebest.experiment.independent import IndependentState
 from truebest.experiment.settings import read_settings
@@ -53,8 +54,8 @@ def test_sigma_is_refuted_with_what_was_observed_and_what_to_do() -> None:
     with pytest.raises(SuspendedError, match=said + r"\.$"):
         experiment.ask()
     status = experiment.status()
-    assert (status.decision, status.promise, status.shortfall, status.in_the_race) == (None, None, None, None)
-    assert [(caveat.code, caveat.effect) for caveat in status.caveats] == [("sigma-refuted", "voids")]
+    assert (status.best, status.promise.bound, status.shortfall) == (None, None, None)
+    assert [(caveat.code, caveat.effect) for caveat in status.promise.caveats] == [("sigma-refuted", "voids")]
     assert str(status).startswith("suspended: the values vary more than sigma 1 allows: ")
     assert str(experiment.forecast()) == "no forecast: the experiment is suspended for good"
     assert status.samples == 3
@@ -67,9 +68,9 @@ def test_no_retraction_cures_it() -> None:
     for pull in (3, 1, 2):
         experiment.retract(pull, "a slip", 0.0)
     status = experiment.status()
-    assert status.suspended == before.suspended
-    assert status.deviations == {"a": 0.0, "b": None}
-    assert status.promise is None
+    assert suspended(status) == suspended(before)
+    assert column(status, "sd") == {"a": 0.0, "b": None}
+    assert status.promise.bound is None
     with pytest.raises(SuspendedError):
         experiment.ask()
     assert experiment.verify().sound
@@ -81,7 +82,7 @@ def test_later_values_are_recorded_and_do_not_count() -> None:
     assert experiment.tell(4, WILD[3]) == "told"
     experiment.observe("b", [1.0, 2.0])
     status = experiment.status()
-    assert (status.samples, status.waiting, status.decision) == (3, 3, None)
+    assert (status.samples, status.progress.waiting, status.best) == (3, 3, None)
     assert [event.kind for event in experiment.history()[-2:]] == ["asked", "told"]
 
 
@@ -94,12 +95,12 @@ def test_a_correction_can_refute() -> None:
     assert experiment.history()[-1].kind == "retracted"
     experiment = make()
     experiment.tell([(pull, 9.0 * (pull.arm == "b")) for pull in experiment.ask(60)])
-    assert experiment.status().decision == "b"
+    assert experiment.status().best == "b"
     with pytest.raises(SuspendedError):
         experiment.retract(1, "a point was lost", 90.0)
     status = experiment.status()
-    assert (status.decision, status.promise) == (None, None)
-    assert "sigma-refuted" in [caveat.code for caveat in status.caveats]
+    assert (status.best, status.promise.bound) == (None, None)
+    assert "sigma-refuted" in [caveat.code for caveat in status.promise.caveats]
 
 
 def test_only_the_evidence_refutes() -> None:
@@ -108,7 +109,7 @@ def test_only_the_evidence_refutes() -> None:
     pulls = experiment.ask(4)
     for i in (2, 1, 3):
         experiment.tell(pulls[i], WILD[i])
-    assert experiment.status().suspended == ""
+    assert suspended(experiment.status()) == ""
     with pytest.raises(SuspendedError):
         experiment.tell(pulls[0], WILD[0])
     assert experiment.status().samples == 3
@@ -133,7 +134,7 @@ def test_a_strategy_that_stops_by_itself_is_suspended_alike() -> None:
                 experiment.tell(pulls[0], values[arm][seen[arm] - 1])
         except SuspendedError:
             assert alarm
-        assert (experiment.status().decision, bool(experiment.status().suspended)) == (
+        assert (experiment.status().best, bool(suspended(experiment.status()))) == (
             (None, True) if alarm else ("a", False)
         )
 
@@ -177,8 +178,8 @@ def test_experiments_of_0_1_have_no_alarm() -> None:
     assert old.settings.alarm is False
     old.tell(list(zip(old.ask(4), WILD, strict=True)))
     status = old.status()
-    assert (status.suspended, status.samples, status.promise) == ("", 4, 0.05)
-    assert status.deviations == pytest.approx({"a": 6.364, "b": 6.364}, abs=1e-3)
+    assert (suspended(status), status.samples, status.promise.bound) == ("", 4, 0.05)
+    assert column(status, "sd") == pytest.approx({"a": 6.364, "b": 6.364}, abs=1e-3)
     assert read_settings(old.settings.to_record()) == old.settings
 
 
@@ -186,8 +187,8 @@ def test_bounds_have_no_alarm() -> None:
     """Nothing within them varies more than they allow."""
     experiment = make(sigma=None, bounds=(-9, 9))
     experiment.observe("a", [-9.0, 9.0] * 50)
-    assert experiment.status().suspended == ""
-    assert experiment.status().deviations["a"] == pytest.approx(9.045, abs=1e-3)
+    assert suspended(experiment.status()) == ""
+    assert experiment.status()["a"].sd == pytest.approx(9.045, abs=1e-3)
 
 
 @pytest.mark.parametrize("stopping", ["tilt", "mixture"])
@@ -295,9 +296,9 @@ def test_deviations_are_those_of_the_values(scale: dict[str, Any], minimize: boo
     del values["a"][2]
     status = experiment.status()
     want = {arm: statistics.stdev(values[arm]) for arm in ("a", "b")}
-    assert {arm: status.deviations[arm] for arm in want} == pytest.approx(want, rel=1e-6)
-    assert status.deviations["c"] is None
-    assert status.to_dict()["deviations"] == status.deviations
+    assert {arm: status[arm].sd for arm in want} == pytest.approx(want, rel=1e-6)
+    assert status["c"].sd is None
+    assert {row["arm"]: row["sd"] for row in status.to_dict()["standings"]} == column(status, "sd")
 
 
 def test_a_decision_keeps_its_deviations() -> None:
@@ -311,12 +312,12 @@ def test_a_decision_keeps_its_deviations() -> None:
     assert result.best == "b"
     header, rows = result.table()
     assert header[2:4] == ["mean", "sd"]
-    assert [row[3] for row in rows] == [f"{result.deviations[row[0]]:.4g}" for row in rows]
-    assert all(0.3 < (one or 0.0) < 2.0 for one in result.deviations.values())
+    assert [row[3] for row in rows] == [f"{column(result, 'sd')[row[0]]:.4g}" for row in rows]
+    assert all(0.3 < (one or 0.0) < 2.0 for one in column(result, "sd").values())
     experiment = make(sigma=3.0)
     experiment.tell([(pull, pull.id % 3 + 9.0 * (pull.arm == "b")) for pull in experiment.ask(60)])
     decided = experiment.status()
-    assert decided.decision == "b"
+    assert decided.best == "b"
     experiment.observe("a", [100.0, -100.0])
-    assert experiment.status().deviations == decided.deviations
-    assert None not in decided.deviations.values()
+    assert column(experiment.status(), "sd") == column(decided, "sd")
+    assert None not in column(decided, "sd").values()

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.told import against_control, column, intervals
 from truebest import Experiment, Forecast, InvalidInputError, Poisson, identify
 from truebest.experiment.store.memory import MemoryStore
-from truebest.experiment.tables import interval_text
 from truebest.running.terminal import _told_apart
+from truebest.telling import words
+from truebest.telling.columns import interval_text
 
 
 def begun(samples: int = 60, **settings: Any) -> Experiment:
@@ -36,7 +38,7 @@ def test_a_result_prints_its_table() -> None:
     assert lines[2].split("  ")[0] == "arm"
     assert "mean between" in lines[2]
     assert [line.split()[0] for line in lines[3:5]] == ["b", "a"]
-    assert lines[5:] == ["", f"B{result.ends[1:]}."]
+    assert lines[5:] == ["", f"B{words.ends(result)[1:]}."]
     assert "mean between" not in result.table()[0]
 
 
@@ -64,9 +66,9 @@ def test_to_frame_has_a_row_per_arm(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(found) == ["a", "<b>", "c"]
     assert found["c"]["leads"]
     assert found["c"]["samples"] == 20
-    assert found["a"]["behind_at_least"] == status.intervals["a"][0]
-    assert found["c"]["beats_control_at_least"] == status.against_control["c"][0]
-    assert found["c"]["mean_at_most"] == pytest.approx(status.mean_intervals["c"][1])  # type: ignore[index]
+    assert found["a"]["behind_at_least"] == intervals(status)["a"][0]
+    assert found["c"]["beats_control_at_least"] == against_control(status)["c"][0]
+    assert found["c"]["mean_at_most"] == pytest.approx(status["c"].between[1])  # type: ignore[index]
 
 
 def test_intervals_for_means_hold() -> None:
@@ -87,8 +89,8 @@ def test_intervals_for_means_hold() -> None:
             new = {arm: values[i, end - 10 : end] for i, arm in enumerate(experiment.settings.arms)}
             experiment.observe(new)
             status = experiment.status()
-            for arm in status.arms:
-                ends, mean = status.mean_intervals[arm], status.means[arm]
+            for arm in status.settings.arms:
+                ends, mean = status[arm].between, status.means[arm]
                 assert ends is not None
                 assert mean is not None
                 out = out or not ends[0] <= 0.0 <= ends[1]
@@ -102,14 +104,14 @@ def test_intervals_for_means_know_their_limits() -> None:
     """Within the bounds; none for a model without a scale, without pulls, or without a promise."""
     status = begun(30).status()
     assert all(
-        ends is not None and 0.0 <= ends[0] <= ends[1] <= 1.0 for ends in status.mean_intervals.values()
+        ends is not None and 0.0 <= ends[0] <= ends[1] <= 1.0 for ends in column(status, "between").values()
     )
     counts = Experiment.create(MemoryStore(), "x", ["a", "b"], model=Poisson())
     counts.observe("a", [1, 2])
-    assert set(counts.status().mean_intervals.values()) == {None}
+    assert set(column(counts.status(), "between").values()) == {None}
     new = Experiment.create(MemoryStore(), "x", ["a", "b"], bounds=(0, 1))
-    assert set(new.status().mean_intervals.values()) == {None}
-    assert begun(stopping="practical").status().mean_intervals == {}
+    assert set(column(new.status(), "between").values()) == {None}
+    assert set(column(begun(stopping="practical").status(), "between").values()) == {None}
 
 
 def test_a_lead_of_next_to_nothing_is_no_exponent() -> None:

@@ -52,7 +52,7 @@ def independent() -> Experiment:
     made.retract(three, "a 7 for a 0.7", 0.7)
     made.ask(1)
     made.reclaim()
-    while made.status().decision is None:
+    while made.status().best is None:
         work(made, 1)
     made.retract(two, "it was the other file", 0.4)
     return made

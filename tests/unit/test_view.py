@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import os
 import subprocess
 import sys
@@ -16,17 +15,17 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from support.told import made
+from truebest import Account, Best, Suspended, Undecided
 from truebest.errors import InvalidInputError, StoreError
 from truebest.experiment.forecast import Forecast
-from truebest.experiment.leases import Hold
-from truebest.experiment.promise import Caveat
-from truebest.experiment.status import Status
 from truebest.running import frame as frame_module
 from truebest.running import page as page_module
 from truebest.running import terminal as terminal_module
 from truebest.running import view as view_module
 from truebest.running.frame import Frame
 from truebest.running.view import View
+from truebest.telling.standings import Caveat, Hold
 
 HIDE, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 STRANGE = (
@@ -40,46 +39,22 @@ STRANGE = (
 )
 
 
-def status(arms: tuple[str, ...] = ("short", "long", "cot"), **changes: Any) -> Status:
+def status(arms: tuple[str, ...] = ("short", "long", "cot"), **changes: Any) -> Account:
     """Undecided; the last arm leads, the first is certainly worse, the others may not be."""
     others = arms[:-1]
     fields: dict[str, Any] = {
-        "name": "x",
-        "arms": arms,
-        "decision": None,
-        "leader": arms[-1],
-        "samples": 100 * len(arms),
-        "pulls": dict.fromkeys(arms, 100),
         "means": {**dict.fromkeys(others, 0.5), arms[-1]: 0.75},
-        "intervals": {arm: (-0.25 if i else 0.1, 0.75) for i, arm in enumerate(others)},
+        "ends": {arm: (-0.25 if i else 0.1, 0.75) for i, arm in enumerate(others)},
         "statistic": 3.125,
         "threshold": 5.25,
-        "delta": 0.05,
-        "strategy": "tas-d",
-        "stopping": "mixture",
-        "minimize": False,
-        "pending": dict.fromkeys(arms, 0),
-        "waiting": 0,
-        "suspended": "",
-        "promise": 0.05,
-        "assumes": "wrong with probability at most 5% for independent values in [0, 1]",
-        "caveats": (),
     }
-    return Status(**{**fields, **changes})
+    return made(arms, **{**fields, **changes})
 
 
-def before_the_first() -> Status:
+def before_the_first() -> Account:
     arms = ("short", "long", "cot")
-    return status(
-        arms,
-        leader=None,
-        samples=0,
-        pulls=dict.fromkeys(arms, 0),
-        means=dict.fromkeys(arms),
-        intervals=dict.fromkeys(arms, (-math.inf, math.inf)),
-        statistic=None,
-        threshold=None,
-    )
+    none: dict[str, Any] = {"pulls": dict.fromkeys(arms, 0), "means": dict.fromkeys(arms), "ends": {}}
+    return status(arms, answer=Undecided(), **none, statistic=None, threshold=None)
 
 
 def more(samples: int | None = 317, reason: str = "") -> Forecast:
@@ -103,10 +78,10 @@ def words(lines: list[str]) -> str:
 class Fake:
     """What a view needs of an experiment; counts how often it is asked."""
 
-    def __init__(self, now: Status | None = None) -> None:
+    def __init__(self, now: Account | None = None) -> None:
         self.now, self.asked = now or status(), 0
 
-    def status(self) -> Status:
+    def status(self) -> Account:
         self.asked += 1
         return self.now
 
@@ -146,7 +121,9 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Screen:
 def test_a_frame_says_where_the_run_stands(width: int) -> None:
     """Sentence, arms, samples, means, evidence, forecast, time and budget, at any usual width."""
     now = status(
-        pending={"short": 0, "long": 2, "cot": 1}, waiting=4, caveats=(Caveat("failed", "1 pull failed"),)
+        pending={"short": 0, "long": 2, "cot": 1},
+        waiting=4,
+        caveats=(Caveat("failed", "informs", "1 pull failed"),),
     )
     lines = rendered(Frame(now, more(), 83.0, 5000), width)
     text = words(lines)
@@ -161,7 +138,7 @@ def test_a_frame_says_where_the_run_stands(width: int) -> None:
         "note: 1 pull failed",
     ):
         assert part in text
-    for arm in now.arms:
+    for arm in now.settings.arms:
         assert sum(line.startswith(arm + " ") for line in lines) == 1
     assert "━" in text
     assert ("-0.25 to 0.75" in text) == (width >= 80)
@@ -172,7 +149,7 @@ def test_a_frame_says_where_the_run_stands(width: int) -> None:
 @pytest.mark.parametrize("arms", [STRANGE, tuple(f"a{i}" for i in range(57))])
 def test_no_line_is_wider_than_the_terminal(width: int, encoding: str, arms: tuple[str, ...]) -> None:
     """A line that wraps would break the redrawing; wide letters and narrow terminals make none."""
-    now = status(arms, caveats=(Caveat("failed", "x " * 900),), pending=dict.fromkeys(arms, 12345))
+    now = status(arms, caveats=(Caveat("failed", "informs", "x " * 900),), pending=dict.fromkeys(arms, 12345))
     for line in rendered(Frame(now, more(None, "no forecast"), 1e6), width, encoding=encoding):
         assert cell_len(line) <= max(width, 2)
         assert line.isascii() or encoding == "utf-8"
@@ -205,7 +182,7 @@ def test_long_names_stay_different() -> None:
 
 def test_the_bar_of_a_certain_arm_has_left_zero() -> None:
     """The zero mark stands alone exactly when the interval is above 0, however close to it."""
-    lines = rendered(Frame(status(intervals={"short": (1e-9, 0.75), "long": (-1e-9, 0.75)}), more(), 1.0), 80)
+    lines = rendered(Frame(status(ends={"short": (1e-9, 0.75), "long": (-1e-9, 0.75)}), more(), 1.0), 80)
     short, long, cot = lines[2:5]
     assert "│━" in short
     assert "┿" not in short
@@ -217,7 +194,7 @@ def test_the_bar_of_a_certain_arm_has_left_zero() -> None:
 
 def test_a_wide_interval_does_not_hide_the_narrow_ones() -> None:
     """Beyond six times the narrowest interval a bar is cut off, with a mark."""
-    now = status(intervals={"short": (0.01, 1000.0), "long": (-0.02, 0.2)})
+    now = status(ends={"short": (0.01, 1000.0), "long": (-0.02, 0.2)})
     short, long = rendered(Frame(now, more(), 1.0), 100)[2:4]
     assert "━>" in short
     assert long.count("━") >= 4
@@ -236,7 +213,7 @@ def test_before_the_first_result() -> None:
 def test_observed_deviations_have_a_column_where_there_is_room() -> None:
     """On a wide terminal and on the page, to three digits; a narrow one has none."""
     deviations = {"short": 0.123456, "long": 2.0, "cot": None}
-    frame = Frame(status(deviations=deviations), more(), 9.0)
+    frame = Frame(status(sd=deviations), more(), 9.0)
     lines = rendered(frame, 110)
     assert " mean     sd " in lines[1]
     assert ["0.123" in line for line in lines[2:5]] == [True, False, False]
@@ -247,11 +224,11 @@ def test_observed_deviations_have_a_column_where_there_is_room() -> None:
 
 def test_decided_and_suspended() -> None:
     """A decision is called one, a suspension says why; neither has a forecast."""
-    text = words(rendered(Frame(status(decision="cot", statistic=6.0), more(0), 9.0), 80))
+    text = words(rendered(Frame(status(answer=Best("cot"), statistic=6.0), more(0), 9.0), 80))
     assert "cot is best; wrong with probability at most 5%" in text
     assert "is best" in text
     assert "more" not in text
-    text = words(rendered(Frame(status(suspended="pull 7 gave 3"), more(), 9.0), 80))
+    text = words(rendered(Frame(status(answer=Suspended("cot", None, "pull 7 gave 3")), more(), 9.0), 80))
     assert "suspended: pull 7 gave 3" in text
     assert "more" not in text
 
@@ -271,9 +248,9 @@ def test_the_pace_is_that_of_this_run() -> None:
 def test_many_arms_are_cut_to_those_that_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 1000 arms the leader and those with most samples are shown, in their order; others are not drawn."""
     arms = tuple(f"arm {i}" for i in range(1000))
-    intervals = dict.fromkeys(arms[:-1], (0.1, 0.9))
+    ends = dict.fromkeys(arms[:-1], (0.1, 0.9))
     pulls = dict.fromkeys(arms, 100) | dict.fromkeys(("arm 7", "arm 500", "arm 901"), 200)
-    now = status(arms, intervals=intervals, pulls=pulls)
+    now = status(arms, ends=ends, pulls=pulls)
     drawn: list[str] = []
 
     def counted(name: str, real: Any) -> Any:
@@ -317,7 +294,7 @@ def test_means_far_from_zero_are_told_apart() -> None:
 
 def test_an_end_above_zero_never_reads_as_zero() -> None:
     """Of an interval that decides, the lower end is shown with the digit that decides."""
-    now = status(intervals={"short": (0.003, 0.75), "long": (-0.0004, 0.75)})
+    now = status(ends={"short": (0.003, 0.75), "long": (-0.0004, 0.75)})
     text = Frame(now, more(), 1.0).text()
     assert " 0.003 to 0.75" in text
     assert " -0.0004 to 0.75" in text
@@ -335,7 +312,7 @@ def test_the_smallest_mean_may_be_best() -> None:
 def test_html_is_well_formed_and_escaped() -> None:
     """Names are data there, too: the page parses, and its only elements are the view's own."""
     arms = ("<script>alert(1)</script>", "a&b\"'", *STRANGE)
-    now = status(arms, caveats=(Caveat("failed", "<img src=x>"),), pending=dict.fromkeys(arms, 1))
+    now = status(arms, caveats=(Caveat("failed", "informs", "<img src=x>"),), pending=dict.fromkeys(arms, 1))
     page = Frame(now, more(), 3.0, 500).html()
     assert "<script" not in page
     root = ElementTree.fromstring(page)
@@ -352,8 +329,10 @@ def test_html_is_well_formed_and_escaped() -> None:
         assert part in text
 
 
-@pytest.mark.parametrize("now", [before_the_first(), status(decision="cot"), status(suspended="x < y")])
-def test_html_of_every_state(now: Status) -> None:
+@pytest.mark.parametrize(
+    "now", [before_the_first(), status(answer=Best("cot")), status(answer=Suspended("cot", None, "x < y"))]
+)
+def test_html_of_every_state(now: Account) -> None:
     """Before the first result, decided, suspended: a page with the sentence."""
     root = ElementTree.fromstring(Frame(now, more(None, "no forecast"), 0.0).html())
     assert str(now) in "".join(root.itertext())
@@ -511,7 +490,7 @@ def test_updates_come_when_they_are_due(monkeypatch: pytest.MonkeyPatch) -> None
     screen = terminal(monkeypatch)
     experiment = Fake()
     with view(experiment) as shown:
-        experiment.now = status(leader="long", intervals={})
+        experiment.now = status(answer=Undecided("long"), ends={})
         deadline = time.monotonic() + 5.0
         while "long leads" not in screen.getvalue() and time.monotonic() < deadline:
             shown.update()
@@ -523,7 +502,7 @@ def test_looking_does_not_end_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal(monkeypatch)
     experiment = Fake()
 
-    def unreadable() -> Status:
+    def unreadable() -> Account:
         raise StoreError("locked")
 
     with view(experiment) as shown:
@@ -581,7 +560,7 @@ def test_a_notebook_gets_one_output_that_is_replaced(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "IPython.display", part)
     experiment = Fake()
     with view(experiment):
-        experiment.now = status(decision="cot")
+        experiment.now = status(answer=Best("cot"))
     assert len(shown) == 2
     assert "cot leads" in shown[0]["text/plain"]
     assert "cot is best" in shown[-1]["text/html"]
@@ -601,7 +580,7 @@ def test_ipython_without_a_kernel_is_no_notebook(monkeypatch: pytest.MonkeyPatch
 
 CHILD = """
 import os, signal, sys
-sys.path.insert(0, {folder!r})
+sys.path[:0] = [{folder!r}, {tests!r}]
 from test_view import Fake, view
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 with view(Fake()) as shown:
@@ -618,7 +597,7 @@ def test_ctrl_c_on_a_real_terminal() -> None:
 
     main, end = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "60", "LINES": "24"}
-    code = CHILD.format(folder=os.path.dirname(__file__))
+    code = CHILD.format(folder=os.path.dirname(__file__), tests=os.path.dirname(os.path.dirname(__file__)))
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=end, env=environment
     ) as child:

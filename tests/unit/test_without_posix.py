@@ -60,7 +60,7 @@ sys.path.insert(0, sys.argv[1])
 from support.service import serving
 with serving(url) as service:
     assert service.get("/").status == 200
-    assert service.get("/v1/status?experiment=x").json["decision"] == "b"
+    assert service.get("/v1/status?experiment=x").json["best"] == "b"
 
 os.environ["TRUEBEST_STORE"] = url
 for words in (["list"], ["status", "x"], ["verify", "x"], ["export", "x"], ["solve", "1", "0"], ["ask", "x"]):

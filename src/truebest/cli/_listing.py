@@ -22,7 +22,7 @@ from ._output import (
 )
 
 if TYPE_CHECKING:
-    from ..experiment.status import Status
+    from ..telling.account import Account
 
 AT_ONCE = 1.0  # seconds for which the rows of a long table are collected
 ARM = ["arm", "is", "samples", "failed", "mean", "deviation", "behind_at_least", "behind_at_most", "pending"]
@@ -76,23 +76,23 @@ def _by_the_second(rows: Iterator[Mapping[str, Any]]) -> Iterator[list[Mapping[s
         yield block
 
 
-def arm_rows(now: Status) -> list[dict[str, Any]]:
+def arm_rows(now: Account) -> list[dict[str, Any]]:
     """Per arm; `behind` is by how much the leader is better, with the rule's own certainty."""
     rows = []
-    for arm in now.arms:
-        low, high = plain(now.intervals.get(arm, (None, None)))
-        standing = "decision" if arm == now.decision else "leader" if arm == now.leader else ""
+    for one in now.standings:
+        low, high = plain((None, None) if one.lead is None else one.lead.ends)
+        standing = "decision" if one.arm == now.best else "leader" if one.arm == now.leader else ""
         rows.append(
             {
-                "arm": arm,
+                "arm": one.arm,
                 "is": standing,
-                "samples": now.pulls[arm],
-                "failed": now.failures.get(arm, 0),
-                "mean": now.means[arm],
-                "deviation": now.deviations.get(arm),
+                "samples": one.samples,
+                "failed": one.failures,
+                "mean": one.mean,
+                "deviation": one.sd,
                 "behind_at_least": low,
                 "behind_at_most": high,
-                "pending": now.pending[arm],
+                "pending": one.pending,
             }
         )
     return rows

@@ -18,11 +18,13 @@ from .._files import write_whole
 from .._records import csv_lines, plain
 from .._text import aligned, column_widths, harmless
 from ..errors import InvalidInputError
+from . import DONE, OTHER, UNDECIDED
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..experiment.status import Status
+    from ..telling.account import Account
+    from ..telling.answers import Answer
 
 ROWS_ON_A_TERMINAL = 60
 
@@ -125,10 +127,22 @@ def print_hidden(rows: int) -> None:
         print(f"... and {rows} more; a pipe or --format json shows them all")
 
 
-def print_ends(now: Status) -> None:
+def code_of(answer: Answer, expected: str | None = None) -> int:
+    """The answer as an exit code; with the arm that was expected to be the best, if one was."""
+    from ..telling.answers import Open, Tied
+
+    if isinstance(answer, Open):
+        return UNDECIDED
+    found = answer.arms if isinstance(answer, Tied) else (getattr(answer, "arm", None),)
+    return DONE if expected is None or expected in found else OTHER
+
+
+def print_ends(now: Account) -> None:
     """How sure the intervals of a table are, below it."""
-    if now.ends:
-        print(f"\n{now.ends[:1].upper()}{now.ends[1:]}.")
+    from ..telling.columns import below
+
+    for line in below(now):
+        print(line)
 
 
 class Printable(Protocol):

@@ -103,16 +103,13 @@ def _show_pulls(pulls: list[Pull], reason: str, format: ListingFormat, more: tup
 
 
 def _say_why_nothing(experiment: Experiment) -> None:
-    status = experiment.status()
-    if status.no_winner or status.stopped is not None:
-        say(f"nothing more to ask: {status}.")
-    elif status.decision is not None:
-        say(
-            f"nothing more to ask: {status.decision} {status.verdict}; {status.assumes}; "
-            f"{status.samples} samples."
-        )
-    elif status.hold:
-        say(f"nothing to ask for now: {status.hold}.")
+    from ..telling.words import hold
+
+    now = experiment.status()
+    if now.over:
+        say(f"nothing more to ask: {now}.")
+    elif hold(now):
+        say(f"nothing to ask for now: {hold(now)}.")
     else:
         say("nothing to ask for now: pulls that are pending must be settled first.")
 
@@ -227,11 +224,14 @@ def retract(
         experiment.retract(number, reason, new)
         after = experiment.status()
     show([{"pull": number, "value": new, "outcome": "retracted"}], ["pull", "value", "outcome"], format)
-    if before.decision is not None:
-        now = "it is undecided" if after.decision is None else f"{after.decision} {after.verdict}"
-        say(f"the experiment, which had found {before.decision} best, was reopened; now {now}.")
-    if after.promise != before.promise:
-        say(f"the promise is now: {after.assumes}.")
+    if before.decided:
+        from ..telling.words import claim
+
+        found = f"found {before.best} best" if before.best is not None else "found no winner"
+        now = claim(after.answer, after.settings) if after.decided else "it is undecided"
+        say(f"the experiment, which had {found}, was reopened; now {now}.")
+    if after.promise.bound != before.promise.bound:
+        say(f"the promise is now: {after.promise.words}.")
 
 
 def observe(
@@ -257,7 +257,7 @@ def observe(
         raise InvalidInputError("no values were given; write them like: truebest observe NAME ARM 0.7 0.9.")
     with opened(store, name) as experiment:
         experiment.observe(arm, numbers)
-        status = experiment.status()
+        now = experiment.status()
     show([{"arm": arm, "observed": len(numbers)}], ["arm", "observed"], format)
-    if status.decision is not None:
-        say(f"decided: {status}.")
+    if now.decided:
+        say(f"decided: {now}.")

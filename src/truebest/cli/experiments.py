@@ -11,12 +11,13 @@ import typer
 from .._records import plain
 from .._text import harmless
 from ..errors import InvalidInputError, TruebestError
-from . import say
+from . import DONE, say
 from ._experiment import Listing, Name, StoreUrl, opened, store_url
 from ._listing import ARM, arm_rows, show, stream
 from ._output import (
     Format,
     ListingFormat,
+    code_of,
     number,
     print_csv,
     print_csv_lines,
@@ -26,9 +27,9 @@ from ._output import (
 )
 
 if TYPE_CHECKING:
-    from ..experiment.status import Status
     from ..experiment.store import Store
     from ..experiment.verification import Verification
+    from ..telling.account import Account
 
 FORMAT = typer.Option("--format", help="Output format.")
 LISTED = [
@@ -68,49 +69,17 @@ def status(
         print_csv(arm_rows(now), ARM)
     else:
         print_status(now)
-    return 3 if exit_code and not now.decided else 0
+    return code_of(now.answer) if exit_code else DONE
 
 
-def print_status(now: Status) -> None:
+def print_status(now: Account) -> None:
     """Where an experiment stands, for people."""
-    undecided = "there is no winner" if now.no_winner else "none yet"
-    decision = now.decision if now.decision is not None else undecided
-    leader = "none, there is no result yet"
-    if now.waiting:
-        leader = f"none yet, {now.waiting} results wait for an earlier pull"
-    if now.leader is not None:
-        leader = f"{now.leader} (a guess, not a decision)" + (f"; {now.at_most}" if now.at_most else "")
-    why = "came after the decision" if now.decided else "waiting for earlier pulls"
-    waiting = f"; {now.waiting} more {why}" if now.waiting else ""
-    lines = [("decision", decision)]
-    if not now.decided:
-        lines.append(("leader", leader))
-    lines.append(("samples", f"{now.samples}{waiting}"))
-    if now.stopped is not None:
-        lines.append(("stopped", now.stopped))
-    if now.hold:
-        lines.append(("waits for", now.hold.removeprefix("the decision waits for ")))
-    if now.statistic is not None and now.threshold is not None:
-        verb = "exceeded" if now.statistic > now.threshold else "decides above"
-        if now.decision is not None and now.statistic <= now.threshold:  # it dropped the others one by one
-            verb = f"{now.strategy} stopped by itself; the rule would need"
-        lines.append(("statistic", f"{number(now.statistic, 4)} ({verb} {number(now.threshold, 4)})"))
-    if not now.decided and now.in_the_race is not None:
-        lines.append(("candidates", ", ".join(now.in_the_race)))
-    if now.ruled_out:
-        out = now.ruled_out.items()
-        said = [f"{arm} after {one.samples} samples" for arm, one in out]
-        lines.append(("ruled out", "; ".join(said)))
-    if now.versus_control:
-        lines.append(("control", now.versus_control))
-    lines.append(("promise", now.assumes))
-    if now.suspended:
-        lines.append(("SUSPENDED", now.suspended))
-    lines += [("note", note) for note in now.notes(True)]
-    for key, text in lines:
+    from ..telling.words import facts
+
+    for key, text in facts(now):
         print(harmless(f"{key:<11}{text}"))
     print()
-    failed = any(now.failures.values())
+    failed = any(one.failures for one in now.standings)
     header = [
         "arm",
         "samples",
@@ -121,10 +90,10 @@ def print_status(now: Status) -> None:
         "pending",
     ]
     cells = [_arm_cells(row, failed) for row in arm_rows(now)]
-    if now.control is not None:
-        header.append(f"better than {now.control} by")
-        for arm, row in zip(now.arms, cells, strict=True):
-            row.append(_ends(*plain(now.against_control.get(arm, (None, None)))))
+    if now.settings.control is not None:
+        header.append(f"better than {now.settings.control} by")
+        for one, row in zip(now.standings, cells, strict=True):
+            row.append(_ends(*plain((None, None) if one.over_control is None else one.over_control.ends)))
     print_table([harmless(cell) for cell in header], cells)
     print_ends(now)
 
@@ -189,6 +158,7 @@ def list_experiments(store: StoreUrl = None, format: Listing = ListingFormat.tab
 
 def _summaries(place: Store, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     from ..experiment.overview import overview
+    from ..telling.answers import Best, Open, Stopped, Suspended
 
     for name in names:
         try:
@@ -199,17 +169,18 @@ def _summaries(place: Store, names: Sequence[str]) -> Iterator[dict[str, Any]]:
         except Exception as error:  # what is stored was not made by any version
             say(f"experiment {name!r} cannot be read ({type(error).__name__}: {error}); delete it.")
             continue
+        best = now.answer.arm if isinstance(now.answer, Best) else None
         yield {
             "name": now.name,
-            "arms": len(now.arms),
-            "delta": now.delta,
+            "arms": len(now.settings.arms),
+            "delta": now.settings.delta,
             "samples": now.samples,
             "failed": now.failed,
-            "decision": now.decision,
-            "promise": now.promise,
-            "leader": now.leader if now.decision is None else None,
-            "stopped": now.stopped is not None,
-            "suspended": now.suspended,
+            "decision": best,
+            "promise": now.bound,
+            "leader": now.answer.leader if isinstance(now.answer, Open) else None,
+            "stopped": isinstance(now.answer, Stopped),
+            "suspended": isinstance(now.answer, Suspended),
         }
 
 

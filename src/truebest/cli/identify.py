@@ -15,11 +15,11 @@ import typer
 
 from .._text import harmless
 from ..errors import ArmError, InvalidInputError, TruebestError
-from . import DONE, OTHER, UNDECIDED, say
+from . import say
 from ._experiment import Worker, remarks, store_url
 from ._listing import ARM, arm_rows
 from ._numbers import read_number
-from ._output import ResultFormat, print_csv, print_ends, print_json, print_table
+from ._output import ResultFormat, code_of, print_csv, print_ends, print_json, print_table
 from ._settings import SETTINGS, with_settings
 
 if TYPE_CHECKING:
@@ -139,14 +139,7 @@ def identify(
         result = _run(arms, workers=pool, progress=_progress(quiet), **options)
     _show(result, format)
     _say_more(result, store is not None, quiet)
-    return _code(result, expect)
-
-
-def _code(result: Result, expect: str | None) -> int:
-    """The answer as an exit code."""
-    if result.decision is None:
-        return UNDECIDED
-    return DONE if expect in (None, result.decision) else OTHER
+    return code_of(result.answer, expect)
 
 
 def _check_expected(expect: str | None, arms: dict[str, CommandArm]) -> None:

@@ -14,9 +14,9 @@ import typer
 from .._records import plain
 from .._text import harmless
 from ..errors import InvalidInputError, TruebestError
-from . import DONE, OTHER, UNDECIDED, say
+from . import OTHER, say
 from ._numbers import read_number
-from ._output import ListingFormat, print_csv, print_json, print_table
+from ._output import ListingFormat, code_of, print_csv, print_json, print_table
 from ._settings import with_settings
 
 if TYPE_CHECKING:
@@ -226,9 +226,7 @@ def _finish(found: Race, expect: str | None, quiet: bool, format: ListingFormat)
             say(f"{warning}.")
         if not found.result.decided:
             say("give a larger --max-rounds or --timeout, or a --tolerance within which two are the same.")
-    if found.best is None:
-        return UNDECIDED
-    if expect is not None and found.best != expect:
-        say(f"expected {expect}, but {found.best} is faster.")
-        return OTHER
-    return DONE
+    code = code_of(found.result.answer, expect)
+    if code == OTHER:
+        say(f"expected {expect}, but {found.best or 'none'} is the fastest.")
+    return code

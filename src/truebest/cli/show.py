@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InvalidInputError
-from . import DONE, UNDECIDED, say
+from . import say
 from ._experiment import Name, StoreUrl, store_url
 from ._numbers import read_number
-from ._output import check_writable
+from ._output import check_writable, code_of
 
 if TYPE_CHECKING:
     from ..experiment.experiment import Experiment
@@ -45,7 +45,7 @@ def watch(
     from .experiments import print_status
 
     print_status(now)
-    return DONE if now.decision is not None else UNDECIDED
+    return code_of(now.answer)
 
 
 def plot(

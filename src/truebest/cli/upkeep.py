@@ -73,10 +73,10 @@ def stop(
     with opened(store, name) as experiment:
         before = experiment.status()
         now = experiment.stop(reason)
-    outcome = "decided" if now.decision is not None else "stopped"
+    outcome = "decided" if now.decided else "stopped"
     row = {"outcome": outcome, "leader": now.leader, "shortfall": now.shortfall, "samples": now.samples}
     show([row], list(row), format)
-    if before.stopped is not None or before.decision is not None:
+    if before.over:
         say(f"nothing was changed: {name!r} was {outcome} before.")
 
 
@@ -135,11 +135,11 @@ def import_(
         values = read_values(file)
         with opened(store, name) as experiment:
             experiment.observe(values)
-            status = experiment.status()
+            now = experiment.status()
         columns = by_arm(values) if isinstance(values, list) else values
         rows = [{"arm": arm, "observed": len(some)} for arm, some in columns.items()]
-        if status.decision is not None:
-            say(f"decided: {status}.")
+        if now.decided:
+            say(f"decided: {now}.")
     show(rows, list(rows[0]), format)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from decimal import ROUND_CEILING
 from typing import Any, ClassVar, Protocol
 
+from .._text import plural, rounded
 from ..questions import Question
 from ..theory.models import Model, Values
 from ..theory.stopping import StoppingRule
@@ -50,6 +52,7 @@ class Design(ABC):
     pull_fields  what a pull has besides its id, arm, seed and deadline
     only_asked   whether a value from before belongs to none of its samples
     steered      whether a strategy chooses the arms and a rule stops; otherwise the design does both
+    averages     whether means are compared
     items        how many items there are in a closed set that the arms share; None for no such set
     failures     what counts in the place of a value that an arm does not give; "repeat" asks for it again
     """
@@ -58,8 +61,16 @@ class Design(ABC):
     pull_fields: ClassVar[tuple[str, ...]] = ()
     only_asked: ClassVar[bool] = True
     steered: ClassVar[bool] = False
+    averages: ClassVar[bool] = True
     items: int | None = None
     failures: str | float = "repeat"
+
+    does: ClassVar[str] = "is better by"  # the leader, in the title of a column
+    behind: ClassVar[str] = "behind by"  # another arm
+    scale: ClassVar[str] = "difference of means, in the values' units"
+    measures: ClassVar[str] = (
+        "By how much the leader is better than each other option, in the values' own units"
+    )
 
     @property
     def place(self) -> tuple[str, str]:
@@ -100,3 +111,42 @@ class Design(ABC):
     def failure_words(self) -> str:
         """What became of values that were not given; "" if they were asked for again."""
         return ""
+
+    def best_words(self, rival: str) -> str:  # noqa: ARG002
+        """What the best arm is; the rival is the only other arm, or "each other arm"."""
+        return "is best"
+
+    def within_words(self, tolerance: float) -> str:
+        """What an arm is that is good enough."""
+        return f"is {self.near_words(tolerance)}"
+
+    def near_words(self, tolerance: float) -> str:
+        """The same in few words, for a headline."""
+        return f"within {tolerance:g} of the best"
+
+    def shortfall_words(self, distance: float, side: str) -> str:
+        """How far the leader can be from the best: above or below it."""
+        return f"at most {rounded(distance, ROUND_CEILING)} {side} the best"
+
+    def spent_words(self, samples: int, rounds: int | None) -> str:  # noqa: ARG002
+        """What it took."""
+        return plural(samples, "sample")
+
+    def lead_words(self, interval: str, won: int | None, lost: int | None) -> str:  # noqa: ARG002
+        """By how much the leader is better than an arm."""
+        return interval
+
+    def which_words(self, side: str) -> str:
+        """Which values are good: smaller or larger ones."""
+        return f"A {side} mean is better."
+
+    def sought_words(self, side: str) -> str:
+        """What is looked for: the smallest or the largest."""
+        return f"the {side} mean"
+
+    @property
+    def condition_words(self) -> str:
+        """What must be true of the samples, as the end of a sentence."""
+        return (
+            "the samples of an option are independent of each other, that its mean does not change meanwhile"
+        )

@@ -17,6 +17,7 @@ import numpy as np
 from .. import _door
 from .._door import Array
 from .._former_name import FORMER_NAME
+from .._text import plural
 from ..errors import InvalidInputError
 from ..kernels import paired
 from ..kernels._types import Indices
@@ -49,7 +50,6 @@ class Rounds(Design):
     question: Question = field(default=BEST, kw_only=True)
 
     name: ClassVar[str] = "paired"  # what tables of simulations call it
-    averages: ClassVar[bool] = True  # whether means are compared, as they are of independent samples
     state = "rounds", "RoundsState"
     pull_fields = "round", "item"
     words_for_failures: ClassVar[dict[str, str]] = {"repeat": "", WORST: ", taken at their worst"}
@@ -137,6 +137,17 @@ class Rounds(Design):
         """What became of values that were not given; "" if they were asked for again."""
         how = self.failures
         return self.words_for_failures[how] if isinstance(how, str) else f", counted as {how:g}"
+
+    def spent_words(self, samples: int, rounds: int | None) -> str:
+        """What it took."""
+        of_all = "" if self.items is None else f" of {self.items}"
+        items = "item" if (self.items or rounds) == 1 else "items"
+        return f"{plural(samples, 'call')} on {rounds}{of_all} {items}"
+
+    @property
+    def condition_words(self) -> str:
+        """What must be true of the samples, as the end of a sentence."""
+        return "all options of a round were measured on the same item, in the order in which items were drawn"
 
     # -- mathematics -----------------------------------------------------------------------------------
 

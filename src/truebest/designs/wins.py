@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from decimal import ROUND_FLOOR
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import _door
 from .._door import Array
+from .._text import plural, rounded
 from ..errors import InvalidInputError
 from ..kernels import paired
 from ..questions import BEST, Question, Winner
@@ -74,6 +76,12 @@ class Wins(Rounds):
         LOSS: ", counted as losses",
     }
     asked_by = "compare='wins'"
+    does, behind = "wins - loses", "against it the leader"
+    scale = "how likely it is to win a round, less to lose it"
+    measures = (
+        "How much likelier the leader is to win a round against each other option than to lose it: 1 if it "
+        "always wins, 0 if it wins as often as it loses, -1 if it always loses"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -123,6 +131,57 @@ class Wins(Rounds):
             rounds = f"these {self.items} items and these answers, taken in random order"
         exists = self.direct or len(settings.arms) == 2
         return rounds if exists else f"{rounds}, if some arm wins against each other one"
+
+    def best_words(self, rival: str) -> str:
+        """What the best arm does."""
+        return f"wins against {rival} in more than half of all {self._rounds} that are not ties"
+
+    def within_words(self, tolerance: float) -> str:
+        """What an arm is that is good enough."""
+        return f"{super().within_words(tolerance)} in more than half of all {self._rounds}"
+
+    def near_words(self, tolerance: float) -> str:
+        """The same in few words."""
+        return f"within {1.0 + tolerance:g} times the best"
+
+    def shortfall_words(self, distance: float, side: str) -> str:  # noqa: ARG002
+        """How the leader fares against the best."""
+        share = rounded(50.0 * (1.0 - distance), ROUND_FLOOR)
+        return f"at least {share}% likely to win a round against the best, ties as half"
+
+    def spent_words(self, samples: int, rounds: int | None) -> str:
+        """What it took."""
+        if self.items is None:
+            return f"{plural(samples, 'call')} in {plural(rounds or 0, 'round')}"
+        return super().spent_words(samples, rounds)
+
+    def lead_words(self, interval: str, won: int | None, lost: int | None) -> str:  # noqa: ARG002
+        """How often the leader has won and lost."""
+        return f"{won} - {lost}"
+
+    def which_words(self, side: str) -> str:
+        """Which values are good, and what of them counts."""
+        return f"The {side} value wins a round; only who wins counts, not by how much, and not the mean."
+
+    def sought_words(self, side: str) -> str:
+        """What is looked for."""
+        return f"the {side} value in most rounds"
+
+    @property
+    def condition_words(self) -> str:
+        """What must be true of the samples, as the end of a sentence."""
+        if self.items is not None:
+            return super().condition_words
+        return (
+            "all options of a round were measured under the same conditions, that rounds do not depend on "
+            "each other"
+        )
+
+    @property
+    def _rounds(self) -> str:
+        return "rounds" if self.items is None else f"the {self.items} items"
+
+    # -- mathematics -----------------------------------------------------------------------------------
 
     @staticmethod
     def best(low: Array, high: Array, tolerance: float) -> frozenset[int]:

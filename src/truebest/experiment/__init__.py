@@ -16,9 +16,6 @@ experiment    `Experiment`: ask, tell and the rest; whatever changes something i
   values        what is told
   imports       an exported log, read back
 verification  a replay of a whole log: what is intact, and does the decision follow?
-status        what people see: where it stands, and what is promised (`promise`)
-  control       which arms are better than a given one
-  means         between which numbers each mean lies
-  tables        all of it as text, HTML, Markdown and records
+accounts      where it stands, and what is promised (`promise`), as `telling` tells it
 forecast      how long it will take
 """

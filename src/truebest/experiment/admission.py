@@ -246,8 +246,8 @@ class Order:
         columns = (found.pulls, found.means, found.lower, found.upper, found.deviations)
         if any(len(column) != K or not all(map(_is_number, column)) for column in columns):
             return "what it says of the arms is not a number for each"
-        alone = (found.statistic, found.threshold, found.rounds, *found.tied, *found.beaten)
-        pairs = (number for pair in (*found.wins, *filter(None, found.ruled_out)) for number in pair)
+        alone = (found.statistic, found.threshold, found.rounds, *found.tied, *found.beaten, *found.ruled_out)
+        pairs = (number for pair in found.wins for number in pair)
         return "" if all(map(_is_number, (*alone, *pairs))) else "what it says is not in numbers"
 
     def _reopened(self, entry: Entry) -> str:  # noqa: ARG002

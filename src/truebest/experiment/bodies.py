@@ -38,7 +38,7 @@ from ..kernels.layout import (
 )
 from ..kernels.rules import comparator
 from ..theory.models import Gaussian
-from .findings import Findings, RuledOut
+from .findings import Findings
 from .settings import Settings
 
 _FAR = 2.0**20  # of the finest scale: a mean farther from the offset than that may lack bits
@@ -263,7 +263,7 @@ class Bodies:
             threshold=beta if math.isfinite(beta) else None,
             lower=tuple((unit * lower).tolist()),
             upper=tuple((unit * upper).tolist()),
-            ruled_out=tuple(RuledOut(int(n)) if n else None for n in self.evidence[OUT]),
+            ruled_out=tuple(int(n) if n else None for n in self.evidence[OUT]),
             deviations=self.deviations(),
             labels=() if self.rule.question is None else tuple(map(int, self.labels)),
         )

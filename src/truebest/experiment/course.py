@@ -1,4 +1,4 @@
-"""How an experiment got where it is: its status after more and more results, for charts.
+"""How an experiment got where it is: its account after more and more results, for charts.
 
 `Course` reads a log once, from its first line: every point is what `status` said, or would have said, when
 the experiment had as many results. Who follows the experiment from there on adds what `status` says then. A
@@ -9,12 +9,13 @@ dropped, and from then on they are twice as far apart.
 from __future__ import annotations
 
 from ..errors import StoreError
+from ..telling.account import Account
+from .accounts import account_of
 from .designs import new_state
 from .events import TOLD, Entry, Event, event_of
 from .journal import stored_lines
 from .reconnect import patiently
 from .settings import Settings
-from .status import Status, status_of
 from .store._base import Store
 from .stretches import replay
 
@@ -24,17 +25,17 @@ CHUNK = 5_000  # lines that are taken in at once
 
 
 class Points:
-    """Statuses after numbers of results that grow from point to point.
+    """Accounts after numbers of results that grow from point to point.
 
     edition  counts how often points that were there before have gone
     spacing  by how many results they are apart at least
     """
 
     def __init__(self) -> None:
-        self.all: list[Status] = []
+        self.all: list[Account] = []
         self.edition, self.spacing = 0, 1
 
-    def add(self, now: Status) -> None:
+    def add(self, now: Account) -> None:
         """Add a point if it is far enough from the last; if results were taken back, drop what is beyond."""
         before = len(self.all)
         while self.all and self.all[-1].samples > now.samples:
@@ -103,11 +104,11 @@ class Course:
                 replay(self._state, part)
                 part = []
                 if not self._state.partial:
-                    self.points.add(status_of(self._name, self._state))
+                    self.points.add(account_of(self._name, self._state))
                     results = 0
         replay(self._state, part)
         if results:
-            self.points.add(status_of(self._name, self._state))
+            self.points.add(account_of(self._name, self._state))
 
     def _recall(self, until: int) -> list[Entry]:
         return list(stored_lines(self._store, self._name, 0, until))

@@ -18,19 +18,21 @@ from .. import __version__, _door
 from .._signature import spelled_out
 from ..errors import InvalidInputError, SuspendedError
 from ..strategies import Strategy
+from ..telling.account import Account
+from ..telling.standings import Hold
 from . import events
+from .accounts import account_of, suspension
 from .course import Course
 from .events import Entry, Event, event_of
 from .forecast import Forecast, forecast
 from .imports import import_log
 from .journal import Journal
-from .leases import Hold, expired, is_gone, refuse_unknown, worker_name
+from .leases import expired, is_gone, refuse_unknown, worker_name
 from .names import check_name
 from .pulls import Pull, Pulls, pull_seed
 from .settings import DECLARED, NO_NEW_ARMS, Given, Request, Settings, read_settings
 from .shown import Shown
 from .state import State
-from .status import Status, status_of, suspension
 from .store import open_store
 from .store._base import Store
 from .turn import Turn
@@ -383,12 +385,12 @@ class Experiment(Shown):
         """Delete the experiment and its log from the store, for good."""
         self._store.delete(self.name)
 
-    def stop(self, reason: str = "no reason given") -> Status:
+    def stop(self, reason: str = "no reason given") -> Account:
         """End the experiment undecided, for good: no pull is issued and no result counts any more.
 
         The leader, and how far below the best it can be at most, are recorded. An experiment that is decided,
         or was stopped before, stays as it is.
-        Returns  the status, in which `decision` or `stopped` is set
+        Returns  where it stands: decided, or stopped
         """
         why = check_reason(reason)
 
@@ -396,7 +398,7 @@ class Experiment(Shown):
             turn.decide()
             if turn.state.over:
                 return
-            now = status_of(self.name, turn.state)
+            now = account_of(self.name, turn.state)
             found = {"leader": now.leader, "shortfall": now.shortfall, "samples": now.samples}
             turn.record(Entry(events.STOPPED, data={"reason": why, **found}))
 
@@ -418,10 +420,10 @@ class Experiment(Shown):
 
     # -- look ---------------------------------------------------------------------------------------
 
-    def status(self) -> Status:
+    def status(self) -> Account:
         """Where the experiment stands."""
         with self._journal.reading() as state:
-            return status_of(self.name, state, self._hold(state))
+            return account_of(self.name, state, self._hold(state))
 
     def forecast(self) -> Forecast:
         """How many more samples, and of which arms, if the estimated means are the true ones."""

@@ -5,18 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 ROUNDED = 1e-6  # by which means may differ that were computed in another order
-
-
-class RuledOut(NamedTuple):
-    """How an arm was ruled out.
-
-    samples  after how many results of all arms
-    """
-
-    samples: int
 
 
 @dataclass(frozen=True)
@@ -28,7 +19,8 @@ class Findings:
     means       None without pulls
     statistic, threshold   None while an arm has no pulls
     lower, upper  by how much the leader is better than each arm: infinite where nothing is known
-    ruled_out   per arm, None for one that is in the race; empty where the rule rules out none by itself
+    ruled_out   per arm, after how many results of all arms; None for one that is in the race; empty where the
+                rule rules out none by itself
     deviations  the observed standard deviations; None below two pulls, and if version 0.1 stored the record
     rounds      how many the evidence has, where arms are compared in rounds
     tied        the arms that are equally good, where all items are used up; empty if there is only one
@@ -46,7 +38,7 @@ class Findings:
     lower: tuple[float, ...]
     upper: tuple[float, ...]
     deviations: tuple[float | None, ...]
-    ruled_out: tuple[RuledOut | None, ...] = ()
+    ruled_out: tuple[int | None, ...] = ()
     rounds: int | None = None
     tied: tuple[int, ...] = ()
     wins: tuple[tuple[int, int], ...] = ()
@@ -65,7 +57,7 @@ class Findings:
         version 0.2 said how far below the best it was.
         """
         known = any(one is not None for one in self.deviations)
-        out = [None if one is None else [one.samples, 0.0] for one in self.ruled_out]
+        out = [None if one is None else [one, 0.0] for one in self.ruled_out]
         return {
             "arm": self.arm,
             "samples": self.samples,
@@ -96,7 +88,7 @@ class Findings:
             threshold=record["threshold"],
             lower=tuple(-math.inf if x is None else x for x in record["lower"]),
             upper=tuple(math.inf if x is None else x for x in record["upper"]),
-            ruled_out=tuple(None if x is None else RuledOut(x[0]) for x in record.get("ruled_out", ())),
+            ruled_out=tuple(None if x is None else x[0] for x in record.get("ruled_out", ())),
             deviations=tuple(record.get("deviations", [None] * len(record["pulls"]))),
             rounds=record.get("rounds"),
             tied=tuple(record.get("tied", ())),

@@ -9,13 +9,11 @@ decision depends on them.
 from __future__ import annotations
 
 import os
-import shlex
 import socket
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from .._text import moment
 from ..errors import InvalidInputError
 from .names import check_name
 
@@ -37,38 +35,6 @@ class Open(NamedTuple):
     out: bool
     worker: str | None = None
     together: bool = False
-
-
-class Hold(NamedTuple):
-    """A pull for which the decision waits.
-
-    pull    its id
-    arm     its arm
-    worker  who has it, None if that is not known
-    since   when it was issued, in seconds since 1970
-    until   when it is issued again unless its lease is renewed, None for never
-    out     whether somebody has it; if not, the next ask issues it again
-    """
-
-    pull: int
-    arm: str
-    worker: str | None
-    since: float
-    until: float | None
-    out: bool
-
-    def words(self, experiment: str) -> str:
-        """What the decision waits for, and what to do."""
-        what = f"the decision waits for pull {self.pull} of arm {self.arm!r}"
-        if not self.out:
-            return f"{what}, which failed or lapsed; the next ask issues it again"
-        who = "somebody" if self.worker is None else self.worker
-        by = "with no deadline" if self.until is None else f"until {moment(self.until)} unless renewed"
-        only = "" if self.worker is None else f" --worker {shlex.quote(self.worker)}"
-        return (
-            f"{what}, which {who} has had since {moment(self.since)}, {by}; if that worker is gone, "
-            f"`truebest reclaim {shlex.quote(experiment)}{only}` lets it be issued again at once"
-        )
 
 
 def expired(

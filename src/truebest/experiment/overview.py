@@ -1,7 +1,7 @@
 """Where an experiment stands, in a line of a list: what follows from its log without any interval.
 
 The ends of an interval take hundreds of times as long as everything else that is read of an experiment, and
-a list of thousands shows none. So it does not ask for a `Status`, and keeps nothing of what a strategy
+a list of thousands shows none. So it does not ask for an `Account`, and keeps nothing of what a strategy
 remembers.
 """
 
@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
+from ..telling.answers import Answer
+from .accounts import answer_of
 from .designs import new_state
 from .events import Entry
 from .journal import CHUNK, continues, stored_chunks, stored_lines
@@ -25,28 +27,15 @@ from .store._base import Log, Store
 
 @dataclass(frozen=True)
 class Overview:
-    """The fields of `Status` that a list shows; `failed` is of all arms, `suspended` without the reason."""
+    """What a list shows of an account; `failed` is of all arms, `bound` that of the promise."""
 
     name: str
-    arms: tuple[str, ...]
-    delta: float
+    settings: Settings
+    answer: Answer
     samples: int
     failed: int
-    decision: str | None
-    leader: str | None
-    no_winner: bool
-    promise: float | None
     waiting: int
-    stopped: str | None
-    suspended: bool
-    tied: tuple[str, ...]
-    tolerance: float
-    compare: str
-
-    @property
-    def decided(self) -> bool:
-        """Whether it is found which arm is best, or that none is."""
-        return self.decision is not None or self.no_winner
+    bound: float | None
 
 
 def overview(store: Store, name: str) -> Overview:
@@ -62,25 +51,16 @@ def overview(store: Store, name: str) -> Overview:
 
 def overview_of(name: str, state: State) -> Overview:
     """The same of a state."""
-    settings, found = state.settings, state.decision
+    found = state.decision
     arm, samples = state.standing() if found is None else (found.arm, found.samples)
-    leader = settings.arms[arm] if arm >= 0 else None
     return Overview(
         name=name,
-        arms=settings.arms,
-        delta=settings.delta,
+        settings=state.settings,
+        answer=answer_of(state, arm),
         samples=samples,
         failed=sum(state.counts["failed"]),
-        decision=None if found is None else leader,
-        leader=leader,
-        no_winner=found is not None and leader is None,
-        promise=promise(state),
         waiting=state.waiting,
-        stopped=state.stopped,
-        suspended=state.suspended,
-        tied=() if found is None else tuple(settings.arms[a] for a in found.tied),
-        tolerance=settings.tolerance,
-        compare=settings.compare,
+        bound=promise(state),
     )
 
 

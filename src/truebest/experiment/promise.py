@@ -7,27 +7,16 @@ proofs are in docs/errata.md, "A proven stopping rule" and "Several readings of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
 
+from .._text import percent
+from ..telling.standings import INFORMS, VOIDS, WEAKENS, Caveat
 from .state import State
 
 MOST_SHOWN = 8  # arms in a sentence
-VOIDS, WEAKENS, INFORMS = "voids", "weakens", "informs"
-
-
-class Caveat(NamedTuple):
-    """Something to know about a promise: its code in `TABLE`, and a sentence for people."""
-
-    code: str
-    sentence: str
-
-    @property
-    def effect(self) -> str:
-        """What it does to the promise: "voids", "weakens" or "informs"."""
-        return TABLE[self.code].effect
 
 
 class Kind(NamedTuple):
@@ -132,8 +121,8 @@ TABLE = {
 
 def caveats(state: State) -> tuple[Caveat, ...]:
     """What applies to an experiment, in the order of the table."""
-    found = ((code, kind.sentence(state)) for code, kind in TABLE.items())
-    return tuple(Caveat(code, sentence) for code, sentence in found if sentence)
+    found = (Caveat(code, kind.effect, kind.sentence(state)) for code, kind in TABLE.items())
+    return tuple(caveat for caveat in found if caveat.sentence)
 
 
 def promise(state: State) -> float | None:
@@ -162,14 +151,3 @@ def assumption(state: State) -> str:
         f"{text}: {percent(state.settings.delta)} for each of {state.readings} readings, for {assumed} and "
         f"retractions and durations without regard to values or arms"
     )
-
-
-def percent(probability: float, rounding: str = ROUND_CEILING) -> str:
-    """To six digits, never rounded down."""
-    exact = 100 * Decimal(repr(probability))
-    return f"{float(exact.normalize(Context(prec=6, rounding=rounding))):g}%"
-
-
-def confidence(promise: float) -> str:
-    """What a promise leaves of 100%, never rounded up."""
-    return percent(round(1.0 - promise, 12), ROUND_FLOOR)

@@ -19,7 +19,7 @@ from ..kernels import families, paired
 from ..kernels._types import Array
 from ..kernels.layout import LOST, MEANS, OWN, PULLS, ROWS, SQUARES, SUMS, UNIT, WATCHED
 from .events import ASKED, FAILED, RETRACTED, TOLD, Entry
-from .findings import Findings, RuledOut
+from .findings import Findings
 from .forecast import Forecast
 from .items import item_seed
 from .leases import Open
@@ -352,10 +352,10 @@ class RoundsState(State):
         even = [i for i, *leads in pairs if i == leader or max(map(abs, leads)) <= slack]
         return tuple(even) if len(even) > 1 else ()
 
-    def _ruled_out(self, arm: int) -> RuledOut | None:
+    def _ruled_out(self, arm: int) -> int | None:
         """When an arm was ruled out."""
         out = float(self.arms[paired.OUT, arm])
-        return RuledOut(int(np.minimum(self.arms[paired.ROUNDS], out).sum())) if out > 0.0 else None
+        return int(np.minimum(self.arms[paired.ROUNDS], out).sum()) if out > 0.0 else None
 
     # -- what to sample next ---------------------------------------------------------------------------
 

@@ -15,11 +15,11 @@ from typing import Any
 
 from .. import _door
 from .._files import write_whole
+from ..telling.account import Account
 from .checks import seconds
 from .events import Event
 from .forecast import Forecast
 from .settings import Settings
-from .status import Status
 
 
 class Shown(ABC):
@@ -29,7 +29,7 @@ class Shown(ABC):
     settings: Settings
 
     @abstractmethod
-    def status(self) -> Status:
+    def status(self) -> Account:
         """Where the experiment stands."""
 
     @abstractmethod
@@ -48,19 +48,19 @@ class Shown(ABC):
         """The log, from its first line or from the one after line `after`."""
         return list(self.events(after))
 
-    def watch(self, every: float = 1.0, timeout: float | None = None) -> Status:
+    def watch(self, every: float = 1.0, timeout: float | None = None) -> Account:
         """Show the live view until the experiment is decided or stopped, whoever works on it.
 
         every    seconds between two looks at the store
         timeout  seconds after which to stop looking, None for never
-        Returns  the last status
+        Returns  the last account
         """
         pause = seconds("every", every)
         end = math.inf if timeout is None else time.monotonic() + seconds("timeout", timeout)
         with import_module("truebest.running.view").View(self, True, None) as view:
             while True:
                 now = self.status()
-                if now.decision is not None or now.stopped is not None or time.monotonic() >= end:
+                if now.over or time.monotonic() >= end:
                     return now
                 time.sleep(pause)
                 view.update()

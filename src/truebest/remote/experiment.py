@@ -15,9 +15,9 @@ from ..experiment.leases import worker_name
 from ..experiment.pulls import Pull, Pulls
 from ..experiment.settings import Settings
 from ..experiment.shown import Shown
-from ..experiment.status import Status
 from ..experiment.values import check_reason, check_value, listed_pairs, listed_rows
 from ..experiment.verification import Verification
+from ..telling.account import Account
 from .wire import Wire, Wired
 
 PAGE = 10_000  # lines of the log that are fetched at once
@@ -95,13 +95,13 @@ class RemoteExperiment(Wired, Shown):
         """Let pending pulls lapse now, so that they are issued again first; returns how many."""
         return int(self._post("reclaim", worker=worker)["reclaimed"])
 
-    def stop(self, reason: str = "no reason given") -> Status:
+    def stop(self, reason: str = "no reason given") -> Account:
         """End the experiment undecided, for good."""
         return self._status(self._post("stop", harmless=True, reason=check_reason(reason)))
 
     # -- look ------------------------------------------------------------------------------------------
 
-    def status(self) -> Status:
+    def status(self) -> Account:
         """Where the experiment stands."""
         return self._status(self._get("status"))
 
@@ -141,9 +141,9 @@ class RemoteExperiment(Wired, Shown):
     def _post(self, verb: str, *, harmless: bool = False, **body: Any) -> Any:
         return self._wire.post(f"/v1/{verb}", {"experiment": self.name, **body}, harmless=harmless)
 
-    def _status(self, record: Mapping[str, Any]) -> Status:
-        now = Status.from_dict(record)
-        over = "decided" if now.decided else "stopped" if now.stopped is not None else ""
+    def _status(self, record: Mapping[str, Any]) -> Account:
+        now = Account.from_dict(record, self.settings)
+        over = "" if not now.over else "decided" if now.decided else "stopped"
         self._note(over)
         return now
 

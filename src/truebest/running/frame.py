@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from .._text import clean, rough
 from ..experiment.forecast import Forecast
-from ..experiment.status import Status
+from ..telling import words
+from ..telling.account import Account
+from ..telling.answers import Suspended
 from .page import arm_table, bar, escaped
 from .terminal import WIDEST_BAR, arm_lines
 
@@ -33,7 +35,7 @@ class Frame:
     held         whether to say what the decision waits for: it has waited for long
     """
 
-    status: Status
+    now: Account
     forecast: Forecast
     seconds: float
     max_samples: int | None = None
@@ -42,37 +44,37 @@ class Frame:
 
     def facts(self) -> list[str]:
         """How many samples, how many more, how long; in a few words each."""
-        status, samples = self.status, self.status.samples
+        progress, samples = self.now.progress, self.now.samples
         budget = "" if self.max_samples is None else f" of at most {self.max_samples}"
         found = [f"{samples}{budget} samples", f"{_clock(self.seconds)} elapsed", *self._outlook()]
-        pending = sum(status.pending.values())
+        pending = sum(one.pending for one in self.now.standings)
         if pending:
             found.append(f"{pending} pending")
-        if status.waiting:
-            found.append(f"{status.waiting} waiting for an earlier pull")
+        if progress.waiting:
+            found.append(f"{progress.waiting} waiting for an earlier pull")
         return found
 
     def _outlook(self) -> list[str]:
-        status, more = self.status, self.forecast.samples
-        if status.decided or status.suspended:
+        now, more = self.now, self.forecast.samples
+        if now.decided or isinstance(now.answer, Suspended):
             return []
         if more is None or self.forecast.reason:
             return [self.forecast.reason]
         text = self.forecast.words
-        done = status.samples - self.before
+        done = now.samples - self.before
         low, high = self.forecast.low, self.forecast.high
         if low is None or high is None:
             return [text]
         if done > 0 and self.seconds >= 1.0:
             pace = self.seconds / done
             text += f", {_clock(rough(low) * pace)} to {_clock(rough(high) * pace)} at this pace"
-        if self.max_samples is not None and status.samples + low > self.max_samples:
+        if self.max_samples is not None and now.samples + low > self.max_samples:
             text += ", beyond the budget"
         return [text]
 
     def evidence(self) -> tuple[str, float]:
         """How far the statistic has come to its threshold, in words and as a part of 1."""
-        z, beta = self.status.statistic, self.status.threshold
+        z, beta = self.now.progress.statistic, self.now.progress.threshold
         if z is None or beta is None:
             return "evidence: none yet", 0.0
         part = min(max(z / beta if beta > 0.0 else 1.0, 0.0), 1.0)
@@ -80,8 +82,8 @@ class Frame:
 
     def notes(self) -> list[str]:
         """What should be known."""
-        notes = self.status.notes(self.status.decided)
-        notes += [self.status.hold] if self.held else []
+        notes = words.notes(self.now, self.now.decided)
+        notes += [words.hold(self.now)] if self.held else []
         return [f"note: {note}" for note in notes]
 
     def text(self, width: int = 100) -> str:
@@ -103,34 +105,35 @@ class Frame:
         def prose(text: str, style: str = "", most: int = LONGEST_SENTENCE) -> Text:
             return Text(clean(_short(text, most), ascii_only), style=style)
 
-        status = self.status
-        colour = "bold red" if status.suspended else "bold green" if status.decided else "bold"
-        words, part = self.evidence()
-        cells = max(0, min(WIDEST_BAR, width - len(words) - 2)) if part or status.statistic is not None else 0
+        now = self.now
+        suspended, known = isinstance(now.answer, Suspended), now.progress.statistic is not None
+        colour = "bold red" if suspended else "bold green" if now.decided else "bold"
+        said, part = self.evidence()
+        cells = max(0, min(WIDEST_BAR, width - len(said) - 2)) if part or known else 0
         full = round(part * cells)
-        evidence = Text(words + "  ", no_wrap=True, overflow="crop", end="\n")
-        evidence.append(fill * full, style="green" if status.decided else "cyan")
+        evidence = Text(said + "  ", no_wrap=True, overflow="crop", end="\n")
+        evidence.append(fill * full, style="green" if now.decided else "cyan")
         evidence.append(("." if ascii_only else "─") * (cells - full), style="dim")
-        above = [prose(str(status), colour)]
+        above = [prose(str(now), colour)]
         below = [evidence, prose(("; " if ascii_only else " · ").join(self.facts()))]
-        below += [prose(status.ends, "dim")] if status.ends else []
+        below += [prose(words.ends(now), "dim")] if words.ends(now) else []
         below += [prose(note, "yellow", 2 * width) for note in self.notes()]
         taken = sum(len(text.wrap(console, width)) for text in above + below)
         room = options.max_height - taken - 3  # a header, a line for the rest, one to spare
         yield from above
-        yield from arm_lines(status, width, min(MOST_ARMS, max(3, room)), ascii_only)
+        yield from arm_lines(now, width, min(MOST_ARMS, max(3, room)), ascii_only)
         yield from below
 
     def html(self) -> str:
         """As HTML; whatever was given is escaped."""
-        status = self.status
-        words, part = self.evidence()
-        drawn = "" if status.statistic is None else bar(part, 200)
+        now = self.now
+        said, part = self.evidence()
+        drawn = "" if now.progress.statistic is None else bar(part, 200)
         notes = "".join(f"<div>{escaped(_short(note, LONGEST_SENTENCE))}</div>" for note in self.notes())
         return (
-            f"<div><div>{escaped(_short(str(status), LONGEST_SENTENCE), True)}</div>"
-            f"{arm_table(status, MOST_ARMS)}<div>{escaped(status.ends)}</div>"
-            f"<div>{html.escape(words)} {drawn}</div>"
+            f"<div><div>{escaped(_short(str(now), LONGEST_SENTENCE), True)}</div>"
+            f"{arm_table(now, MOST_ARMS)}<div>{escaped(words.ends(now))}</div>"
+            f"<div>{html.escape(said)} {drawn}</div>"
             f"<div>{escaped(' · '.join(self.facts()))}</div>{notes}</div>"
         )
 

@@ -84,7 +84,7 @@ def identify(
                   that are then left out (delta to control, about) are those of the stored run
     worker        the name of this worker, kept with its pulls; default the host and the process
     about         arm -> what it is, kept with the run: another text for an arm is refused later
-    callbacks     functions of the `Status`, called when results are in: after each one, with one worker; one
+    callbacks     functions of the `Account`, called when results are in: after each one, with one worker; one
                   that returns False ends the run
     progress      show the live view; by default on a terminal and in a notebook; "lines" for a line on
                   stderr every ten seconds

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import html
-import math
 
 from .._html import Cell, table
-from ..experiment.status import Interval, Status
-from .arms import (
+from ..telling import words
+from ..telling.account import Account
+from ..telling.drawing import (
     UNKNOWN,
     axis_of,
     chosen,
@@ -17,26 +17,27 @@ from .arms import (
     places_of,
     rest_words,
 )
+from ..telling.standings import Interval, Role, Standing
 
 
-def arm_table(status: Status, most: int) -> str:
+def arm_table(now: Account, most: int) -> str:
     """A header and a row per arm, of at most so many."""
-    arms, rest = chosen(status, most)
-    axis, places = axis_of(status, arms), places_of(status, arms)
-    largest = max(status.pulls.values())
+    arms, rest = chosen(now, most)
+    axis, places = axis_of(arms), places_of(now, arms)
+    largest = max(one.samples for one in now.standings)
     left = 'style="text-align:left"'
     rows: list[list[str | Cell]] = [
         [
-            Cell(escaped(arm, arm == status.leader), left),
-            str(status.pulls[arm]),
-            Cell(bar(status.pulls[arm] / largest if largest else 0.0)),
-            mean_words(status, arm, places),
-            deviation_words(status, arm),
-            Cell(_interval(status, arm, axis)),
-            Cell(html.escape(interval_words(status, arm, places)), left),
-            str(status.pending[arm] or ""),
+            Cell(escaped(one.arm, one.arm == now.leader), left),
+            str(one.samples),
+            Cell(bar(one.samples / largest if largest else 0.0)),
+            mean_words(one, places),
+            deviation_words(one),
+            Cell(_interval(now, one, axis)),
+            Cell(html.escape(interval_words(now, one, places)), left),
+            str(one.pending or ""),
         ]
-        for arm in arms
+        for one in arms
     ]
     if rest:
         rows.append([Cell(html.escape(rest_words(rest)), f'colspan="8" {left}')])
@@ -49,21 +50,21 @@ def bar(part: float, width: int = 80) -> str:
     return f'<span style="{outside}"><span style="{style}"></span></span>'
 
 
-def _interval(status: Status, arm: str, axis: Interval) -> str:
+def _interval(now: Account, one: Standing, axis: Interval) -> str:
     """A small drawing: a line from end to end, the estimate, and a thin line at 0."""
-    if arm == status.leader:
-        return status.verdict
-    low, high = status.intervals.get(arm, UNKNOWN)
+    if one.arm == now.leader:
+        return html.escape(words.verdict(now.answer, now.settings))
+    lead = one.lead or UNKNOWN
 
     def x(value: float) -> float:
         return 4.0 + 172.0 * min(max((value - axis[0]) / (axis[1] - axis[0]), 0.0), 1.0)
 
-    colour = "#2e8b57" if status.is_behind(arm) else "#c98a00"
+    colour = "#2e8b57" if one.role is Role.OUT else "#c98a00"
     drawn = f'<line x1="{x(0.0):.1f}" x2="{x(0.0):.1f}" y1="0" y2="14" stroke="gray" stroke-width="1"/>'
-    if math.isfinite(low) and math.isfinite(high):
-        ends = f'x1="{x(low):.1f}" x2="{x(high):.1f}" y1="7" y2="7"'
+    if lead.known:
+        ends = f'x1="{x(lead.low):.1f}" x2="{x(lead.high):.1f}" y1="7" y2="7"'
         drawn += f'<line {ends} stroke="{colour}" stroke-width="3"/>'
-        middle = status.lead(arm)
+        middle = lead.estimate
         if middle is not None and axis[0] <= middle <= axis[1]:
             drawn += f'<circle cx="{x(middle):.1f}" cy="7" r="4" fill="{colour}"/>'
     return f'<svg width="180" height="14">{drawn}</svg>'

@@ -7,7 +7,6 @@ by line. Pictures are made of HTML, so that they fit any width, and follow the r
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -17,23 +16,14 @@ from .. import __version__
 from .._html import Cell, table
 from .._page_style import STYLE
 from .._records import plain
-from .._text import harmless, moment, rough, shortened
+from .._text import harmless, moment, percent, plural, rough, shortened
 from ..experiment.events import Event
 from ..experiment.exports import event_record
-from ..experiment.promise import VOIDS, WEAKENS, percent
 from ..experiment.settings import Settings
-from ..experiment.status import Status, plural
-from .arms import axis_of, chosen, interval_words, mean_words, places_of, rest_words
-from .sentences import (
-    LONGEST_NAME,
-    answer,
-    control_ends,
-    headline,
-    measured,
-    sureness,
-    versus_control,
-    which_is_better,
-)
+from ..telling import words
+from ..telling.account import Account
+from ..telling.drawing import UNKNOWN, axis_of, chosen, interval_words, mean_words, places_of, rest_words
+from ..telling.standings import VOIDS, WEAKENS, Role, Standing
 
 MOST_ARMS = 50
 
@@ -55,22 +45,22 @@ class Course(NamedTuple):
 
 
 def page(
-    status: Status, settings: Settings, events: Iterable[Event], uniform: int | None, log_lines: int
+    now: Account, settings: Settings, events: Iterable[Event], uniform: int | None, log_lines: int
 ) -> str:
     """The page; `uniform` is how many samples uniform sampling would take, if that is known."""
-    course = _course(events, log_lines)
+    course, headline = _course(events, log_lines), words.headline(now.answer, settings, now.progress.waiting)
     parts = [
-        f"<header><p class='faint'>{_text(status.name)}</p><h1>{_text(headline(status))}</h1>",
-        f"<p class='lead'>{_text(answer(status))}</p></header>",
-        _tiles(status, course, uniform),
+        f"<header><p class='faint'>{_text(now.name)}</p><h1>{_text(headline)}</h1>",
+        f"<p class='lead'>{_text(words.paragraph(now))}</p></header>",
+        _tiles(now, course, uniform),
         "<h2>How sure is that?</h2>",
-        *(f"<p>{_text(sentence)}</p>" for sentence in sureness(status)),
+        *(f"<p>{_text(sentence)}</p>" for sentence in words.sureness(now)),
         "<h2>The options</h2>",
-        _leads(status),
-        _samples(status),
-        _control(status),
+        _leads(now),
+        _samples(now),
+        _control(now),
         "<h2>What else to know</h2>",
-        _notes(status),
+        _notes(now),
         "<h2>How it was set up</h2>",
         f"<div class='scroll'>{_setup(settings)}</div>",
         "<h2>What happened</h2>",
@@ -81,21 +71,22 @@ def page(
     head = (
         f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<title>{_text(status.name)}: {_text(headline(status))}</title><style>{STYLE}</style>"
+        f"<title>{_text(now.name)}: {_text(headline)}</title><style>{STYLE}</style>"
     )
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
 
 
-def _tiles(status: Status, course: Course, uniform: int | None) -> str:
+def _tiles(now: Account, course: Course, uniform: int | None) -> str:
     took = _duration(course.ended - course.begun)
-    saved = f"of {len(status.arms)} options"
-    if uniform and status.decision is not None:
+    saved = f"of {len(now.standings)} options"
+    if uniform and now.best is not None:
         saved = f"about {rough(uniform)} if shared equally"
-    chance = "not proven" if status.promise is None else f"at most {percent(status.promise)}"
+    bound = now.promise.bound
+    chance = "not proven" if bound is None else f"at most {percent(bound)}"
     who = plural(len(course.workers), "worker") if course.workers else "workers not named"
     tiles = [
-        ("samples", str(status.samples), saved),
-        ("chance of a wrong answer", chance, f"asked for: {percent(status.delta)}"),
+        ("samples", str(now.samples), saved),
+        ("chance of a wrong answer", chance, f"asked for: {percent(now.settings.delta)}"),
         ("from first to last line", took, who),
     ]
     cells = "".join(
@@ -113,75 +104,73 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 3600.0:.0f} h" if seconds < 172_800.0 else f"{seconds / 86_400.0:.0f} days"
 
 
-def _leads(status: Status) -> str:
+def _leads(now: Account) -> str:
     """By how much the leader is better than each other option, as lines on one axis."""
-    if status.leader is None:
+    if now.leader is None:
         return ""
-    arms, rest = chosen(status, MOST_ARMS)
-    axis, places = axis_of(status, arms), places_of(status, arms)
+    arms, rest = chosen(now, MOST_ARMS)
+    axis, places = axis_of(arms), places_of(now, arms)
     rows = []
-    for arm in sorted(arms, key=lambda arm: arm != status.leader):
-        mean = mean_words(status, arm, places)
-        if arm == status.leader:
-            drawn, words = f"<b>{_text(status.verdict)}</b>", f"mean {mean}"
+    for one in sorted(arms, key=lambda one: one.arm != now.leader):
+        mean = mean_words(one, places)
+        if one.arm == now.leader:
+            drawn, text = f"<b>{_text(words.verdict(now.answer, now.settings))}</b>", f"mean {mean}"
         else:
-            drawn = _line(status, arm, axis)
-            said = interval_words(status, arm, places)
-            by = "against it the leader" if status.compare == "wins" else "behind by"
-            words = f"mean {mean}; {by} {said}" if mean and said else said or "no result yet"
-        rows.append(_row(arm, drawn, words))
+            drawn = _line(one, axis)
+            said = interval_words(now, one, places)
+            by = now.settings.design.behind
+            text = f"mean {mean}; {by} {said}" if mean and said else said or "no result yet"
+        rows.append(_row(one.arm, drawn, text))
     left, right = axis
     ends = f"<span>{left:.3g}</span><span>{right:.3g}</span>"
     scale = f"<div class='row'><div></div><div class='ends faint'>{ends}</div><div></div></div>"
     more = f"<p class='faint'>{escape(rest_words(rest))}</p>" if rest else ""
     return (
-        f"<figure><figcaption>{escape(measured(status))}. The line spans what the data allow, the dot is the "
-        "estimate, the bar across marks no difference. Green lines are on the safe side of it. "
-        f"{escape(which_is_better(status))}</figcaption>{''.join(rows)}{scale}{more}</figure>"
+        f"<figure><figcaption>{escape(words.measured(now))}. The line spans what the data allow, the dot is "
+        "the estimate, the bar across marks no difference. Green lines are on the safe side of it. "
+        f"{escape(words.which_is_better(now))}</figcaption>{''.join(rows)}{scale}{more}</figure>"
     )
 
 
-def _control(status: Status) -> str:
+def _control(now: Account) -> str:
     """By how much each other option is better than the control."""
-    if status.control is None:
+    if now.settings.control is None:
         return ""
+    compared = [(one.arm, one.over_control) for one in now.standings if one.over_control is not None]
     rows: list[Sequence[str | Cell]] = [
-        [_cell(arm), "" if not all(map(math.isfinite, ends)) else f"{ends[0]:.3g} to {ends[1]:.3g}"]
-        for arm, ends in list(status.against_control.items())[:MOST_ARMS]
+        [_cell(arm), f"{lead.low:.3g} to {lead.high:.3g}" if lead.known else ""]
+        for arm, lead in compared[:MOST_ARMS]
     ]
-    said = f"<p>{_text(versus_control(status))}</p>" if status.versus_control else ""
-    title = f"Against the control, {_text(status.control)}"
-    note = f"<p class='faint'>{_text(control_ends(status))}</p>"
+    sentence = words.control_sentence(now)
+    said = f"<p>{_text(sentence)}</p>" if sentence else ""
+    title = f"Against the control, {_text(now.settings.control)}"
+    note = f"<p class='faint'>{_text(words.control_ends(now))}</p>"
     return f"<h2>{title}</h2>{said}{table(['option', 'is better by'], rows)}{note}"
 
 
-def _line(status: Status, arm: str, axis: tuple[float, float]) -> str:
-    low, high = status.intervals.get(arm, (-math.inf, math.inf))
+def _line(one: Standing, axis: tuple[float, float]) -> str:
+    lead = one.lead or UNKNOWN
 
     def place(x: float) -> float:
         return 100.0 * min(max((x - axis[0]) / (axis[1] - axis[0]), 0.0), 1.0)
 
-    look = "sure" if status.is_behind(arm) else "open"
+    look = "sure" if one.role is Role.OUT else "open"
     drawn = f"<i class='zero' style='left:{place(0.0):.2f}%'></i>"
-    if math.isfinite(low) and math.isfinite(high):
-        width = max(place(high) - place(low), 0.5)
-        drawn += f"<i class='{look}' style='left:{place(low):.2f}%;width:{width:.2f}%'></i>"
-        middle = status.lead(arm)
+    if lead.known:
+        width = max(place(lead.high) - place(lead.low), 0.5)
+        drawn += f"<i class='{look}' style='left:{place(lead.low):.2f}%;width:{width:.2f}%'></i>"
+        middle = lead.estimate
         if middle is not None and axis[0] <= middle <= axis[1]:
             drawn += f"<i class='dot {look}' style='left:{place(middle):.2f}%'></i>"
     return f"<div class='track'>{drawn}</div>"
 
 
-def _samples(status: Status) -> str:
-    arms, _ = chosen(status, MOST_ARMS)
-    most = max(1, *status.pulls.values())
+def _samples(now: Account) -> str:
+    arms, _ = chosen(now, MOST_ARMS)
+    most = max(1, *now.pulls.values())
     rows = [
-        _row(
-            arm,
-            _bar(status.pulls[arm] / most),
-            plural(status.pulls[arm], "sample"),
-        )
-        for arm in sorted(arms, key=lambda arm: -status.pulls[arm])
+        _row(one.arm, _bar(one.samples / most), plural(one.samples, "sample"))
+        for one in sorted(arms, key=lambda one: -one.samples)
     ]
     return (
         "<figure><figcaption>Where the samples went: to the options that are hard to tell apart."
@@ -193,31 +182,31 @@ def _bar(part: float) -> str:
     return f"<div class='track'><i class='count' style='width:{100.0 * part:.2f}%'></i></div>"
 
 
-def _row(name: str, drawn: str, words: str) -> str:
+def _row(name: str, drawn: str, said: str) -> str:
     return (
-        f"<div class='row'><div class='name'>{_text(shortened(name, LONGEST_NAME))}</div><div>{drawn}</div>"
-        f"<div class='words'>{_text(words)}</div></div>"
+        f"<div class='row'><div class='name'>{_text(shortened(name, words.LONGEST_NAME))}</div>"
+        f"<div>{drawn}</div><div class='words'>{_text(said)}</div></div>"
     )
 
 
-def _notes(status: Status) -> str:
+def _notes(now: Account) -> str:
     """Everything that the experiment noticed, the worst first."""
     weight = {VOIDS: "Nothing is promised: ", WEAKENS: "The promise is weaker: "}
-    notes = [weight.get(caveat.effect, "") + caveat.sentence for caveat in status.caveats]
-    notes += [status.hold] if status.hold else []
-    for arm in status.ruled_out:
-        after = status.ruled_out[arm].samples
-        notes.append(f"{arm} was ruled out after {after} samples: it is not the best")
+    notes = [weight.get(caveat.effect, "") + caveat.sentence for caveat in now.promise.caveats]
+    notes += [words.hold(now)] if words.hold(now) else []
+    for one in now.standings:
+        if one.out is not None:
+            notes.append(f"{one.arm} was ruled out {words.out_words(one)}: it is not the best")
     if not notes:
         return "<p>Nothing unusual was recorded: no failure, no late answer, no correction.</p>"
     return f"<ul>{''.join(f'<li>{_text(note)}.</li>' for note in notes)}</ul>"
 
 
 def _setup(settings: Settings) -> str:
-    side, wins = "smallest" if settings.minimize else "largest", settings.compare == "wins"
+    side = "smallest" if settings.minimize else "largest"
     rows: list[Sequence[str | Cell]] = [
         ["values", settings.values.words if settings.design.steered else settings.values.demand],
-        ["looking for", f"the {side} value in most rounds" if wins else f"the {side} mean"],
+        ["looking for", settings.design.sought_words(side)],
         *([["compared on", str(settings.items)]] if settings.items else []),
         *([["control", settings.control]] if settings.control else []),
         ["accepted chance of a wrong answer", percent(settings.delta)],

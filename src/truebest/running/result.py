@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from .._text import rough
-from ..experiment.status import Status
-from ..experiment.tables import as_text
+from ..telling import columns, words
+from ..telling.account import Account
+from ..telling.answers import Suspended
 
 WHY = {
     "max_samples": "the samples ran out",
@@ -18,8 +19,8 @@ WHY = {
 
 
 @dataclass(frozen=True)
-class Result(Status):
-    """What was found; everything a `Status` says, and how the run ended.
+class Result(Account):
+    """What was found: an `Account`, and how the run ended.
 
     ended    "decided", "stopped" (by hand, for good), "callback", "max_samples", "timeout", or "items" if
              these are used up without a decision
@@ -36,36 +37,29 @@ class Result(Status):
 
     @classmethod
     def of(
-        cls, status: Status, *, ended: str, seconds: float, resumed: int, uniform: int | None = None
+        cls, now: Account, *, ended: str, seconds: float, resumed: int, uniform: int | None = None
     ) -> Result:
-        """A status, with how the run went."""
-        found = {field.name: getattr(status, field.name) for field in fields(status)}
-        return cls(**found, ended=ended, seconds=seconds, resumed=resumed, uniform=uniform)
-
-    @property
-    def best(self) -> str | None:
-        """The best arm; None when undecided, never a guess (that is `leader`)."""
-        return self.decision
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"best": self.best, **super().to_dict()}
+        """An account, with how the run went."""
+        return cls(**vars(now), ended=ended, seconds=seconds, resumed=resumed, uniform=uniform)
 
     @property
     def sentence(self) -> str:
         """What was found, in one sentence, with everything that should be known of it."""
-        text = super().sentence
+        text, control = super().sentence, words.versus_control(self)
         if not self.decided:
             why = WHY.get(self.ended, "")
-            text += f" ({why})" if why and not self.suspended else ""
+            text += f" ({why})" if why and not isinstance(self.answer, Suspended) else ""
         else:
             text += f" (uniform: about {rough(self.uniform)})" if self.uniform else ""
             if self.resumed >= self.samples:
                 text += "; already decided, so nothing was run"
-        text += f"; {self.versus_control}" if self.versus_control else ""
-        return text + "".join(f"; note: {note}" for note in self.notes(self.decided) if note not in text)
+        text += f"; {control}" if control else ""
+        return text + "".join(
+            f"; note: {note}" for note in words.notes(self, self.decided) if note not in text
+        )
 
     def __str__(self) -> str:
-        return as_text(self, self.sentence)
+        return columns.as_text(self)
 
     def plot(self) -> Any:
         """A picture of the means' differences and of where the samples went: a Matplotlib figure."""

@@ -20,16 +20,16 @@ from ..experiment.items import Items
 from ..experiment.pulls import Pull
 from ..experiment.reconnect import backoff
 from ..experiment.settings import Shared
-from ..experiment.status import Status
 from ..experiment.store import Store, open_store
 from ..experiment.values import check_value
+from ..telling.account import Account
 from .heart import Heart
 from .result import Result
 from .view import Progress, View, check_progress
 
 Arm = Callable[..., Any]
 OnError = str | Callable[[Pull, BaseException], float | None]
-Callback = Callable[[Status], object]
+Callback = Callable[[Account], object]
 
 POLICIES = ("raise", "retry")
 BARREN = 10  # calls from the beginning, all of which failed, after which a run is given up
@@ -213,14 +213,15 @@ class Run:
 
     def result(self) -> Result:
         """What was found, and why the run ended."""
-        status = self.experiment.status()
+        now = self.experiment.status()
         if self.settles_failures and not self.allow_failing:
-            self._refuse_all_failed(status)
+            self._refuse_all_failed(now)
+        design = now.settings.design
         ended = self.ended or ("max_samples" if self.exhausted else "timeout")
-        if ended == "max_samples" and status.items is not None and status.rounds == status.items:
+        if ended == "max_samples" and design.items is not None and now.progress.rounds == design.items:
             ended = "items"
         return Result.of(
-            status,
+            now,
             ended=ended,
             seconds=time.monotonic() - self.begun,
             resumed=self.resumed,
@@ -297,16 +298,16 @@ class Run:
         if tried and sum(self.barren.values()) >= BARREN and not self.allow_failing:
             raise self._all_failed(sum(self.barren.values()), reason)
 
-    def _refuse_all_failed(self, status: Status) -> None:
+    def _refuse_all_failed(self, now: Account) -> None:
         """Refuse a result, perhaps of an earlier run, in which no call gave a value."""
         failed = ""
-        for event in self.experiment.events() if any(status.failures.values()) else ():
+        for event in self.experiment.events() if any(one.failures for one in now.standings) else ():
             if event.kind in ("told", "retracted"):
                 return
             if event.kind == "failed":
                 failed = str((event.data or {}).get("reason"))
         if failed:
-            raise self._all_failed(sum(status.failures.values()), failed)
+            raise self._all_failed(sum(one.failures for one in now.standings), failed)
 
     @staticmethod
     def _all_failed(count: int, reason: str) -> ArmError:

@@ -10,8 +10,9 @@ from html import escape
 from typing import Any, NamedTuple
 
 from .._html import table
-from ..experiment.promise import percent
-from ..experiment.status import plural
+from .._text import percent, plural
+from ..telling import words
+from ..telling.answers import NoWinner
 from ..theory.ratios import Ratio, level_of_all_pairs, median_ratio
 from .result import Result
 
@@ -92,12 +93,12 @@ class Race:
     @property
     def best(self) -> str | None:
         """The fastest; None when undecided, or if there is none."""
-        return self.result.decision
+        return self.result.best
 
     @property
     def rounds(self) -> int:
         """How many rounds count."""
-        return self.result.rounds or 0
+        return self.result.progress.rounds or 0
 
     def times(self, name: str) -> tuple[float, ...]:
         """The times of a competitor that count, in the order of rounds; inf for a run that failed."""
@@ -110,20 +111,22 @@ class Race:
         The intervals of all pairs hold at once, at all times, with probability 1 - delta.
         """
         one, two = self.times(name), self.times(other)
-        n, level = min(len(one), len(two)), level_of_all_pairs(len(self.result.arms), self.result.delta)
+        n, level = min(len(one), len(two)), level_of_all_pairs(len(self.laps), self.result.settings.delta)
         return median_ratio(one[:n], two[:n], level)
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """The best one, or the leader, first, then by how many times longer the others take."""
-        found = [self._standing(arm) for arm in self.result.arms]
+        found = [self._standing(arm) for arm in self.laps]
         return tuple(sorted(found, key=lambda one: (one.name != self.result.leader, _last(one))))
 
     def _standing(self, name: str) -> Standing:
         times, laps = self.times(name), self.laps[name][: self.result.pulls[name]]
         good = [one for one in times if math.isfinite(one)]
-        lost, won = self.result.wins.get(name, (None, None))  # the leader's are the other way round
-        leader = self.result.leader
+        leader, lead = self.result.leader, self.result[name].lead
+        lost, won = (
+            (None, None) if lead is None else (lead.won, lead.lost)
+        )  # the leader's, the other way round
         ratio = Ratio(1.0, 1.0, 1.0) if leader == name else self.ratio(name, leader or name)
         return Standing(
             name,
@@ -181,14 +184,14 @@ class Race:
     def __str__(self) -> str:
         result = self.result
         spent = f"{plural(result.samples, 'measurement')} in {plural(self.rounds, 'round')}"
-        if result.no_winner:
+        if isinstance(result.answer, NoWinner):
             return f"{str(result).rpartition('; ')[0]}; {spent}"
         if self.best is None:
             why = _WHY.get(result.ended, "")
             text = f"undecided after {spent}" + (f" ({why})" if why else "")
             if result.leader is None:
                 return text
-            race = [arm for arm in result.in_the_race or () if arm != result.leader]
+            race = [arm for arm in words.leads(result) if arm != result.leader]
             others = ", ".join(race[:8]) + (" ..." if len(race) > 8 else "")
             return f"{text}; {result.leader} leads, not proven faster than {others}"
         return f"{self._called(self.best)} {self._verdict()}; {self._promise()}; {spent}"
@@ -198,17 +201,18 @@ class Race:
         return name if factor == 1.0 else f"{factor:g} times {name}"
 
     def _verdict(self) -> str:
-        others = [arm for arm in self.result.arms if arm != self.best]
-        if self.result.tolerance:
-            limit = f"{1.0 + self.result.tolerance:g}"
+        others = [arm for arm in self.laps if arm != self.best]
+        tolerance = self.result.settings.tolerance
+        if tolerance:
+            limit = f"{1.0 + tolerance:g}"
             return f"takes at most {limit} times as long as the fastest in more than half of all rounds"
         against = self._called(others[0]) if len(others) == 1 else "each other one"
         return f"is faster than {against} in more than half of all rounds"
 
     def _promise(self) -> str:
-        assert self.result.promise is not None
-        exists = len(self.result.arms) == 2 or self.direct
-        return f"wrong with probability at most {percent(self.result.promise)}" + (
+        assert self.result.promise.bound is not None
+        exists = len(self.laps) == 2 or self.direct
+        return f"wrong with probability at most {percent(self.result.promise.bound)}" + (
             "" if exists else ", if one of them is the fastest"
         )
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .._text import clean
-from ..experiment.status import Interval, Status
-from .arms import (
+from ..telling import words
+from ..telling.account import Account
+from ..telling.drawing import (
     UNKNOWN,
     axis_of,
     chosen,
@@ -19,6 +20,7 @@ from .arms import (
     places_of,
     rest_words,
 )
+from ..telling.standings import Interval, Lead, Role, Standing
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -26,31 +28,30 @@ if TYPE_CHECKING:
 SHARE, LEAST_BAR, WIDEST_BAR = 8, 8, 44  # cells
 
 
-def arm_lines(status: Status, width: int, most: int, ascii_only: bool) -> Iterator[Text]:
+def arm_lines(now: Account, width: int, most: int, ascii_only: bool) -> Iterator[Text]:
     """A header and a line per arm, none wider than the console; what does not fit is left out."""
     from rich.text import Text
 
-    arms, rest = chosen(status, most)
+    arms, rest = chosen(now, most)
     gap = 2 if width >= 60 else 1
-    columns, words, left = _columns(status, arms, width, gap, ascii_only)
+    columns, said, left = _columns(now, arms, width, gap, ascii_only)
     bar = min(left, WIDEST_BAR)
     marks = "=o|+" if ascii_only else "━●│┿"
     titles = (f"leader is better by ({marks[2]} is 0)", "leader is better by", "leads by")
     title = next((text for text in titles if len(text) <= bar), "")
-    axis = axis_of(status, arms)
+    axis = axis_of(arms)
     space = " " * gap
     cells = zip(*(column.lines() for column in columns), strict=True)
     yield Text(space.join((*next(cells), title)), style="dim", no_wrap=True, overflow="crop")
-    for arm, row, said in zip(arms, cells, words or [""] * len(arms), strict=True):
+    for one, row, text in zip(arms, cells, said or [""] * len(arms), strict=True):
         line = Text(space.join(row) + space, no_wrap=True, overflow="crop")
-        if arm == status.leader:
+        if one.arm == now.leader:
             line.stylize("bold")
-            line.append(status.verdict)
+            line.append(words.verdict(now.answer, now.settings))
         elif bar >= LEAST_BAR:
-            interval = status.intervals.get(arm, UNKNOWN)
-            drawn = _interval_bar(interval, status.lead(arm), axis, bar, marks)
-            line.append(drawn, style="green" if status.is_behind(arm) else "yellow")
-            line.append(space + said)
+            drawn = _interval_bar(one.lead or UNKNOWN, axis, bar, marks)
+            line.append(drawn, style="green" if one.role is Role.OUT else "yellow")
+            line.append(space + text)
         yield line
     if rest:
         yield Text(rest_words(rest), style="dim", no_wrap=True, overflow="crop")
@@ -75,22 +76,22 @@ class _Column:
 
 
 def _columns(
-    status: Status, arms: list[str], width: int, gap: int, ascii_only: bool
+    now: Account, arms: list[Standing], width: int, gap: int, ascii_only: bool
 ) -> tuple[list[_Column], list[str], int]:
     """The columns before the interval bar, the words behind it if there is room, the room for the bar."""
-    places = places_of(status, arms)
+    places = places_of(now, arms)
     longest = max(6, min(40, int(0.3 * width)))
-    names = _told_apart([clean(arm, ascii_only) for arm in arms], longest, "~" if ascii_only else "…")
+    names = _told_apart([clean(one.arm, ascii_only) for one in arms], longest, "~" if ascii_only else "…")
     columns = [
         _Column("arm", names),
-        _Column("samples", [str(status.pulls[arm]) for arm in arms], right=True),
-        _Column("mean", [mean_words(status, arm, places) for arm in arms], right=True),
+        _Column("samples", [str(one.samples) for one in arms], right=True),
+        _Column("mean", [mean_words(one, places) for one in arms], right=True),
     ]
     left = width - sum(column.size + gap for column in columns)
-    most = max(status.pulls.values())
-    shares = [_share(status.pulls[arm] / most if most else 0.0, ascii_only) for arm in arms]
-    pending = _Column("pending", [str(status.pending[arm] or "") for arm in arms], right=True)
-    spread = _Column("sd", [deviation_words(status, arm) for arm in arms], right=True)
+    most = max(one.samples for one in now.standings)
+    shares = [_share(one.samples / most if most else 0.0, ascii_only) for one in arms]
+    pending = _Column("pending", [str(one.pending or "") for one in arms], right=True)
+    spread = _Column("sd", [deviation_words(one) for one in arms], right=True)
     # pending and share stand before the mean, the deviation behind it
     for column, wanted in (
         (pending, any(pending.cells)),
@@ -100,14 +101,14 @@ def _columns(
         if wanted and left - column.size - gap >= LEAST_BAR + 2:
             columns.insert(len(columns) if column is spread else 2, column)
             left -= column.size + gap
-    words = [interval_words(status, arm, places) for arm in arms]
-    size = max(map(len, words))
+    said = [interval_words(now, one, places) for one in arms]
+    size = max(map(len, said))
     if left - size - gap < LEAST_BAR + 4:
         return columns, [], left
-    return columns, words, left - size - gap
+    return columns, said, left - size - gap
 
 
-def _interval_bar(interval: Interval, middle: float | None, axis: Interval, width: int, marks: str) -> str:
+def _interval_bar(lead: Lead, axis: Interval, width: int, marks: str) -> str:
     """A line from end to end, and a mark at 0 that it either covers or has left behind.
 
     marks  for the line, its middle, 0, 0 under a line
@@ -119,13 +120,14 @@ def _interval_bar(interval: Interval, middle: float | None, axis: Interval, widt
         return round(min(max((x - left) / (right - left), 0.0), 1.0) * (width - 1))
 
     cells, zero = [" "] * width, column(0.0)
-    low, high = interval
-    if math.isfinite(low) and math.isfinite(high):
+    if lead.known:
+        low, high = lead.ends
         first = max(column(low), zero + 1) if low > 0.0 else column(low)
         last = min(column(high), zero - 1) if high < 0.0 else column(high)
         first, last = min(first, width - 1), max(last, 0)
         for i in range(first, max(first, last) + 1):
             cells[i] = line
+        middle = lead.estimate
         if middle is not None and left <= middle <= right and first <= column(middle) <= last:
             cells[column(middle)] = dot
         if low < left:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..experiment.forecast import Forecast
-    from ..experiment.status import Status
+    from ..telling.account import Account
 
 Progress = bool | Literal["lines"] | None
 EVERY = 0.2  # seconds between frames
@@ -33,7 +33,7 @@ LONG = 60.0  # seconds after which the view says who has the pull that the decis
 class Watched(Protocol):
     """What can be shown."""
 
-    def status(self) -> Status:
+    def status(self) -> Account:
         """Where it stands."""
 
     def forecast(self) -> Forecast:
@@ -89,10 +89,11 @@ class View:
         """One frame, and when the next is due: looking takes a tenth of the time at most."""
         start = time.monotonic()
         self._due = start + self._display.every
-        status, forecast = self.experiment.status(), self.experiment.forecast()
+        now, forecast = self.experiment.status(), self.experiment.forecast()
         try:
-            held = status.waits_for is not None and time.time() - status.waits_for.since > LONG
-            how(Frame(status, forecast, start - self._begun, self.max_samples, self._before, held))
+            hold = now.progress.waits_for
+            held = hold is not None and time.time() - hold.since > LONG
+            how(Frame(now, forecast, start - self._begun, self.max_samples, self._before, held))
         except OSError:  # the terminal is gone
             self._stop(kept=True)
         else:
@@ -169,7 +170,7 @@ class _Lines:
         self.show(picture)
 
     def show(self, picture: Frame) -> None:
-        line = clean("; ".join([str(picture.status), *picture.facts()[1:]]))
+        line = clean("; ".join([str(picture.now), *picture.facts()[1:]]))
         early = self._late and time.monotonic() - self._begun < self.every
         if line != self.last and not early:
             print(line, file=sys.stderr, flush=True)

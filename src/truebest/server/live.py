@@ -27,7 +27,7 @@ from ..experiment.events import Event
 from ..experiment.experiment import Experiment
 from ..experiment.exports import json_record
 from ..experiment.forecast import Forecast
-from ..experiment.status import Status
+from ..telling.account import Account
 from . import views
 
 EVERY = 0.3  # seconds between two looks at the store, and between two messages
@@ -231,10 +231,10 @@ class Live:
         self._past, self._view, self._edition = None, {}, -1  # all is shown anew
 
     def _update(self) -> None:
-        status = self._experiment.status()
-        self._points.add(status)
-        self._view = views.view(status, self._left(status.samples), self._roster)
-        arms = views.drawn_arms(status)
+        now = self._experiment.status()
+        self._points.add(now)
+        self._view = views.view(now, self._left(now.samples), self._roster)
+        arms = views.drawn_arms(now)
         if arms != self._arms:
             self._arms, self._edition = arms, -1
 
@@ -252,7 +252,7 @@ class Live:
         self._predicted, self._forecast, self._fresh = samples, found, True
         self._forecast_due = begun + max(FORECAST_EVERY, (time.monotonic() - begun) / FORECAST_SHARE)
 
-    def _text(self, points: list[Status], lines: list[Event]) -> str:
+    def _text(self, points: list[Account], lines: list[Event]) -> str:
         message = {
             "view": self._view,
             "seq": self._last.seq if self._last is not None else 0,

@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from ..errors import InvalidInputError, TruebestError
 from ..experiment.experiment import Experiment
 from ..experiment.exports import exported, json_record
-from ..running.sentences import headline
+from ..telling import words
 from . import bodies
 from .answers import as_json, file_name
 from .desks import Desks
@@ -55,9 +55,10 @@ class Looks:
         return as_json({"experiments": found, "total": len(wanted)})
 
     async def status(self, experiment: Name) -> Response:
-        """Where an experiment stands; the fields are those of `truebest.Status`, and some sentences."""
+        """Where an experiment stands; the fields are those of `truebest.Account`, and some sentences."""
         now = await self._desks.use(experiment, Experiment.status)
-        return as_json({**now.to_dict(), "headline": headline(now), "hold": now.hold})
+        headline = words.headline(now.answer, now.settings, now.progress.waiting)
+        return as_json({**now.to_dict(), "headline": headline, "hold": words.hold(now)})
 
     async def settings(self, experiment: Name) -> Response:
         """What an experiment was created with."""

@@ -102,8 +102,8 @@ class Verbs:
 
     async def stop(self, body: bodies.Stop) -> Response:
         """End an experiment undecided, for good: nothing more is asked, and no result counts any more."""
-        status = await self._change(body.experiment, lambda one: one.stop(body.reason))
-        return as_json(status.to_dict())
+        now = await self._change(body.experiment, lambda one: one.stop(body.reason))
+        return as_json(now.to_dict())
 
     async def _change(self, name: str, function: Callable[[Experiment], Answer]) -> Answer:
         found = await self._desks.use(name, function)

@@ -1,6 +1,6 @@
 """What the page shows of an experiment: its status, sentences, points for charts, who works on it.
 
-Numbers are those of `Status` and `Forecast`; sentences are those of the report. What is counted here are
+Numbers are those of `Account` and `Forecast`; sentences are those of the report. What is counted here are
 lines of the log: who has which pull, and how many results came in the last minutes.
 """
 
@@ -9,15 +9,19 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from .._records import plain
+from .._text import begun
 from ..experiment.events import Event
 from ..experiment.forecast import Forecast
 from ..experiment.overview import Overview
-from ..experiment.status import Status
-from ..running import sentences
-from ..running.arms import chosen
+from ..telling import words
+from ..telling.account import Account
+from ..telling.answers import Answer, Best, NoWinner, Open, Stopped, Suspended, Tied, Undecided, UsedUp
+from ..telling.drawing import chosen
+from ..telling.plain import to_plain
+from ..telling.standings import Role
 
 MOST_DRAWN = 8  # arms in a chart: as many colours can be told apart
 MOST_PENDING = 50  # pulls that are listed
@@ -93,49 +97,54 @@ class Roster:
         return (len(self._results) - 1) / (self._results[-1] - self._results[0])
 
 
-def state_of(status: Status | Overview) -> str:
+def state_of(answer: Answer, waiting: int) -> str:
     """How the page looks: "decided", "stopped", "suspended", "empty" or "undecided"."""
-    if status.decided:
-        return "decided"
-    if status.stopped is not None:
-        return "stopped"
-    if status.suspended:
-        return "suspended"
-    return "empty" if status.leader is None and not status.waiting else "undecided"
+    match answer:
+        case Best() | NoWinner():
+            return "decided"
+        case Stopped():
+            return "stopped"
+        case Suspended():
+            return "suspended"
+        case Undecided() | UsedUp():
+            return "empty" if answer.leader is None and not waiting else "undecided"
+    assert_never(answer)
 
 
-def summary(status: Overview) -> dict[str, Any]:
+def summary(one: Overview) -> dict[str, Any]:
     """One line of the list."""
+    answer = one.answer
     return {
-        "name": status.name,
-        "state": state_of(status),
-        "arms": len(status.arms),
-        "samples": status.samples,
-        "decision": status.decision,
-        "leader": status.leader,
-        "promise": status.promise,
-        "delta": status.delta,
-        "headline": sentences.headline(status),
+        "name": one.name,
+        "state": state_of(answer, one.waiting),
+        "arms": len(one.settings.arms),
+        "samples": one.samples,
+        "decision": answer.arm if isinstance(answer, Best) else None,
+        "leader": answer.leader if isinstance(answer, Open) else getattr(answer, "arm", None),
+        "promise": one.bound,
+        "delta": one.settings.delta,
+        "headline": words.headline(answer, one.settings, one.waiting),
     }
 
 
-def view(status: Status, forecast: Forecast, roster: Roster) -> dict[str, Any]:
+def view(now: Account, forecast: Forecast, roster: Roster) -> dict[str, Any]:
     """Everything but the charts and the log."""
     pending = list(roster.pending.values())[:MOST_PENDING]
+    held = words.hold(now)
     found = {
-        "state": state_of(status),
-        "status": status.to_dict(),
-        "headline": sentences.headline(status),
-        "answer": sentences.answer(status),
-        "sureness": sentences.sureness(status),
-        "hold": sentences.hold(status),
-        "measured": sentences.measured(status),
-        "ends": status.ends,
-        "control_ends": sentences.control_ends(status),
-        "which": sentences.which_is_better(status),
-        "best_is_better": sentences.best_is_better(status),
-        "versus_control": sentences.versus_control(status),
-        "behind": [arm for arm in status.arms if status.is_behind(arm)],
+        "state": state_of(now.answer, now.progress.waiting),
+        "status": _numbers(now),
+        "headline": words.headline(now.answer, now.settings, now.progress.waiting),
+        "answer": words.paragraph(now),
+        "sureness": words.sureness(now),
+        "hold": f"{begun(held)}." if held else "",
+        "measured": words.measured(now),
+        "ends": words.ends(now),
+        "control_ends": words.control_ends(now),
+        "which": words.which_is_better(now),
+        "best_is_better": words.best_is_better(now),
+        "versus_control": words.control_sentence(now),
+        "behind": [one.arm for one in now.standings if one.role is Role.OUT],
         "forecast": {**forecast.to_dict(), "words": forecast.words},
         "pace": roster.pace(),
         "workers": roster.workers(),
@@ -145,20 +154,50 @@ def view(status: Status, forecast: Forecast, roster: Roster) -> dict[str, Any]:
     return dict(plain(found))
 
 
-def drawn_arms(status: Status) -> list[str]:
+def _numbers(now: Account) -> dict[str, Any]:
+    rows, proven, settings = now.standings, now.promise.bound is not None, now.settings
+    return {
+        "arms": settings.arms,
+        "decision": now.best,
+        "leader": now.leader,
+        "samples": now.samples,
+        "pulls": now.pulls,
+        "means": now.means,
+        "intervals": {one.arm: one.lead.ends for one in rows if one.lead},
+        "delta": settings.delta,
+        "pending": {one.arm: one.pending for one in rows},
+        "waiting": now.progress.waiting,
+        "promise": now.promise.bound,
+        "caveats": to_plain(now.promise.caveats),
+        "in_the_race": [one.arm for one in rows if one.role is not Role.OUT] if proven else None,
+        "deviations": {one.arm: one.sd for one in rows},
+        "rounds": now.progress.rounds,
+        "items": settings.design.items,
+        "tied": now.answer.arms if isinstance(now.answer, Tied) else (),
+        "control": settings.control,
+        "against_control": {one.arm: one.over_control.ends for one in rows if one.over_control},
+        "better_than_control": words.better_than_control(now),
+        "compare": "means" if settings.design.averages else "wins",
+        "wins": {one.arm: (one.lead.won, one.lead.lost) for one in rows if one.lead},
+        "beaten": {one.arm: one.beaten_by for one in rows if one.beaten_by},
+    }
+
+
+def drawn_arms(now: Account) -> list[str]:
     """The arms that charts show: all, or the leader and its rivals."""
-    return chosen(status, MOST_DRAWN)[0]
+    return [one.arm for one in chosen(now, MOST_DRAWN)[0]]
 
 
-def points(course: Sequence[Status], arms: Sequence[str]) -> dict[str, list[Any]]:
+def points(course: Sequence[Account], arms: Sequence[str]) -> dict[str, list[Any]]:
     """Points for charts: samples, the leader, and per drawn arm its mean, interval and samples."""
+    rows = [[one[arm] for one in course] for arm in arms]
     return {
         "samples": [one.samples for one in course],
         "leader": [one.leader for one in course],
-        "means": [[_short(one.means[arm]) for one in course] for arm in arms],
-        "low": [[_short(one.intervals.get(arm, (None, None))[0]) for one in course] for arm in arms],
-        "high": [[_short(one.intervals.get(arm, (None, None))[1]) for one in course] for arm in arms],
-        "pulls": [[one.pulls[arm] for one in course] for arm in arms],
+        "means": [[_short(one.mean) for one in row] for row in rows],
+        "low": [[_short(one.lead and one.lead.low) for one in row] for row in rows],
+        "high": [[_short(one.lead and one.lead.high) for one in row] for row in rows],
+        "pulls": [[one.samples for one in row] for row in rows],
     }
 
 

@@ -88,8 +88,8 @@ def _course(store: Store, name: str) -> dict[str, object]:
         "log": [(e.seq, e.kind, e.pull, e.arm, e.value, e.data) for e in experiment.history()],
         "samples": status.samples,
         "means": status.means,
-        "statistic": status.statistic,
-        "decision": status.decision,
+        "statistic": status.progress.statistic,
+        "decision": status.best,
     }
 
 

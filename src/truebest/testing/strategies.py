@@ -347,7 +347,7 @@ def _one_live(case: Case, seed: int, rule: str, want: Trace) -> None:
     require(
         lengths[0] == lengths[1], f"with {where} {lengths[0]} pulls live, {lengths[1]} simulated", ADVICE_LIVE
     )
-    stand = status.samples, status.statistic, status.threshold, status.decision
+    stand = status.samples, *status.progress[2:4], status.best
     decided = None if want.recommended is None else live.arms[want.recommended]
     simulated = want.samples, want.statistic[-1], want.threshold[-1], decided
     found = f"with {where} samples, statistic, threshold, decision were {stand} live, {simulated} simulated"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from truebest import Experiment, Pull, Status
-from truebest.running import sentences
+from truebest import Account, Experiment, Pull
+from truebest.telling import words
 
 ARMS = ["a", "b", "c"]
 
@@ -33,12 +33,16 @@ def round_the_circle(pull: Pull) -> float:
     return float((ARMS.index(pull.arm) + (pull.round or 0)) % 3)
 
 
-def said(status: Status) -> str:
-    return " ".join([sentences.headline(status), sentences.answer(status), *sentences.sureness(status)])
+def headline(now: Account) -> str:
+    return words.headline(now.answer, now.settings, now.progress.waiting)
+
+
+def said(now: Account) -> str:
+    return " ".join([headline(now), words.paragraph(now), *words.sureness(now)])
 
 
 @pytest.mark.parametrize(
-    ("given", "value", "most", "headline", "words"),
+    ("given", "value", "most", "expected", "part"),
     [
         ({"bounds": (0, 1)}, rising, 0, "There is no result yet", "before the first result counts"),
         ({"bounds": (0, 1)}, rising, 9, "Not decided yet: c leads", "after 9 samples. The leader is at most"),
@@ -91,12 +95,12 @@ def said(status: Status) -> str:
     ],
 )
 def test_every_state_of_every_design(
-    given: dict[str, Any], value: Any, most: int, headline: str, words: str
+    given: dict[str, Any], value: Any, most: int, expected: str, part: str
 ) -> None:
     """The answer in a few words, what it took, and what it rests on."""
     status = run(value, most, **given).status()
-    assert sentences.headline(status) == headline
-    assert words in said(status)
+    assert headline(status) == expected
+    assert part in said(status)
     assert status.decided or "once there is one" in said(status)
 
 
@@ -114,24 +118,24 @@ def test_results_that_do_not_count_yet_are_named() -> None:
     pulls = experiment.ask(3)
     experiment.tell([(pull, 0.5) for pull in pulls[1:]])
     status = experiment.status()
-    assert sentences.headline(status) == "No result counts yet"
+    assert headline(status) == "No result counts yet"
     assert "2 results waiting for an earlier pull" in said(status)
-    assert sentences.hold(status).startswith("The decision waits for pull 1 of arm 'a', which w has had")
-    assert sentences.hold(run(rising, 3, bounds=(0, 1)).status()) == ""
+    assert words.hold(status).startswith("the decision waits for pull 1 of arm 'a', which w has had")
+    assert words.hold(run(rising, 3, bounds=(0, 1)).status()) == ""
 
 
 def test_the_control_is_spoken_of_in_sentences() -> None:
     """Whether something is proven or not."""
     undecided = run(rising, 6, bounds=(0, 1), control="a").status()
-    assert sentences.versus_control(undecided) == "No option is proven to be better than the control a."
+    assert words.control_sentence(undecided) == "No option is proven to be better than the control a."
     decided = run(rising, bounds=(0, 1), control="a").status()
-    assert sentences.versus_control(decided) == "c is better than the control a, being the best."
+    assert words.control_sentence(decided) == "c is better than the control a, being the best."
     best = run(lambda pull: 1.0 - rising(pull), bounds=(0, 1), control="a").status()
-    assert sentences.versus_control(best) == "No option is proven to be better than the control a."
+    assert words.control_sentence(best) == "No option is proven to be better than the control a."
     known = Experiment.create("memory:", "x", ARMS, bounds=(0, 1), control="a")
     known.observe({"a": [0.1, 0.2] * 40, "b": [0.8, 0.9] * 40, "c": [0.9, 0.8] * 40})
-    assert sentences.versus_control(known.status()) == "b, c are better than the control a."
-    assert sentences.versus_control(run(rising, 6, bounds=(0, 1)).status()) == ""
+    assert words.control_sentence(known.status()) == "b, c are better than the control a."
+    assert words.control_sentence(run(rising, 6, bounds=(0, 1)).status()) == ""
 
 
 def test_a_tie_is_no_difference() -> None:

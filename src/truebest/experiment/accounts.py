@@ -1,0 +1,198 @@
+"""The account of an experiment, from its state: where it stands, and what was found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..telling.account import Account
+from ..telling.answers import (
+    Answer,
+    Best,
+    NoWinner,
+    Open,
+    Stopped,
+    Suspended,
+    Tied,
+    Undecided,
+    UsedUp,
+    Within,
+)
+from ..telling.standings import Hold, Interval, Lead, Progress, Promise, Role, Standing
+from ..theory.models import Bounded, Gaussian
+from ..theory.statistics import confidence_width
+from .findings import Findings
+from .promise import assumption, caveats, promise, refutation
+from .settings import Settings
+from .state import State
+
+
+def account_of(name: str, state: State, waits_for: Hold | None = None) -> Account:
+    """Where the experiment of that name stands; what it waits for is not in the state."""
+    settings, seen = state.settings, state.decision or state.findings()
+    told = Promise(promise(state), assumption(state), caveats(state))
+    within, race = (None, None) if told.bound is None else _race(state, seen)
+    far = Progress(seen.samples, seen.rounds, seen.statistic, seen.threshold, state.waiting, waits_for)
+    answer = answer_of(state, seen.arm, within)
+    return Account(name, settings, answer, _standings(state, seen, answer, race, told.bound), told, far)
+
+
+def answer_of(state: State, arm: int, within: float | None = None) -> Answer:
+    """What a state answers.
+
+    arm     the index of the leader, -1 without one
+    within  how far below the best it can be
+    """
+    settings, arms, found = state.settings, state.settings.arms, state.decision
+    leader = arms[arm] if arm >= 0 else None
+    if found is None:
+        if state.stopped is not None:
+            return Stopped(leader, within, state.stopped)
+        if state.suspended:
+            return Suspended(leader, within, suspension(state))
+        return (UsedUp if state.used_up and not state.waits else Undecided)(leader, within)
+    if leader is None:
+        return NoWinner(tuple((arms[a], arms[b]) for a, b in enumerate(found.beaten) if b is not None))
+    if found.tied:
+        return Tied(leader, tuple(arms[a] for a in found.tied))
+    return Within(leader, settings.tolerance) if settings.tolerance else Best(leader)
+
+
+def _race(state: State, seen: Findings) -> tuple[float | None, list[bool]]:
+    """How far below the best the leader can be, and which arms may be the best, as far as is proven."""
+    K = len(state.settings.arms)
+    if seen.arm < 0:
+        return None, [True] * K
+    out = [one is not None for one in seen.ruled_out] or [False] * K
+    behind = [0.0 if a == seen.arm or out[a] else -low for a, low in enumerate(seen.lower)]
+    most = max(0.0, *behind)
+    if state.eliminates:
+        lost = seen.beaten or [None] * K
+        race = [not out[a] and lost[a] is None for a in range(K)]
+    else:
+        race = [a == seen.arm or behind[a] >= 0.0 for a in range(K)]
+    return (most if math.isfinite(most) else None), race
+
+
+def _standings(
+    state: State, seen: Findings, answer: Answer, race: list[bool] | None, bound: float | None
+) -> tuple[Standing, ...]:
+    """A row per arm."""
+    settings, arms = state.settings, state.settings.arms
+    pending = [0] * len(arms)
+    for item in state.open.values():
+        pending[item.arm] += 1
+    shown = bound is not None and settings.design.steered  # in rounds none is proven
+    between = _mean_intervals(settings, seen) if shown else [None] * len(arms)
+    leads, control = _leads(settings, seen), _over_control(state, seen)
+    beaten = [None if by is None else arms[by] for by in seen.beaten] or [None] * len(arms)
+    return tuple(
+        Standing(
+            arm=arm,
+            role=_role(a, arm, answer, seen, race),
+            samples=seen.pulls[a],
+            pending=pending[a],
+            failures=state.counts["failed"][a],
+            mean=seen.means[a],
+            sd=seen.deviations[a],
+            between=between[a],
+            lead=leads[a],
+            over_control=control[a],
+            out=seen.ruled_out[a] if seen.ruled_out else None,
+            beaten_by=beaten[a],
+        )
+        for a, arm in enumerate(arms)
+    )
+
+
+def _role(a: int, arm: str, answer: Answer, seen: Findings, race: list[bool] | None) -> Role:
+    if isinstance(answer, Open):
+        if a == seen.arm:
+            return Role.LEADS
+    elif isinstance(answer, Best) and arm in (answer.arms if isinstance(answer, Tied) else (answer.arm,)):
+        return Role.BEST
+    elif not isinstance(answer, Within):
+        return Role.OUT
+    may_be = seen.lower[a] <= 0.0 and not (seen.ruled_out and seen.ruled_out[a]) if race is None else race[a]
+    if may_be:
+        return Role.LEFT if isinstance(answer, Within) else Role.RACING
+    return Role.OUT
+
+
+def _leads(settings: Settings, seen: Findings) -> list[Lead | None]:
+    """By how much the leader is better than each arm."""
+    found: list[Lead | None] = []
+    for a, mean in enumerate(seen.means):
+        lead = Lead(_ahead(settings, seen.means[seen.arm], mean), seen.lower[a], seen.upper[a])
+        if seen.wins:
+            won, lost = seen.wins[a]
+            estimate = (won - lost) / seen.pulls[a] if seen.pulls[a] else None
+            lead = lead._replace(estimate=estimate, won=won, lost=lost)
+        found.append(None if a == seen.arm or seen.arm < 0 else lead)
+    return found
+
+
+def _over_control(state: State, seen: Findings) -> Sequence[Lead | None]:
+    """By how much each other arm is better than the control.
+
+    The control is chosen before any value is seen, so K - 1 pairs contain it, as many as contain the best
+    arm. The intervals are therefore those of the stopping rule's pairs, at the level for so many: with
+    probability at least 1 - delta all lower ends hold at once, at all times, and so does "better than the
+    control" of every arm that it is said of. All upper ends do so, too. Deciding does not depend on the
+    control, and has a delta of its own.
+    """
+    arms, control = state.settings.arms, state.settings.control
+    if control is None:
+        return [None] * len(arms)
+    c = arms.index(control)
+    found = zip(seen.means, *state.leads(c), strict=True)
+    leads = [Lead(_ahead(state.settings, mean, seen.means[c]), -high, -low) for mean, low, high in found]
+    return [None if a == c else lead for a, lead in enumerate(leads)]
+
+
+def _ahead(settings: Settings, mean: float | None, other: float | None) -> float | None:
+    if mean is None or other is None:
+        return None
+    return other - mean if settings.minimize else mean - other
+
+
+def _mean_intervals(settings: Settings, seen: Findings) -> list[Interval | None]:
+    """Between which numbers the mean of each arm lies, at all times at once; None where no scale is known.
+
+    The intervals are those of the normal mixture for values of a known sub-Gaussian scale; values between
+    bounds have half their distance. They say nothing of differences, for which the rule's own intervals are
+    far narrower, and no decision depends on them.
+    """
+    model, pulls = settings.model.wider, np.array(seen.pulls, np.float64)
+    if not isinstance(model, Gaussian | Bounded):
+        return [None] * pulls.size
+    scales = model.unit * np.sqrt(model.variances(pulls.size))
+    widths = (scales * confidence_width(pulls, settings.delta, pulls.size, "mixture")).tolist()
+    low, high = model.limits or (-np.inf, np.inf)
+    return [
+        None if mean is None else (max(low, mean - width), min(high, mean + width))
+        for mean, width in zip(seen.means, widths, strict=True)
+    ]
+
+
+def suspension(state: State) -> str:
+    """Why an experiment is suspended, and what to do."""
+    if state.refuted is not None:
+        return (
+            f"{refutation(state)}; no retraction can change that, so begin a new experiment, under another "
+            f"name, with a larger sigma, with bounds, or with model=truebest.Student(), which needs no sigma"
+        )
+    values = state.settings.values
+    assert state.violated
+    assert values.limits is not None
+    pull, value = next(iter(state.violated.items()))
+    arm = state.settings.arms[state.open[pull].arm]
+    wrong, right = f"and must be {values.demand}", "another model"
+    if not values.anchored:
+        wrong, right = f"outside the bounds [{values.limits[0]:g}, {values.limits[1]:g}]", "the right bounds"
+    return (
+        f"pull {pull} of arm {arm!r} gave {value:g}, {wrong}; if that was a clerical error, retract the pull "
+        f"with the right value, otherwise begin a new experiment, under another name, with {right}"
+    )

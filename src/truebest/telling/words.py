@@ -1,0 +1,318 @@
+"""Every sentence about an experiment, said once: what prints shows these, and words nothing itself.
+
+Where words depend on what one sample is, the design has them; what is promised is worded in
+`experiment/promise.py`, where it is counted.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from typing import TYPE_CHECKING, assert_never
+
+from .._text import begun, confidence, moment, plural, shortened
+from .answers import Answer, Best, NoWinner, Open, Stopped, Suspended, Tied, Undecided, UsedUp, Within
+from .standings import VOIDS, Hold, Role, Setup, Standing
+
+if TYPE_CHECKING:
+    from .account import Account
+
+LONGEST_NAME = 80  # characters in a headline
+MOST_NAMED = 3  # options that are best together
+
+
+# -- the answer ----------------------------------------------------------------------------------------
+
+
+def verdict(answer: Answer, settings: Setup) -> str:
+    """What is said of the leader: "is best"."""
+    design = settings.design
+    match answer:
+        case Undecided() | UsedUp() | Stopped() | Suspended():
+            return "leads"
+        case Tied(arm, arms):
+            others = ", ".join(one for one in arms if one != arm)
+            return f"is best, tied with {others} on all {design.items} items"
+        case Within(_, tolerance):
+            return design.within_words(tolerance)
+        case Best(arm):
+            rivals = [one for one in settings.arms if one != arm]
+            return design.best_words(rivals[0] if len(rivals) == 1 else "each other arm")
+        case NoWinner():
+            return "loses to another one"
+    assert_never(answer)
+
+
+def claim(answer: Answer, settings: Setup) -> str:
+    """What was found, as a clause."""
+    if isinstance(answer, NoWinner):
+        return "there is no winner: each arm loses to another one"
+    leader = answer.arm if isinstance(answer, Best) else answer.leader
+    return f"{leader} {verdict(answer, settings)}"
+
+
+def sentence(now: Account) -> str:
+    """Where the experiment stands, in one sentence; with the failures."""
+    return "; ".join([_standing(now), *(c.sentence for c in now.promise.caveats if c.code == "failed")])
+
+
+def _standing(now: Account) -> str:
+    answer, waiting = now.answer, now.progress.waiting
+    match answer:
+        case Suspended():
+            return f"suspended: {answer.reason}"
+        case Stopped():
+            return f"stopped ({answer.reason}), undecided after {spent(now)}{_guess(now)}"
+        case Undecided(None) | UsedUp(None):
+            if waiting:
+                return f"no result counts yet: {plural(waiting, 'result')} waiting for an earlier pull"
+            return "no result yet"
+        case Undecided() | UsedUp():
+            hole = f"; {waiting} more waiting for an earlier pull" if waiting else ""
+            return f"undecided after {spent(now)}{_guess(now)}{hole}"
+        case Best() | NoWinner():
+            return f"{claim(answer, now.settings)}; {now.promise.words}; {spent(now)}"
+    assert_never(answer)
+
+
+def _guess(now: Account) -> str:
+    if now.leader is None:
+        return ""
+    near = at_most(now)
+    return f"; {claim(now.answer, now.settings)}" + (f" and is {near}" if near else "")
+
+
+def headline(answer: Answer, settings: Setup, waiting: int) -> str:
+    """The answer in a few words."""
+    match answer:
+        case NoWinner():
+            return "No option wins against all others"
+        case Tied(_, arms):
+            names = [shortened(arm, LONGEST_NAME // 2) for arm in arms[:MOST_NAMED]]
+            more = len(arms) - len(names)
+            return f"{', '.join(names)}{f' and {more} more' if more else ''} are equally good, and the best"
+        case Within(arm, tolerance):
+            return f"{shortened(arm, LONGEST_NAME)} is {settings.design.near_words(tolerance)}"
+        case Best(arm):
+            return f"{shortened(arm, LONGEST_NAME)} is the best option"
+        case Stopped(leader):
+            return "Stopped undecided" + (f": {shortened(leader, LONGEST_NAME)} leads" if leader else "")
+        case Suspended():
+            return "Suspended: the values are not as assumed"
+        case Undecided(None) | UsedUp(None):
+            return "No result counts yet" if waiting else "There is no result yet"
+        case Undecided(leader) | UsedUp(leader):
+            return f"Not decided yet: {shortened(leader or '', LONGEST_NAME)} leads"
+    assert_never(answer)
+
+
+def paragraph(now: Account) -> str:
+    """What was found, after how much, what it rests on, and how many pulls failed."""
+    failed = [f" {begun(one.sentence)}." for one in now.promise.caveats if one.code == "failed"]
+    return "".join([_paragraph(now), *failed])
+
+
+def _paragraph(now: Account) -> str:
+    answer, after = now.answer, f"after {spent(now)}"
+    match answer:
+        case NoWinner():
+            return f"Decided {after}: each option loses to another one; {now.promise.words}."
+        case Best():
+            wins = not (now.settings.design.averages or isinstance(answer, Tied))
+            more = f" It {verdict(answer, now.settings)}." if wins else ""
+            return f"Decided {after}; {now.promise.words}.{more}"
+        case Suspended():
+            return f"{begun(answer.reason)}."
+        case Undecided() | UsedUp() if not now.samples:
+            some = plural(now.progress.waiting, "result")
+            waits = f" {some} waiting for an earlier pull." if now.progress.waiting else ""
+            return f"Nothing can be said before the first result counts.{waits}"
+        case Undecided() | UsedUp() | Stopped():
+            near = f" The leader is {at_most(now)}." if at_most(now) else ""
+            why = f" It was stopped by hand ({answer.reason})." if isinstance(answer, Stopped) else ""
+            return f"No option is proven to be the best {after}.{near}{why}"
+    assert_never(answer)
+
+
+def spent(now: Account) -> str:
+    """What it took so far."""
+    return now.settings.design.spent_words(now.samples, now.progress.rounds)
+
+
+def at_most(now: Account) -> str:
+    """How far the leader can be from the best; "" if that is not known, or there is a decision."""
+    within = now.answer.within if isinstance(now.answer, Open) else None
+    side = "above" if now.settings.minimize else "below"
+    return "" if within is None else now.settings.design.shortfall_words(within, side)
+
+
+# -- how sure that is ----------------------------------------------------------------------------------
+
+
+def sureness(now: Account) -> list[str]:
+    """How sure the answer is, and what must be true for it."""
+    promise = now.promise
+    if promise.bound is None:
+        return [f"There is {promise.words}."]
+    found = [f"The answer is {promise.words}."]
+    if isinstance(now.answer, Open):
+        found = [f"An answer, once there is one, will be {promise.words}."]
+        if isinstance(now.answer, Stopped):
+            found = [f"It was stopped before there was an answer, which would have been {promise.words}."]
+        if at_most(now):
+            left = confidence(promise.bound)
+            found.append(f"What is said above of the leader holds with probability at least {left}.")
+    return [
+        *found,
+        f"This holds however often somebody looks at the results. It needs what is assumed to be true: that "
+        f"{now.settings.design.condition_words}, and that no result was left out because of its value.",
+    ]
+
+
+def notes(now: Account, beside_promise: bool) -> list[str]:
+    """The caveats; beside the promise in words, without those that it already gives as its reasons."""
+    return [c.sentence for c in now.promise.caveats if not (beside_promise and c.effect == VOIDS)]
+
+
+def ends(now: Account) -> str:
+    """How sure the intervals are; "" if none has an end, or nothing is proven.
+
+    An end at 0 that says no more than the decision is as sure as the decision.
+    """
+    known = any(one.lead is not None and any(map(math.isfinite, one.lead.ends)) for one in now.standings)
+    if now.promise.bound is None or not known:
+        return ""
+    besides = "besides the decision, " if now.decided else ""
+    sure = f"at all times with probability at least {confidence(now.promise.bound)}"
+    return f"{besides}each end of an interval holds by itself, {sure}"
+
+
+def measured(now: Account) -> str:
+    """What an interval against the leader is a measure of, and how sure it is."""
+    return now.settings.design.measures + (f"; {ends(now)}" if ends(now) else "")
+
+
+def which_is_better(now: Account) -> str:
+    """Which values are good, and what of them counts."""
+    return now.settings.design.which_words("smaller" if now.settings.minimize else "larger")
+
+
+# -- arms ----------------------------------------------------------------------------------------------
+
+
+def leads(now: Account) -> list[str]:
+    """The arms that may still be the best, while nothing is decided."""
+    return [one.arm for one in now.standings if one.role in (Role.LEADS, Role.RACING)]
+
+
+def out_words(one: Standing) -> str:
+    """When an arm was ruled out."""
+    return f"after {one.out} samples"
+
+
+def better_than_control(now: Account) -> list[str] | None:
+    """The arms that are better than the control; None if nothing is proven, or without one."""
+    if now.settings.control is None or now.promise.bound is None:
+        return None
+    return [one.arm for one in now.standings if one.over_control is not None and one.over_control.low > 0.0]
+
+
+def versus_control(now: Account) -> str:
+    """Which arms are better than the control; "" without one, or if nothing is proven."""
+    better = better_than_control(now)
+    if better is None:
+        return ""
+    verb = " is" if len(better) == 1 else " are" if better else ""
+    named = ", ".join(better) or "no arm is proven to be"
+    return f"{named}{verb} better than the control {now.settings.control}"
+
+
+def control_sentence(now: Account) -> str:
+    """Which options are better than the control, as a sentence; "" without one, or if nothing is proven."""
+    said, better = versus_control(now), better_than_control(now)
+    if said and best_is_better(now) and now.best not in (better or ()):
+        best = f"{now.best} is better than the control {now.settings.control}, being the best"
+        return f"{best}; {said}." if better else f"{best}."
+    if said and not better:
+        return f"No option is proven to be better than the control {now.settings.control}."
+    return f"{said}." if said else ""
+
+
+def best_is_better(now: Account) -> bool:
+    """Whether the decision itself says that its option is better than the control."""
+    return type(now.answer) is Best and now.answer.arm != now.settings.control
+
+
+def control_ends(now: Account) -> str:
+    """How sure the intervals against the control are; "" if nothing is proven."""
+    if now.promise.bound is None:
+        return ""
+    return (
+        f"Apart from the answer above, all lower ends hold together with probability at least "
+        f"{confidence(now.promise.bound)}, and so do all upper ends."
+    )
+
+
+# -- what is waited for --------------------------------------------------------------------------------
+
+
+def hold(now: Account) -> str:
+    """Which pull the decision waits for, who has it, and what to do; "" if it waits for none."""
+    return "" if now.progress.waits_for is None else _held(now.progress.waits_for, now.name)
+
+
+def _held(one: Hold, experiment: str) -> str:
+    what = f"the decision waits for pull {one.pull} of arm {one.arm!r}"
+    if not one.out:
+        return f"{what}, which failed or lapsed; the next ask issues it again"
+    who = "somebody" if one.worker is None else one.worker
+    by = "with no deadline" if one.until is None else f"until {moment(one.until)} unless renewed"
+    only = "" if one.worker is None else f" --worker {shlex.quote(one.worker)}"
+    return (
+        f"{what}, which {who} has had since {moment(one.since)}, {by}; if that worker is gone, "
+        f"`truebest reclaim {shlex.quote(experiment)}{only}` lets it be issued again at once"
+    )
+
+
+# -- line by line --------------------------------------------------------------------------------------
+
+
+def facts(now: Account) -> list[tuple[str, str]]:
+    """Where it stands, as `truebest status` prints it above the table of arms."""
+    answer, far, decided = now.answer, now.progress, now.decided
+    lines = [("decision", now.best or ("there is no winner" if decided else "none yet"))]
+    if not decided:
+        lines.append(("leader", _leader_fact(now)))
+    why = "came after the decision" if decided else "waiting for earlier pulls"
+    lines.append(("samples", f"{far.samples}" + (f"; {far.waiting} more {why}" if far.waiting else "")))
+    if isinstance(answer, Stopped):
+        lines.append(("stopped", answer.reason))
+    if far.waits_for is not None:
+        lines.append(("waits for", hold(now).removeprefix("the decision waits for ")))
+    lines += _statistic_fact(now)
+    if not decided and now.promise.bound is not None:
+        lines.append(("candidates", ", ".join(leads(now))))
+    out = [f"{one.arm} {out_words(one)}" for one in now.standings if one.out is not None]
+    lines += [("ruled out", "; ".join(out))] if out else []
+    lines += [("control", versus_control(now))] if versus_control(now) else []
+    lines.append(("promise", now.promise.words))
+    lines += [("SUSPENDED", answer.reason)] if isinstance(answer, Suspended) else []
+    return lines + [("note", note) for note in notes(now, True)]
+
+
+def _leader_fact(now: Account) -> str:
+    if now.leader is not None:
+        return f"{now.leader} (a guess, not a decision)" + (f"; {at_most(now)}" if at_most(now) else "")
+    if now.progress.waiting:
+        return f"none yet, {now.progress.waiting} results wait for an earlier pull"
+    return "none, there is no result yet"
+
+
+def _statistic_fact(now: Account) -> list[tuple[str, str]]:
+    statistic, threshold = now.progress.statistic, now.progress.threshold
+    if statistic is None or threshold is None:
+        return []
+    verb = "exceeded" if statistic > threshold else "decides above"
+    if now.best is not None and statistic <= threshold:  # it dropped the others one by one
+        verb = f"{now.settings.strategy_name} stopped by itself; the rule would need"
+    return [("statistic", f"{statistic:.4g} ({verb} {threshold:.4g})")]

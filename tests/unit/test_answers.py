@@ -1,0 +1,152 @@
+"""Every answer on every surface: none is forgotten, and each says what was found."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, get_args
+
+import pytest
+
+from support.told import made
+from truebest import (
+    Account,
+    Best,
+    NoWinner,
+    Result,
+    Stopped,
+    Suspended,
+    Tied,
+    Undecided,
+    UsedUp,
+    Within,
+)
+from truebest.cli import DONE, OTHER, UNDECIDED
+from truebest.cli._output import code_of
+from truebest.experiment.forecast import Forecast
+from truebest.experiment.settings import new_settings
+from truebest.plots.identification import draw
+from truebest.running.frame import Frame
+from truebest.running.report import page
+from truebest.server import views
+from truebest.telling import words
+from truebest.telling.answers import Answer
+
+ARMS = ("old", "new", "newer")
+ANSWERS: dict[str, Answer] = {
+    "nothing yet": Undecided(),
+    "undecided": Undecided("newer", 0.2),
+    "used up": UsedUp("newer", 0.2),
+    "stopped": Stopped("newer", 0.2, "good enough"),
+    "suspended": Suspended("newer", None, "pull 3 gave 7"),
+    "best": Best("newer"),
+    "within": Within("newer", 0.05),
+    "tied": Tied("newer", ("new", "newer")),
+    "no winner": NoWinner((("old", "new"), ("new", "newer"), ("newer", "old"))),
+}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "independent": {"bounds": (0, 1)},
+    "rounds": {"bounds": (0, 1), "items": 90},
+    "wins": {"compare": "wins"},
+    "wins on items": {"compare": "wins", "items": 90},
+}
+
+
+def account(answer: Answer, design: str = "independent") -> Account:
+    """Of three arms, the last of which leads."""
+    none = answer in (Undecided(), ANSWERS["no winner"])
+    means: dict[str, float | None] = {"old": 0.25, "new": 0.5, "newer": 0.75}
+    ends = {} if none else {"old": (0.25, 0.75), "new": (-0.0625, 0.5)}
+    now = made(ARMS, answer, means=means, ends=ends, rounds=None if design == "independent" else 90)
+    rows = now.standings
+    if "wins" in design:
+        rows = tuple(one._replace(lead=one.lead and one.lead._replace(won=30, lost=7)) for one in rows)
+    return replace(now, settings=new_settings(ARMS, 0.05, seed=1, **SETTINGS[design]), standings=rows)
+
+
+def report(now: Account) -> str:
+    """The words of the page."""
+    return html.unescape(re.sub("<[^>]+>", " ", page(now, now.settings, [], None, 0)))  # type: ignore[arg-type]
+
+
+SURFACES: dict[str, Callable[[Account], str]] = {
+    "sentence": str,
+    "result": lambda now: str(Result.of(now, ended="decided", seconds=1.0, resumed=0)),
+    "status": lambda now: "\n".join(f"{key} {text}" for key, text in words.facts(now)),
+    "markdown": lambda now: now.to_markdown(),
+    "notebook": lambda now: html.unescape(now._repr_html_()),
+    "live view": lambda now: " ".join(Frame(now, Forecast(None, {}, "none"), 1.0).text(300).split()),
+    "live view in a notebook": lambda now: html.unescape(Frame(now, Forecast(None, {}), 1.0).html()),
+    "report": report,
+    "picture": lambda now: draw(now).get_suptitle().replace("\n", " "),
+    "page": lambda now: json.dumps(views.view(now, Forecast(None, {}, "none"), views.Roster())),
+    "json": lambda now: json.dumps(now.to_dict()),
+}
+SAID = {
+    "nothing yet": "no result yet|no result|nothing can be said",
+    "undecided": "undecided|not decided|newer leads|none yet",
+    "used up": "undecided|not decided|newer leads|none yet",
+    "stopped": "good enough",
+    "suspended": "pull 3 gave 7",
+    "best": "newer is (the )?best|newer wins|decision +newer",
+    "within": "newer is within|decision +newer",
+    "tied": "tied|equally good|decision +newer",
+    "no winner": "no winner|loses to another|no option wins",
+}
+
+
+def test_every_answer_is_tried() -> None:
+    """A new class of answers must come here, too."""
+    assert {type(answer) for answer in ANSWERS.values()} == set(get_args(Answer))
+    assert SAID.keys() == ANSWERS.keys()
+
+
+@pytest.mark.parametrize("design", SETTINGS)
+@pytest.mark.parametrize("surface", SURFACES)
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_surface_says_every_answer(name: str, surface: str, design: str) -> None:
+    """What was found, or why nothing was."""
+    said = SURFACES[surface](account(ANSWERS[name], design))
+    assert re.search(SAID[name], said, re.IGNORECASE), said
+
+
+@pytest.mark.parametrize("design", SETTINGS)
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_account_comes_back_from_json(name: str, design: str) -> None:
+    """Equal in every field, with infinite ends as null; what is not known is left out."""
+    now = account(ANSWERS[name], design)
+    record = json.loads(json.dumps(now.to_dict(), allow_nan=False))
+    assert Account.from_dict(record, now.settings) == now
+    assert Account.from_dict({**record, "of later": 1}, now.settings) == now
+    result = Result.of(now, ended="decided", seconds=1.5, resumed=3, uniform=9)
+    assert Result.from_dict(json.loads(json.dumps(result.to_dict())), now.settings) == result
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_has_an_exit_code(name: str) -> None:
+    """An answer is one, also that there is no winner; of tied arms each may be expected."""
+    answer = ANSWERS[name]
+    over = not isinstance(answer, Undecided | UsedUp | Stopped | Suspended)
+    assert code_of(answer) == (DONE if over else UNDECIDED)
+    best = {"best": ["newer"], "within": ["newer"], "tied": ["new", "newer"]}.get(name, [])
+    for arm in ARMS:
+        assert code_of(answer, arm) == (UNDECIDED if not over else DONE if arm in best else OTHER)
+
+
+def test_a_forgotten_answer_is_an_error() -> None:
+    """The negative control: a class that no sentence knows."""
+
+    class New:
+        pass
+
+    now = replace(account(Best("newer")), answer=New())  # type: ignore[arg-type]
+    for say in (words.sentence, words.paragraph):
+        with pytest.raises(AssertionError):
+            say(now)
+    with pytest.raises(AssertionError):
+        words.headline(New(), now.settings, 0)  # type: ignore[arg-type]
+    with pytest.raises(AssertionError):
+        views.state_of(New(), 0)  # type: ignore[arg-type]
