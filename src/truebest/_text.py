@@ -96,6 +96,14 @@ def plural(number: int, thing: str) -> str:
     return f"{number} {thing}" + ("" if number == 1 else "s")
 
 
+def duration(seconds: float) -> str:
+    """In a unit that fits."""
+    for limit, unit, name in ((90.0, 1.0, "s"), (5400.0, 60.0, "min"), (129_600.0, 3600.0, "h")):
+        if seconds < limit:
+            return f"{max(seconds, 0.0) / unit:.0f} {name}"
+    return f"{seconds / 86_400.0:.0f} days"
+
+
 def begun(words: str) -> str:
     """As the beginning of a sentence."""
     return words[:1].upper() + words[1:]
@@ -103,7 +111,8 @@ def begun(words: str) -> str:
 
 def rounded(number: float, rounding: str) -> str:
     """To three digits, never rounded the other way."""
-    return f"{float(Decimal(number).normalize(Context(prec=3, rounding=rounding))):g}"
+    found = Decimal(number).normalize(Context(prec=3, rounding=rounding))
+    return f"{found:f}" if 1e-9 < abs(found) < 1e15 else f"{float(found):g}"
 
 
 def percent(probability: float, rounding: str = ROUND_CEILING) -> str:

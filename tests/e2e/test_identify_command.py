@@ -113,7 +113,7 @@ def test_it_finds_the_better_command() -> None:
     assert [(row["arm"], row["is"]) for row in rows] == [("good", "decision"), ("bad", "")]
     assert {row["arm"]: int(row["samples"]) for row in rows} == found["pulls"]
     assert {row["arm"]: float(row["mean"]) for row in rows} == found["means"]
-    assert [float(rows[1][end]) for end in ("behind_at_least", "behind_at_most")] == found["intervals"]["bad"]
+    assert [float(rows[1][end]) for end in ("lead_at_least", "lead_at_most")] == found["intervals"]["bad"]
 
 
 def test_several_workers_and_other_rules() -> None:

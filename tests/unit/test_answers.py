@@ -82,7 +82,7 @@ SURFACES: dict[str, Callable[[Account], str]] = {
     "live view in a notebook": lambda now: html.unescape(Frame(now, Forecast(None, {}), 1.0).html()),
     "report": report,
     "picture": lambda now: draw(now).get_suptitle().replace("\n", " "),
-    "page": lambda now: json.dumps(views.view(now, Forecast(None, {}, "none"), views.Roster())),
+    "page": lambda now: json.dumps(views.view(now, Forecast(None, {}, "none"), views.Roster(), ARMS, False)),
     "json": lambda now: json.dumps(now.to_dict()),
 }
 SAID = {

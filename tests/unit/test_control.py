@@ -132,4 +132,4 @@ def test_commands_and_results_show_it(tmp_path: Path, monkeypatch: pytest.Monkey
     result = identify(arms, bounds=(0, 1), max_samples=100, control="old")
     assert "; new is better than the control old" in str(result)
     assert result.table()[0][-1] == "better than old by"
-    assert result.table()[1][0][-1].startswith("0.")
+    assert result.table()[1][0][-1].startswith("1.00 (0.")

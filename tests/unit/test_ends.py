@@ -28,15 +28,12 @@ SURFACES: dict[str, Callable[[Any, truebest.Account], str]] = {
     "running/terminal.py": lambda e, now: Frame(now, e.forecast(), 1.0).text(400),
     "running/page.py": lambda e, now: Frame(now, e.forecast(), 1.0).html(),
     "running/report.py": lambda e, _: str(e.report()),
-    "telling/drawing.py": lambda e, now: Frame(now, e.forecast(), 1.0).text(400),
     "plots/identification.py": lambda _, now: draw(now).axes[0].get_xlabel().replace("\n", " "),
-    "server/views.py": lambda e, now: json.dumps(view(now, e.forecast(), Roster())),
-    "cli/experiments.py": lambda e, _: run("status", "x", "--store", e.store_url).out,
-    "cli/_listing.py": lambda e, _: run("status", "x", "--store", e.store_url).out,
+    "server/views.py": lambda e, now: json.dumps(view(now, e.forecast(), Roster(), [], False)),
+    "cli/_output.py": lambda e, _: run("status", "x", "--store", e.store_url).out,
 }
-USES = re.compile(r"\b(?:one|\w+\[\w+\])\.(?:lead|over_control)\b|rows = result\.table\(\)")
-MAKERS = {"telling/words.py", "running/standings.py"}
-COMMANDS = {"cli/identify.py"}  # which has a test of its own
+USES = re.compile(r"\b(?:one|\w+\[\w+\])\.(?:lead|over_control)\b|rows = now\.table\(\)")
+MAKERS = {"telling/words.py", "telling/drawing.py", "running/standings.py"}
 KINDS: dict[str, dict[str, Any]] = {
     "independent": {"bounds": (0, 1)},
     "two arms": {"bounds": (0, 1)},
@@ -97,19 +94,15 @@ def test_against_the_control_all_of_one_side_hold(kept: Any) -> None:
     status = kept.status()
     want = "Apart from the answer above, all lower ends hold together with probability at least 95%"
     assert want in str(kept.report())
-    assert want in view(status, kept.forecast(), Roster())["control_ends"]
+    assert want in view(status, kept.forecast(), Roster(), [], False)["control"]["note"]
 
 
 def test_no_surface_is_forgotten() -> None:
-    """A file that uses intervals is among them, or makes them; the page's scripts show what they are sent."""
+    """A file that uses intervals is among them, or makes them."""
     users = {
         path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py") if USES.search(path.read_text())
     }
-    assert users == set(SURFACES) | MAKERS | COMMANDS
-    static = SOURCE / "server" / "static"
-    parts, one = (static / "parts.js").read_text(), (static / "one.js").read_text()
-    for script, told in ((parts, "view.ends"), (parts, "view.control_ends"), (one, "view.measured")):
-        assert told in script
+    assert users == set(SURFACES) | MAKERS
 
 
 @pytest.mark.parametrize("name", list(RULES))
@@ -126,6 +119,6 @@ def test_without_a_promise_nothing_is_said(tmp_path: Path) -> None:
     experiment.observe({"a": [0.1, 0.3] * 5, "b": [0.2, 0.4] * 5})
     status = experiment.status()
     assert intervals(status)
-    assert words.ends(status) == view(status, experiment.forecast(), Roster())["control_ends"] == ""
+    assert words.ends(status) == words.control_ends(status) == ""
     assert "by itself" not in status.to_markdown() + str(experiment.report())
     experiment.close()

@@ -273,7 +273,7 @@ def test_it_serves_a_postgresql_store(postgres_url: str) -> None:
         asked = service.post("/v1/ask", {"experiment": "prompts", "n": 2, "worker": "w"}).json["pulls"]
         results = [{"pull": pull["id"], "value": 1.0} for pull in asked]
         assert service.post("/v1/tell", {"experiment": "prompts", "results": results}).status == 200
-        while (news := message(stream)[1])["view"]["status"]["samples"] < 2:
+        while (news := message(stream)[1])["view"]["now"]["samples"] < [2]:
             pass
         assert news["points"]["samples"][-1] == 2
         connection.close()
@@ -392,7 +392,7 @@ def test_an_event_is_seen_within_a_second(service: Service, url: str) -> None:
             last = news["seq"]
         assert time.monotonic() - begun - done < 2.0, "a second, on a machine that has nothing else to do"
         assert last
-    assert news["view"]["status"]["samples"] == 2
+    assert news["view"]["now"]["samples"] == [2]
     assert [worker["worker"] for worker in news["view"]["workers"]] == ["w", "elsewhere"]
     assert news["points"]["samples"] == [2]
     for connection, _ in watchers:
@@ -411,7 +411,7 @@ def test_the_end_of_a_long_log_is_shown_first(
     connection, stream = watch(service, "long")
     kind, first = message(stream)
     assert kind == "whole"
-    assert (first["seq"], first["view"]["status"]["samples"]) == (501, 250)
+    assert (first["seq"], first["view"]["now"]["samples"]) == (501, [250])
     assert [line["seq"] for line in first["lines"]] == list(range(302, 502))
     assert first["points"]["samples"] == [250]
     other.tell(other.ask(1)[0], 0.25)

@@ -6,17 +6,19 @@ import math
 import random
 import sys
 import types
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from support.told import against_control, column, intervals
+from support.told import against_control, column, intervals, made
 from truebest import Experiment, Forecast, InvalidInputError, Poisson, identify
 from truebest.experiment.store.memory import MemoryStore
 from truebest.running.terminal import _told_apart
-from truebest.telling import words
-from truebest.telling.columns import interval_text
+from truebest.telling import columns, words
+from truebest.telling.answers import Answer, Best, Tied, Undecided, Within
+from truebest.telling.standings import Lead
 
 
 def begun(samples: int = 60, **settings: Any) -> Experiment:
@@ -64,10 +66,10 @@ def test_to_frame_has_a_row_per_arm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", types.SimpleNamespace(DataFrame=Frame))
     found = status.to_frame()
     assert list(found) == ["a", "<b>", "c"]
-    assert found["c"]["leads"]
+    assert found["c"]["role"] == "leads"
     assert found["c"]["samples"] == 20
-    assert found["a"]["behind_at_least"] == intervals(status)["a"][0]
-    assert found["c"]["beats_control_at_least"] == against_control(status)["c"][0]
+    assert found["a"]["lead_at_least"] == intervals(status)["a"][0]
+    assert found["c"]["over_control_at_least"] == against_control(status)["c"][0]
     assert found["c"]["mean_at_most"] == pytest.approx(status["c"].between[1])  # type: ignore[index]
 
 
@@ -114,13 +116,40 @@ def test_intervals_for_means_know_their_limits() -> None:
     assert set(column(begun(stopping="practical").status(), "between").values()) == {None}
 
 
-def test_a_lead_of_next_to_nothing_is_no_exponent() -> None:
-    """At the moment of decision the lower end is barely above 0; below 0 it is shown as it is."""
-    assert interval_text((5e-07, 0.48)) == "0 to 0.48"
-    assert interval_text((-5e-07, 0.48)) == "-5e-07 to 0.48"
-    assert interval_text((5e-07, 9e-07)) == "5e-07 to 9e-07"
-    assert interval_text((-math.inf, 1.0)) == ""
-    assert interval_text((0.0, -0.0)) == "0 to 0"
+LEAD = Lead(0.25, 5e-07, 0.48)
+
+
+@pytest.mark.parametrize(
+    ("answer", "lead", "said", "ends"),
+    [
+        (Undecided("c"), LEAD, "0.25 (0.00 to 0.48)", "0.00 to 0.48"),
+        (Undecided("c"), LEAD._replace(low=-0.076), "0.25 (-0.08 to 0.48)", "-0.08 to 0.48"),
+        (Undecided("c"), LEAD._replace(low=-math.inf), "", ""),
+        (Best("c"), LEAD, "0.25 (more than 0, at most 0.48)", "up to 0.48"),
+        (Best("c"), LEAD._replace(low=-0.076), "0.25 (more than 0, at most 0.48)", "up to 0.48"),
+        (Best("c"), LEAD._replace(low=0.05), "0.25 (0.05 to 0.48)", "0.05 to 0.48"),
+        (Within("c", 0.1), LEAD._replace(low=-0.1), "0.25 (more than -0.1, at most 0.48)", "up to 0.48"),
+        (Tied("c", ("b", "c")), Lead(0.0, 0.0, -0.0), "0", "0"),
+    ],
+)
+def test_a_lead_is_what_was_observed_with_its_ends(answer: Answer, lead: Lead, said: str, ends: str) -> None:
+    """After a decision a lower end that says no more is written as what the decision means."""
+    now = made(("b", "c"), answer, means={"b": 0.25, "c": 0.5}, ends={})
+    now = replace(now, standings=(now["b"]._replace(lead=lead, out=None), now["c"]))
+    places = columns.places_of(now)
+    assert columns.lead_text(now, now["b"], places) == said
+    assert columns.ends_text(now, now["b"], places) == ends
+
+
+def test_an_arm_that_is_out_says_since_when() -> None:
+    """As long as others are not, and of those that went before the end."""
+    now = made(("a", "b", "c"), means={"a": 0.1, "b": 0.2, "c": 0.5}, ends={"a": (-0.076, 0.86)})
+    out = replace(now, standings=(now["a"]._replace(out=75), *now.standings[1:]))
+    assert out.table()[1][2][-1] == "0.40 (-0.08 to 0.86), ruled out after 75 samples"
+    over = replace(out, answer=Best("c"))
+    assert over.table()[1][2][-1] == "0.40 (more than 0, at most 0.86), ruled out after 75 samples"
+    last = replace(over, standings=(now["a"]._replace(out=300), *now.standings[1:]))
+    assert last.table()[1][2][-1] == "0.40 (more than 0, at most 0.86)"
 
 
 def test_the_forecast_is_a_range() -> None:

@@ -6,9 +6,8 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._records import plain
 from .._text import aligned, column_widths, harmless, moment
 from ._output import (
     ROWS_ON_A_TERMINAL,
@@ -21,11 +20,7 @@ from ._output import (
     print_table,
 )
 
-if TYPE_CHECKING:
-    from ..telling.account import Account
-
 AT_ONCE = 1.0  # seconds for which the rows of a long table are collected
-ARM = ["arm", "is", "samples", "failed", "mean", "deviation", "behind_at_least", "behind_at_most", "pending"]
 
 
 def show(
@@ -74,28 +69,6 @@ def _by_the_second(rows: Iterator[Mapping[str, Any]]) -> Iterator[list[Mapping[s
             if time.monotonic() >= end:
                 break
         yield block
-
-
-def arm_rows(now: Account) -> list[dict[str, Any]]:
-    """Per arm; `behind` is by how much the leader is better, with the rule's own certainty."""
-    rows = []
-    for one in now.standings:
-        low, high = plain((None, None) if one.lead is None else one.lead.ends)
-        standing = "decision" if one.arm == now.best else "leader" if one.arm == now.leader else ""
-        rows.append(
-            {
-                "arm": one.arm,
-                "is": standing,
-                "samples": one.samples,
-                "failed": one.failures,
-                "mean": one.mean,
-                "deviation": one.sd,
-                "behind_at_least": low,
-                "behind_at_most": high,
-                "pending": one.pending,
-            }
-        )
-    return rows
 
 
 def cell(column: str, value: Any) -> str:

@@ -137,12 +137,22 @@ def code_of(answer: Answer, expected: str | None = None) -> int:
     return DONE if expected is None or expected in found else OTHER
 
 
-def print_ends(now: Account) -> None:
-    """How sure the intervals of a table are, below it."""
+def print_arms(now: Account) -> None:
+    """The table of arms, and how sure its intervals are."""
     from ..telling.columns import below
 
+    header, rows = now.table()
+    print_table(list(map(harmless, header)), [list(map(harmless, row)) for row in rows])
     for line in below(now):
         print(line)
+
+
+def print_records(now: Account) -> None:
+    """The arms as CSV."""
+    from ..telling.columns import records
+
+    rows = records(now)
+    print_csv(rows, list(rows[0]))
 
 
 class Printable(Protocol):

@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._records import plain
 from .._text import harmless
 from ..errors import InvalidInputError, TruebestError
 from . import DONE, say
 from ._experiment import Listing, Name, StoreUrl, opened, store_url
-from ._listing import ARM, arm_rows, show, stream
+from ._listing import show, stream
 from ._output import (
     Format,
     ListingFormat,
     code_of,
-    number,
+    print_arms,
     print_csv,
     print_csv_lines,
-    print_ends,
     print_json,
-    print_table,
+    print_records,
 )
 
 if TYPE_CHECKING:
@@ -66,7 +64,7 @@ def status(
     if format is ListingFormat.json:
         print_json(now.to_dict())
     elif format is ListingFormat.csv:
-        print_csv(arm_rows(now), ARM)
+        print_records(now)
     else:
         print_status(now)
     return code_of(now.answer) if exit_code else DONE
@@ -79,34 +77,7 @@ def print_status(now: Account) -> None:
     for key, text in facts(now):
         print(harmless(f"{key:<11}{text}"))
     print()
-    failed = any(one.failures for one in now.standings)
-    header = [
-        "arm",
-        "samples",
-        *(["failed"] if failed else []),
-        "mean",
-        "sd",
-        f"{now.leader or 'leader'} is better by",
-        "pending",
-    ]
-    cells = [_arm_cells(row, failed) for row in arm_rows(now)]
-    if now.settings.control is not None:
-        header.append(f"better than {now.settings.control} by")
-        for one, row in zip(now.standings, cells, strict=True):
-            row.append(_ends(*plain((None, None) if one.over_control is None else one.over_control.ends)))
-    print_table([harmless(cell) for cell in header], cells)
-    print_ends(now)
-
-
-def _arm_cells(row: dict[str, Any], failed: bool) -> list[str]:
-    better = _ends(row["behind_at_least"], row["behind_at_most"])
-    mean, deviation = ("" if row[key] is None else number(row[key], 4) for key in ("mean", "deviation"))
-    counts = [str(row["samples"]), *([str(row["failed"] or "")] if failed else [])]
-    return [harmless(row["arm"]), *counts, mean, deviation, better, str(row["pending"])]
-
-
-def _ends(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{number(low, 4)} to {number(high, 4)}"
+    print_arms(now)
 
 
 def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat.table) -> None:

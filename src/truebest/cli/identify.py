@@ -17,9 +17,8 @@ from .._text import harmless
 from ..errors import ArmError, InvalidInputError, TruebestError
 from . import say
 from ._experiment import Worker, remarks, store_url
-from ._listing import ARM, arm_rows
 from ._numbers import read_number
-from ._output import ResultFormat, code_of, print_csv, print_ends, print_json, print_table
+from ._output import ResultFormat, code_of, print_arms, print_json, print_records
 from ._settings import SETTINGS, with_settings
 
 if TYPE_CHECKING:
@@ -295,13 +294,11 @@ def _show(result: Result, format: ResultFormat) -> None:
         print(result.to_markdown(), end="")
         return
     if format is ResultFormat.csv:
-        print_csv(arm_rows(result), ARM)
+        print_records(result)
         return
     print(harmless(result.sentence))
     print()
-    header, rows = result.table()
-    print_table(list(map(harmless, header)), [list(map(harmless, row)) for row in rows])
-    print_ends(result)
+    print_arms(result)
 
 
 def _say_how_to_go_on(result: Result, stored: bool) -> None:

@@ -68,6 +68,7 @@ class Design(ABC):
     does: ClassVar[str] = "is better by"  # the leader, in the title of a column
     behind: ClassVar[str] = "behind by"  # another arm
     scale: ClassVar[str] = "difference of means, in the values' units"
+    control_scale: ClassVar[str] = "better than the control"
     measures: ClassVar[str] = (
         "By how much the leader is better than each other option, in the values' own units"
     )

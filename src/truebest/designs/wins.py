@@ -77,6 +77,7 @@ class Wins(Rounds):
     }
     asked_by = "compare='wins'"
     does, behind = "wins - loses", "against it the leader"
+    control_scale = "likelier to win a round against the control than to lose it"
     scale = "how likely it is to win a round, less to lose it"
     measures = (
         "How much likelier the leader is to win a round against each other option than to lose it: 1 if it "

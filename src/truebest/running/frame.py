@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import io
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -72,14 +71,6 @@ class Frame:
             text += ", beyond the budget"
         return [text]
 
-    def evidence(self) -> tuple[str, float]:
-        """How far the statistic has come to its threshold, in words and as a part of 1."""
-        z, beta = self.now.progress.statistic, self.now.progress.threshold
-        if z is None or beta is None:
-            return "evidence: none yet", 0.0
-        part = min(max(z / beta if beta > 0.0 else 1.0, 0.0), 1.0)
-        return f"evidence: {math.floor(100.0 * part)} per cent of the way", part
-
     def notes(self) -> list[str]:
         """What should be known."""
         notes = words.notes(self.now, self.now.decided)
@@ -108,7 +99,8 @@ class Frame:
         now = self.now
         suspended, known = isinstance(now.answer, Suspended), now.progress.statistic is not None
         colour = "bold red" if suspended else "bold green" if now.decided else "bold"
-        said, part = self.evidence()
+        said, part = words.evidence(now)
+        said = f"evidence: {said}"
         cells = max(0, min(WIDEST_BAR, width - len(said) - 2)) if part or known else 0
         full = round(part * cells)
         evidence = Text(said + "  ", no_wrap=True, overflow="crop", end="\n")
@@ -127,7 +119,8 @@ class Frame:
     def html(self) -> str:
         """As HTML; whatever was given is escaped."""
         now = self.now
-        said, part = self.evidence()
+        said, part = words.evidence(now)
+        said = f"evidence: {said}"
         drawn = "" if now.progress.statistic is None else bar(part, 200)
         notes = "".join(f"<div>{escaped(_short(note, LONGEST_SENTENCE))}</div>" for note in self.notes())
         return (

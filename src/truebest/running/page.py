@@ -7,16 +7,8 @@ import html
 from .._html import Cell, table
 from ..telling import words
 from ..telling.account import Account
-from ..telling.drawing import (
-    UNKNOWN,
-    axis_of,
-    chosen,
-    deviation_words,
-    interval_words,
-    mean_words,
-    places_of,
-    rest_words,
-)
+from ..telling.columns import ends_text, mean_text, places_of, sd_text
+from ..telling.drawing import UNKNOWN, axis_of, chosen, rest_words
 from ..telling.standings import Interval, Role, Standing
 
 
@@ -31,10 +23,10 @@ def arm_table(now: Account, most: int) -> str:
             Cell(escaped(one.arm, one.arm == now.leader), left),
             str(one.samples),
             Cell(bar(one.samples / largest if largest else 0.0)),
-            mean_words(one, places),
-            deviation_words(one),
+            mean_text(one, places),
+            sd_text(one),
             Cell(_interval(now, one, axis)),
-            Cell(html.escape(interval_words(now, one, places)), left),
+            Cell(html.escape(ends_text(now, one, places)), left),
             str(one.pending or ""),
         ]
         for one in arms

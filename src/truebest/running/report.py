@@ -16,13 +16,14 @@ from .. import __version__
 from .._html import Cell, table
 from .._page_style import STYLE
 from .._records import plain
-from .._text import harmless, moment, percent, plural, rough, shortened
+from .._text import duration, harmless, moment, percent, plural, rough, shortened
 from ..experiment.events import Event
 from ..experiment.exports import event_record
 from ..experiment.settings import Settings
 from ..telling import words
 from ..telling.account import Account
-from ..telling.drawing import UNKNOWN, axis_of, chosen, interval_words, mean_words, places_of, rest_words
+from ..telling.columns import control_text, in_order, lead_text, mean_text, places_of
+from ..telling.drawing import UNKNOWN, axis_of, chosen, rest_words
 from ..telling.standings import VOIDS, WEAKENS, Role, Standing
 
 MOST_ARMS = 50
@@ -77,7 +78,7 @@ def page(
 
 
 def _tiles(now: Account, course: Course, uniform: int | None) -> str:
-    took = _duration(course.ended - course.begun)
+    took = duration(course.ended - course.begun)
     saved = f"of {len(now.standings)} options"
     if uniform and now.best is not None:
         saved = f"about {rough(uniform)} if shared equally"
@@ -87,21 +88,13 @@ def _tiles(now: Account, course: Course, uniform: int | None) -> str:
     tiles = [
         ("samples", str(now.samples), saved),
         ("chance of a wrong answer", chance, f"asked for: {percent(now.settings.delta)}"),
-        ("from first to last line", took, who),
+        ("elapsed time", took, who),
     ]
     cells = "".join(
         f"<div><dt>{escape(what)}</dt><dd>{escape(value)}</dd><p class='faint'>{escape(more)}</p></div>"
         for what, value, more in tiles
     )
     return f"<dl class='tiles'>{cells}</dl>"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120.0:
-        return f"{max(seconds, 0.0):.0f} s"
-    if seconds < 7200.0:
-        return f"{seconds / 60.0:.0f} min"
-    return f"{seconds / 3600.0:.0f} h" if seconds < 172_800.0 else f"{seconds / 86_400.0:.0f} days"
 
 
 def _leads(now: Account) -> str:
@@ -111,13 +104,13 @@ def _leads(now: Account) -> str:
     arms, rest = chosen(now, MOST_ARMS)
     axis, places = axis_of(arms), places_of(now, arms)
     rows = []
-    for one in sorted(arms, key=lambda one: one.arm != now.leader):
-        mean = mean_words(one, places)
+    for one in filter(arms.__contains__, in_order(now)):
+        mean = mean_text(one, places)
         if one.arm == now.leader:
             drawn, text = f"<b>{_text(words.verdict(now.answer, now.settings))}</b>", f"mean {mean}"
         else:
             drawn = _line(one, axis)
-            said = interval_words(now, one, places)
+            said = lead_text(now, one, places)
             by = now.settings.design.behind
             text = f"mean {mean}; {by} {said}" if mean and said else said or "no result yet"
         rows.append(_row(one.arm, drawn, text))
@@ -136,10 +129,9 @@ def _control(now: Account) -> str:
     """By how much each other option is better than the control."""
     if now.settings.control is None:
         return ""
-    compared = [(one.arm, one.over_control) for one in now.standings if one.over_control is not None]
+    places, compared = places_of(now), [one for one in in_order(now) if one.over_control is not None]
     rows: list[Sequence[str | Cell]] = [
-        [_cell(arm), f"{lead.low:.3g} to {lead.high:.3g}" if lead.known else ""]
-        for arm, lead in compared[:MOST_ARMS]
+        [_cell(one.arm), control_text(now, one, places)] for one in compared[:MOST_ARMS]
     ]
     sentence = words.control_sentence(now)
     said = f"<p>{_text(sentence)}</p>" if sentence else ""
@@ -170,7 +162,7 @@ def _samples(now: Account) -> str:
     most = max(1, *now.pulls.values())
     rows = [
         _row(one.arm, _bar(one.samples / most), plural(one.samples, "sample"))
-        for one in sorted(arms, key=lambda one: -one.samples)
+        for one in filter(arms.__contains__, in_order(now))
     ]
     return (
         "<figure><figcaption>Where the samples went: to the options that are hard to tell apart."
@@ -198,7 +190,7 @@ def _notes(now: Account) -> str:
         if one.out is not None:
             notes.append(f"{one.arm} was ruled out {words.out_words(one)}: it is not the best")
     if not notes:
-        return "<p>Nothing unusual was recorded: no failure, no late answer, no correction.</p>"
+        return f"<p>{words.nothing_unusual(now)}</p>"
     return f"<ul>{''.join(f'<li>{_text(note)}.</li>' for note in notes)}</ul>"
 
 
@@ -246,7 +238,10 @@ def _log(course: Course) -> str:
 
 def _details(event: Event) -> str:
     if event.kind in ("created", "decided"):
-        return "the settings" if event.kind == "created" else f"{(event.data or {}).get('best', '')} is best"
+        best = (event.data or {}).get("best")
+        return (
+            "the settings" if event.kind == "created" else "no winner" if best is None else f"{best} is best"
+        )
     data = {
         key: value
         for key, value in (event_record(event)["data"] or {}).items()

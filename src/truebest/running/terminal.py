@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING
 from .._text import clean
 from ..telling import words
 from ..telling.account import Account
-from ..telling.drawing import (
-    UNKNOWN,
-    axis_of,
-    chosen,
-    deviation_words,
-    interval_words,
-    mean_words,
-    places_of,
-    rest_words,
-)
+from ..telling.columns import ends_text, mean_text, places_of, sd_text
+from ..telling.drawing import UNKNOWN, axis_of, chosen, rest_words
 from ..telling.standings import Interval, Lead, Role, Standing
 
 if TYPE_CHECKING:
@@ -85,13 +77,13 @@ def _columns(
     columns = [
         _Column("arm", names),
         _Column("samples", [str(one.samples) for one in arms], right=True),
-        _Column("mean", [mean_words(one, places) for one in arms], right=True),
+        _Column("mean", [mean_text(one, places) for one in arms], right=True),
     ]
     left = width - sum(column.size + gap for column in columns)
     most = max(one.samples for one in now.standings)
     shares = [_share(one.samples / most if most else 0.0, ascii_only) for one in arms]
     pending = _Column("pending", [str(one.pending or "") for one in arms], right=True)
-    spread = _Column("sd", [deviation_words(one) for one in arms], right=True)
+    spread = _Column("sd", [sd_text(one) for one in arms], right=True)
     # pending and share stand before the mean, the deviation behind it
     for column, wanted in (
         (pending, any(pending.cells)),
@@ -101,7 +93,7 @@ def _columns(
         if wanted and left - column.size - gap >= LEAST_BAR + 2:
             columns.insert(len(columns) if column is spread else 2, column)
             left -= column.size + gap
-    said = [interval_words(now, one, places) for one in arms]
+    said = [ends_text(now, one, places) for one in arms]
     size = max(map(len, said))
     if left - size - gap < LEAST_BAR + 4:
         return columns, [], left

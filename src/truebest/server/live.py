@@ -35,6 +35,7 @@ FORECAST_EVERY, FORECAST_SHARE = 1.0, 0.03  # seconds at least, and the share of
 MOST_VIEWERS = 500
 PART = 1.0  # seconds for which the past of a long log is read at once
 MOST_LINES = 20_000  # that are read at once
+UNSEEN = 50  # new lines, times the spacing of points, after which charts would have a hole
 BEHIND = 8  # messages that a viewer may be behind
 
 
@@ -112,6 +113,8 @@ class Live:
         self._arms: list[str] = []
         self._sent, self._edition = 0, 0  # points that all viewers have, and of which edition
         self._forecast, self._forecast_due = Forecast(None, {}), 0.0
+        self._back = False  # whether nobody watched for a while
+        self._told = -1  # after how many samples the view is
         self._predicted, self._fresh = -1, False  # after how many samples, and whether nobody has seen it yet
 
     def changed(self) -> None:
@@ -149,6 +152,7 @@ class Live:
     async def _follow(self) -> None:
         """Look at the store again and again, until nobody watches."""
         loop = asyncio.get_running_loop()
+        self._back = True
         try:
             while self.viewers and not self._ended:
                 begun = loop.time()
@@ -173,7 +177,7 @@ class Live:
         if self._past is not None and self._past.behind and "past" not in self._beside:
             self._beside["past"] = loop.run_in_executor(self._pool, self._past.read_on, PART)
         due = self._view and time.monotonic() >= self._forecast_due
-        if due and self._view["status"]["samples"] != self._predicted and "forecast" not in self._beside:
+        if due and self._told != self._predicted and "forecast" not in self._beside:
             self._beside["forecast"] = loop.run_in_executor(self._pool, self._predict)
 
     async def _pause(self, seconds: float) -> None:
@@ -218,7 +222,10 @@ class Live:
             lines = list(islice(self._experiment.events(self._last.seq - 1), MOST_LINES))
             if lines[:1] != [self._last]:
                 raise StoreError(f"the log of {self._experiment.name!r} was replaced; it is opened anew.")
-            new = lines[1:]
+            if self._back and len(lines) > UNSEEN * self._points.spacing and self._past is None:
+                self._forget()  # much happened while nobody watched: read it all, for the charts
+                return self._read()
+            new, self._back = lines[1:], False
         self._last = new[-1] if new else self._last
         if self._past is not None and not self._past.behind:
             self._adopt(self._past)
@@ -233,10 +240,12 @@ class Live:
     def _update(self) -> None:
         now = self._experiment.status()
         self._points.add(now)
-        self._view = views.view(now, self._left(now.samples), self._roster)
         arms = views.drawn_arms(now)
         if arms != self._arms:
             self._arms, self._edition = arms, -1
+        reading = self._past is not None
+        self._view = views.view(now, self._left(now.samples), self._roster, arms, reading)
+        self._told = now.samples
 
     def _left(self, samples: int) -> Forecast:
         """The last forecast, less the samples that came since."""

@@ -19,6 +19,7 @@ from .answers import as_json, file_name
 from .desks import Desks
 from .live import MOST_VIEWERS
 from .problems import ProblemError
+from .views import BADGES
 
 Name = Annotated[str, Query(description="The experiment's name.")]
 MOST_LISTED = 500
@@ -116,7 +117,8 @@ class Looks:
             return await self._desks.call(lambda: self._desks.summary(name))
         except Exception as error:  # the others are still worth a look
             known = str(error) if isinstance(error, TruebestError) else f"unexpected {type(error).__name__}"
-            return {"name": name, "state": "broken", "headline": f"cannot be read: {known}"}
+            badge = {"state": "broken", "badge": BADGES["broken"], "facts": []}
+            return {"name": name, **badge, "headline": f"cannot be read: {known}"}
 
 
 def _whole_limit(limit: int) -> int:

@@ -12,16 +12,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, assert_never
 
 from .._records import plain
-from .._text import begun
+from .._text import begun, duration, percent, plural
 from ..experiment.events import Event
 from ..experiment.forecast import Forecast
 from ..experiment.overview import Overview
-from ..telling import words
+from ..telling import columns, words
 from ..telling.account import Account
 from ..telling.answers import Answer, Best, NoWinner, Open, Stopped, Suspended, Tied, Undecided, UsedUp
 from ..telling.drawing import chosen
-from ..telling.plain import to_plain
-from ..telling.standings import Role
+from ..telling.standings import VOIDS, WEAKENS, Lead, Role, Standing
 
 MOST_DRAWN = 8  # arms in a chart: as many colours can be told apart
 MOST_PENDING = 50  # pulls that are listed
@@ -29,6 +28,24 @@ MOST_WORKERS = 100  # that are listed
 RECENT = 500  # results from which the pace follows
 SHOWN_LINES = 200  # of the log
 NEW_LINES = 50  # of one message
+MOST_CHIPS = 20  # names in a list
+BADGES = {
+    "decided": "✓ Decided",
+    "undecided": "… Undecided",
+    "suspended": "! Suspended",
+    "stopped": "■ Stopped",
+    "empty": "○ No result yet",
+    "broken": "✕ Broken",
+}
+READING = "The beginning of the log is still being read; until then charts and workers are not complete."
+OUTLOOK = (
+    "How much longer: the ends are what it takes if the lead over the closest rival is one standard error "
+    "(the usual size of chance) larger, or smaller, than it looks."
+)
+BAND = (
+    "The band spans what the data allowed after as many samples, the line across marks no difference. The "
+    "band of an option that is ruled out is green: another one is surely better."
+)
 
 
 class Roster:
@@ -113,74 +130,211 @@ def state_of(answer: Answer, waiting: int) -> str:
 
 def summary(one: Overview) -> dict[str, Any]:
     """One line of the list."""
-    answer = one.answer
+    answer, bound = one.answer, one.bound
+    state = state_of(answer, one.waiting)
+    promised = "nothing is promised" if bound is None else ""
+    if bound is not None and state == "decided":
+        promised = f"wrong with probability at most {percent(bound)}"
+    facts = [plural(len(one.settings.arms), "option"), plural(one.samples, "sample"), promised]
     return {
         "name": one.name,
-        "state": state_of(answer, one.waiting),
+        "state": state,
+        "badge": BADGES[state],
         "arms": len(one.settings.arms),
         "samples": one.samples,
         "decision": answer.arm if isinstance(answer, Best) else None,
         "leader": answer.leader if isinstance(answer, Open) else getattr(answer, "arm", None),
-        "promise": one.bound,
+        "promise": bound,
         "delta": one.settings.delta,
         "headline": words.headline(answer, one.settings, one.waiting),
+        "facts": [fact for fact in facts if fact],
     }
 
 
-def view(now: Account, forecast: Forecast, roster: Roster) -> dict[str, Any]:
-    """Everything but the charts and the log."""
-    pending = list(roster.pending.values())[:MOST_PENDING]
-    held = words.hold(now)
+def view(
+    now: Account, forecast: Forecast, roster: Roster, drawn: Sequence[str], reading: bool
+) -> dict[str, Any]:
+    """Everything but the course of the charts and the log; the page only draws it.
+
+    drawn    the arms that charts show
+    reading  whether the beginning of the log is still being read
+    """
+    held, state = words.hold(now), state_of(now.answer, now.progress.waiting)
+    effects = {VOIDS: "Nothing is promised: ", WEAKENS: "The promise is weaker: "}
+    notes = [one.sentence for one in now.promise.caveats if one.effect not in effects]
     found = {
-        "state": state_of(now.answer, now.progress.waiting),
-        "status": _numbers(now),
+        "state": state,
+        "badge": BADGES[state],
         "headline": words.headline(now.answer, now.settings, now.progress.waiting),
         "answer": words.paragraph(now),
-        "sureness": words.sureness(now),
         "hold": f"{begun(held)}." if held else "",
-        "measured": words.measured(now),
-        "ends": words.ends(now),
-        "control_ends": words.control_ends(now),
-        "which": words.which_is_better(now),
-        "best_is_better": words.best_is_better(now),
-        "versus_control": words.control_sentence(now),
-        "behind": [one.arm for one in now.standings if one.role is Role.OUT],
-        "forecast": {**forecast.to_dict(), "words": forecast.words},
-        "pace": roster.pace(),
+        "reading": READING if reading else "",
+        "tiles": _tiles(now, forecast, roster.pace()),
+        "outlook": OUTLOOK if state in ("undecided", "empty") and _has_range(forecast) else "",
+        "sureness": words.sureness(now),
+        "weaker": [
+            [effects[one.effect], f"{one.sentence}."] for one in now.promise.caveats if one.effect in effects
+        ],
+        "race": _race(now),
+        "arms": _arms(now),
+        "control": _control(now),
+        "measured": f"{words.measured(now)}. {BAND}",
+        "charts": [_chart(now, now[arm]) for arm in drawn],
+        "now": points([now], drawn),
+        "notes": [f"{note}." for note in notes] or [words.nothing_unusual(now)],
         "workers": roster.workers(),
-        "pending": pending,
+        "pending": list(roster.pending.values())[:MOST_PENDING],
         "num_pending": len(roster.pending),
     }
     return dict(plain(found))
 
 
-def _numbers(now: Account) -> dict[str, Any]:
-    rows, proven, settings = now.standings, now.promise.bound is not None, now.settings
-    return {
-        "arms": settings.arms,
-        "decision": now.best,
-        "leader": now.leader,
-        "samples": now.samples,
-        "pulls": now.pulls,
-        "means": now.means,
-        "intervals": {one.arm: one.lead.ends for one in rows if one.lead},
-        "delta": settings.delta,
-        "pending": {one.arm: one.pending for one in rows},
-        "waiting": now.progress.waiting,
-        "promise": now.promise.bound,
-        "caveats": to_plain(now.promise.caveats),
-        "in_the_race": [one.arm for one in rows if one.role is not Role.OUT] if proven else None,
-        "deviations": {one.arm: one.sd for one in rows},
-        "rounds": now.progress.rounds,
-        "items": settings.design.items,
-        "tied": now.answer.arms if isinstance(now.answer, Tied) else (),
-        "control": settings.control,
-        "against_control": {one.arm: one.over_control.ends for one in rows if one.over_control},
-        "better_than_control": words.better_than_control(now),
-        "compare": "means" if settings.design.averages else "wins",
-        "wins": {one.arm: (one.lead.won, one.lead.lost) for one in rows if one.lead},
-        "beaten": {one.arm: one.beaten_by for one in rows if one.beaten_by},
+def _tiles(now: Account, forecast: Forecast, pace: float | None) -> list[dict[str, Any]]:
+    """Numbers of most interest, each with a title and what there is to say below it."""
+    bound, progress = now.promise.bound, now.progress
+    chance = "not proven" if bound is None else f"at most {percent(bound)}"
+    asked = "see the reasons below" if bound is None else f"asked for: {percent(now.settings.delta)}"
+    value, more = _longer(now.answer, forecast, pace)
+    lately = [f"{pace:.2g} a second lately"] if pace else []
+    waits = progress.waiting and not now.decided
+    waiting = [f"{progress.waiting:,} more wait for an earlier pull"] if waits else []
+    return [
+        {"title": "Chance of a wrong answer", "value": chance, "more": [asked]},
+        {"title": "How much longer", "value": value, "more": [more]},
+        {
+            "title": "Samples so far",
+            "value": f"{now.samples:,}",
+            "more": [" · ".join([words.spent(now), *lately]), *waiting],
+        },
+    ]
+
+
+def _longer(answer: Answer, forecast: Forecast, pace: float | None) -> tuple[str, str]:
+    """How much longer it will take, and what that is."""
+    match answer:
+        case Best() | NoWinner():
+            return "nothing", "it is decided"
+        case Stopped():
+            return "nothing", "it was stopped by hand"
+        case UsedUp():
+            return "nothing", "there are no more items"
+        case Suspended():
+            return "unknown", "nothing is asked until that is settled"
+        case Undecided():
+            pass
+    if forecast.samples is None:
+        return "unknown", forecast.reason.removeprefix("no forecast").lstrip(": ") or "no forecast yet"
+    if forecast.reason:
+        return "one pull", forecast.reason
+    if forecast.low is None or forecast.high is None:
+        return "too early to say", (
+            "the lead over the closest rival is within one standard error, the usual size of chance"
+        )
+    if not pace:
+        return forecast.words, "a rough guess"
+    ends = [duration(end / pace) for end in (forecast.low, forecast.high)]
+    taken = f"up to {ends[1]}" if forecast.low <= 0 else " to ".join(dict.fromkeys(ends))
+    return forecast.words, f"{taken} at this pace"
+
+
+def _has_range(forecast: Forecast) -> bool:
+    return forecast.samples is not None and not forecast.reason and forecast.low is not None
+
+
+def _race(now: Account) -> list[dict[str, Any]]:
+    """Who may be the best, and who may not: those first that got most samples."""
+    rows = sorted(now.standings, key=lambda one: (one.arm != now.leader, -one.samples))
+    sides = {
+        kind: [one.arm for one in rows if (one.role is Role.OUT) == (kind == "out")] for kind in ("in", "out")
     }
+    sure = any(one.role is Role.BEST for one in rows) and not any(one.role is Role.LEFT for one in rows)
+    title = "May still be the best" if not now.decided else "The best" if sure else "May be the best"
+    none = {"in": "None: each option loses to another one.", "out": "None." if now.decided else "None yet."}
+    return [
+        {
+            "kind": kind,
+            "title": f"{title if kind == 'in' else 'Ruled out'} ({len(arms)})",
+            "names": arms[:MOST_CHIPS],
+            "more": f"and {len(arms) - MOST_CHIPS} more" if len(arms) > MOST_CHIPS else "",
+            "none": none[kind],
+        }
+        for kind, arms in sides.items()
+    ]
+
+
+def _arms(now: Account) -> dict[str, Any]:
+    """The table of arms, with a bar for each lead."""
+    header, cells = columns.table(now)
+    rows = columns.in_order(now)
+    leads = {one.arm: one.lead for one in rows if one.lead is not None and one.lead.known}
+    sure = (
+        f"Of the last column: {words.ends(now)}." if words.ends(now) and now.settings.design.averages else ""
+    )
+    return {
+        "notes": [note for note in (words.which_is_better(now), sure) if note],
+        "caption": "Every option: where it stands, its mean, and how it compares with the leader",
+        "header": ["Option", "Standing", *map(begun, header[1:])],
+        "rows": [
+            {
+                "cells": [one.arm, _standing(now, one), *row[1:]],
+                "bar": _bar(leads.get(one.arm), leads.values()),
+                "sure": one.role is Role.OUT,
+            }
+            for one, row in zip(rows, cells, strict=True)
+        ],
+    }
+
+
+def _standing(now: Account, one: Standing) -> str:
+    tied = isinstance(now.answer, Tied) and one.role is Role.BEST
+    said = "best, tied" if tied else str(one.role)
+    return f"{said} (control)" if one.arm == now.settings.control else said
+
+
+def _control(now: Account) -> dict[str, Any] | None:
+    """Every other arm against the control; None without one."""
+    if now.settings.control is None:
+        return None
+    better, places = words.better_than_control(now) or (), columns.places_of(now)
+    rows = [one for one in columns.in_order(now) if one.over_control is not None]
+    leads = {
+        one.arm: one.over_control for one in rows if one.over_control is not None and one.over_control.known
+    }
+    return {
+        "title": f"Against the control, {now.settings.control}",
+        "sentence": words.control_sentence(now),
+        "note": f"{words.control_measured(now)} {words.control_ends(now)}",
+        "caption": "Every other option against the control",
+        "header": ["Option", "Standing", "Better by"],
+        "rows": [
+            {
+                "cells": [
+                    one.arm,
+                    "better" if one.arm in better else "not proven",
+                    columns.control_text(now, one, places) or "not known yet",
+                ],
+                "bar": _bar(leads.get(one.arm), leads.values()),
+                "sure": one.arm in better,
+            }
+            for one in rows
+        ],
+    }
+
+
+def _bar(lead: Lead | None, others: Iterable[Lead]) -> list[float] | None:
+    """Where the ends of an interval, and no difference, lie on the axis of all of them, from 0 to 1."""
+    if lead is None:
+        return None
+    ends = [0.0, *(end for one in others for end in one.ends)]
+    left, right = min(ends), max(ends)
+    return [(x - left) / (right - left) if right > left else 0.5 for x in (*lead.ends, 0.0)]
+
+
+def _chart(now: Account, one: Standing) -> dict[str, Any]:
+    """What the chart of the leader against an arm says to those who do not see it."""
+    said = columns.lead_text(now, one, columns.places_of(now))
+    shown = f"{now.leader} {now.settings.design.does} {said} against {one.arm}" if said else ""
+    return {"said": shown or f"nothing is known of {one.arm} yet", "out": one.role is Role.OUT}
 
 
 def drawn_arms(now: Account) -> list[str]:

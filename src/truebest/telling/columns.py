@@ -1,8 +1,12 @@
-"""The arms as a table: for a terminal, for Markdown, for a notebook, for pandas."""
+"""The one table of arms: what each of its cells says, and the table as text, Markdown, HTML and records.
+
+A number has as many decimal places as the narrowest interval calls for, on every surface.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +15,8 @@ from .._html import table as html_table
 from .._text import aligned, begun, cell_of_markdown, harmless, markdown_table, shortened
 from ..errors import InvalidInputError
 from . import words
-from .answers import Open
-from .standings import Interval, Standing
+from .answers import Best, Within
+from .standings import Interval, Lead, Standing
 
 if TYPE_CHECKING:
     from .account import Account
@@ -21,45 +25,148 @@ TITLE = 40  # characters of a name in the title of a column
 FINE = 1e-3  # of an interval's width: a lower end that is barely above 0 is shown as 0
 
 
-def table(now: Account, between: bool) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: the leader first, then the others by mean; with intervals of the means, if known."""
-    control, design = now.settings.control, now.settings.design
-    between = between and any(one.between is not None for one in now.standings)
-    failed = any(one.failures for one in now.standings)
-    header = [
-        "arm",
-        "samples",
-        *(["failed"] if failed else []),
-        "mean",
-        *(["mean between"] if between else []),
-        "sd",
+def table(now: Account, between: bool = False) -> tuple[list[str], list[list[str]]]:
+    """Header and rows: the leader first, then the others by mean; without columns that have nothing to say.
+
+    between  whether to show where the means lie, where that is known
+    """
+    rows, control, places = now.standings, now.settings.control, places_of(now)
+    titles = {
+        "arm": True,
+        "samples": True,
+        "pending": any(one.pending for one in rows),
+        "failed": any(one.failures for one in rows),
+        "mean": True,
+        "mean between": between and any(one.between is not None for one in rows),
+        "sd": True,
+        f"{shortened(now.leader or 'leader', TITLE)} {now.settings.design.does}": True,
+        f"better than {shortened(control or '', TITLE)} by": control is not None,
+    }
+    cells = [
+        [
+            one.arm,
+            str(one.samples),
+            str(one.pending or ""),
+            str(one.failures or ""),
+            mean_text(one, places),
+            "" if one.between is None else " to ".join(number(end, places) for end in one.between),
+            sd_text(one),
+            lead_text(now, one, places),
+            control_text(now, one, places),
+        ]
+        for one in in_order(now)
     ]
-    header.append(f"{shortened(now.leader or 'leader', TITLE)} {design.does}")
-    if control is not None:
-        header.append(f"better than {shortened(control, TITLE)} by")
-    return header, [_row(now, one, between, failed) for one in in_order(now)]
+    shown = list(titles.values())
+    return [title for title, kept in titles.items() if kept], [_kept(row, shown) for row in cells]
 
 
-def _row(now: Account, one: Standing, between: bool, failed: bool) -> list[str]:
-    row = [one.arm, str(one.samples)]
-    row += [str(one.failures or "")] if failed else []
-    row.append(shown(one.mean))
-    row += [interval_text(one.between)] if between else []
-    row.append(shown(one.sd))
-    better = ""
-    if one.lead is not None and one.lead.known:
-        better = now.settings.design.lead_words(interval_text(one.lead.ends), one.lead.won, one.lead.lost)
-    out = ", ruled out" if better and one.out is not None and isinstance(now.answer, Open) else ""
-    row.append(better + out)
-    if now.settings.control is not None:
-        row.append(interval_text(one.over_control and one.over_control.ends))
-    return row
+def _kept(row: list[str], shown: list[bool]) -> list[str]:
+    return [cell for cell, kept in zip(row, shown, strict=True) if kept]
 
 
 def in_order(now: Account) -> list[Standing]:
     """The leader, then the others by mean."""
     sign = -1.0 if now.settings.minimize else 1.0
     return sorted(now.standings, key=lambda one: (one.arm != now.leader, -sign * (one.mean or 0.0)))
+
+
+# -- cells ---------------------------------------------------------------------------------------------
+
+
+def places_of(now: Account, rows: Sequence[Standing] | None = None) -> int | None:
+    """Decimal places that fit the narrowest interval; None without one, and where it is one of wins."""
+    if not now.settings.design.averages:
+        return None
+    leads = [one.lead for one in rows or now.standings if one.lead is not None]
+    least = min((lead.high - lead.low for lead in leads if lead.known and lead.high > lead.low), default=0.0)
+    return min(max(1 - math.floor(math.log10(least)), 0), 12) if least else None
+
+
+def number(value: float, places: int | None) -> str:
+    """With so many decimal places; more for what would look like 0 and is not. No zero has a sign."""
+    value += 0.0
+    if places is None or abs(value) >= 1e12:
+        return f"{value:.4g}"
+    return f"{value:.1g}" if value and abs(value) < 0.5 * 10.0**-places else f"{value:.{places}f}"
+
+
+def mean_text(one: Standing, places: int | None) -> str:
+    """With a digit more than a difference has."""
+    return "" if one.mean is None else number(one.mean, None if places is None else places + 1)
+
+
+def sd_text(one: Standing) -> str:
+    """The observed standard deviation, to three digits."""
+    return "" if one.sd is None else f"{one.sd:.3g}"
+
+
+def lead_text(now: Account, one: Standing, places: int | None) -> str:
+    """By how much the leader is better: what was observed, and between which ends it lies."""
+    if one.lead is None or not one.lead.known:
+        return _out(now, one) if one.lead is not None else ""
+    said = _observed(one.lead, _floor(now), places)
+    said = now.settings.design.lead_words(said, one.lead.won, one.lead.lost)
+    return f"{said}, {_out(now, one)}" if _out(now, one) else said
+
+
+def ends_text(now: Account, one: Standing, places: int | None) -> str:
+    """The same beside a picture that has what was observed: the ends alone."""
+    lead = one.lead
+    if lead is None or not lead.known:
+        return "ruled out" if one.out is not None else ""
+    said = f"up to {number(lead.high, places)}"
+    if lead.low == lead.high:
+        said = number(lead.low, places)
+    elif not _is_at(lead, _floor(now)):
+        said = f"{number(_low(lead), places)} to {number(lead.high, places)}"
+    if not now.settings.design.averages:
+        said = f"wins {now.settings.design.lead_words(said, lead.won, lead.lost)}"
+    return f"{said}, ruled out" if one.out is not None and not now.decided else said
+
+
+def control_text(now: Account, one: Standing, places: int | None) -> str:
+    """By how much an arm is better than the control."""
+    if one.over_control is None or not one.over_control.known:
+        return ""
+    best = words.best_is_better(now) and one.arm == now.best
+    return _observed(one.over_control, 0.0 if best else None, places)
+
+
+def _out(now: Account, one: Standing) -> str:
+    """Since when an arm is no longer sampled, unless that is the end."""
+    over = now.decided and one.out == now.samples
+    return "" if one.out is None or over else f"ruled out {words.out_words(one)}"
+
+
+def _floor(now: Account) -> float | None:
+    """What the decision itself says of the lower ends: they are above this; None if it says nothing."""
+    match now.answer:
+        case Within(_, tolerance):
+            return -tolerance
+        case Best():
+            return 0.0
+    return None
+
+
+def _observed(lead: Lead, floor: float | None, places: int | None) -> str:
+    if lead.low == lead.high:
+        return number(lead.low, places)
+    ends = f"{number(_low(lead), places)} to {number(lead.high, places)}"
+    if floor is not None and _is_at(lead, floor):
+        ends = f"more than {number(floor, None)}, at most {number(lead.high, places)}"
+    return ends if lead.estimate is None else f"{number(lead.estimate, places)} ({ends})"
+
+
+def _is_at(lead: Lead, floor: float | None) -> bool:
+    """Whether a lower end says no more than the decision."""
+    return floor is not None and lead.low <= floor + FINE * (lead.high - lead.low)
+
+
+def _low(lead: Lead) -> float:
+    return 0.0 if 0.0 < lead.low < FINE * (lead.high - lead.low) else lead.low
+
+
+# -- the whole -----------------------------------------------------------------------------------------
 
 
 def below(now: Account) -> list[str]:
@@ -101,47 +208,33 @@ def as_frame(now: Account) -> Any:
 
 
 def records(now: Account) -> list[dict[str, Any]]:
-    """A record per arm, in the order of the arms; ends that are not known are None."""
-    found = []
-    for one in now.standings:
-        ends = {
-            "mean": one.between,
-            "behind": one.lead and one.lead.ends,
-            "beats_control": one.over_control and one.over_control.ends,
+    """A record per arm, in the order of the arms, with the names of `Standing`; what is not known is None."""
+    return [
+        {
+            "arm": one.arm,
+            "role": str(one.role),
+            "samples": one.samples,
+            "pending": one.pending,
+            "failures": one.failures,
+            "mean": one.mean,
+            "sd": one.sd,
+            **_ends("mean", one.between),
+            "lead": one.lead and one.lead.estimate,
+            **_ends("lead", one.lead and one.lead.ends),
+            "won": one.lead and one.lead.won,
+            "lost": one.lead and one.lead.lost,
+            "over_control": one.over_control and one.over_control.estimate,
+            **_ends("over_control", one.over_control and one.over_control.ends),
+            "out": one.out,
+            "beaten_by": one.beaten_by,
         }
-        found.append(
-            {
-                "arm": one.arm,
-                "samples": one.samples,
-                "failed": one.failures,
-                "mean": one.mean,
-                "deviation": one.sd,
-                **{f"{what}_at_least": _finite(pair, 0) for what, pair in ends.items()},
-                **{f"{what}_at_most": _finite(pair, 1) for what, pair in ends.items()},
-                "leads": one.arm == now.leader,
-                "decided": one.arm == now.best,
-                "pending": one.pending,
-            }
-        )
-    return found
+        for one in now.standings
+    ]
 
 
-def _finite(ends: Interval | None, which: int) -> float | None:
-    return ends[which] if ends is not None and math.isfinite(ends[which]) else None
-
-
-def interval_text(ends: Interval | None) -> str:
-    """An interval, "" for one that is not bounded; what is next to nothing is 0."""
-    if ends is None or not (math.isfinite(ends[0]) and math.isfinite(ends[1])):
-        return ""
-    low, high = ends
-    low = 0.0 if 0.0 < low < FINE * (high - low) else low
-    return f"{shown(low)} to {shown(high)}"
-
-
-def shown(value: float | None) -> str:
-    """A number to four digits."""
-    return "" if value is None else f"{value + 0.0:.4g}"  # -0.0 is 0
+def _ends(what: str, ends: Interval | None) -> dict[str, float | None]:
+    low, high = (None, None) if ends is None else (end if math.isfinite(end) else None for end in ends)
+    return {f"{what}_at_least": low, f"{what}_at_most": high}
 
 
 def _escaped(text: str) -> str:

@@ -39,7 +39,7 @@ def verdict(answer: Answer, settings: Setup) -> str:
             rivals = [one for one in settings.arms if one != arm]
             return design.best_words(rivals[0] if len(rivals) == 1 else "each other arm")
         case NoWinner():
-            return "loses to another one"
+            return "is not the best"
     assert_never(answer)
 
 
@@ -174,6 +174,13 @@ def notes(now: Account, beside_promise: bool) -> list[str]:
     return [c.sentence for c in now.promise.caveats if not (beside_promise and c.effect == VOIDS)]
 
 
+def nothing_unusual(now: Account) -> str:
+    """In place of the caveats that only inform."""
+    if now.promise.caveats:
+        return "Nothing but what is said above."
+    return "Nothing unusual was recorded: no failure, no late answer, no correction."
+
+
 def ends(now: Account) -> str:
     """How sure the intervals are; "" if none has an end, or nothing is proven.
 
@@ -211,10 +218,12 @@ def out_words(one: Standing) -> str:
 
 
 def better_than_control(now: Account) -> list[str] | None:
-    """The arms that are better than the control; None if nothing is proven, or without one."""
+    """The arms that are proven to be better than the control, also by being the best; None if none can be."""
     if now.settings.control is None or now.promise.bound is None:
         return None
-    return [one.arm for one in now.standings if one.over_control is not None and one.over_control.low > 0.0]
+    best = now.best if best_is_better(now) else None
+    rows = [(one.arm, one.over_control) for one in now.standings]
+    return [arm for arm, over in rows if arm == best or (over is not None and over.low > 0.0)]
 
 
 def versus_control(now: Account) -> str:
@@ -222,25 +231,26 @@ def versus_control(now: Account) -> str:
     better = better_than_control(now)
     if better is None:
         return ""
-    verb = " is" if len(better) == 1 else " are" if better else ""
     named = ", ".join(better) or "no arm is proven to be"
-    return f"{named}{verb} better than the control {now.settings.control}"
+    verb = " is" if len(better) == 1 else " are" if better else ""
+    best = ", being the best" if better == [now.best] else ""
+    return f"{named}{verb} better than the control {now.settings.control}{best}"
 
 
 def control_sentence(now: Account) -> str:
-    """Which options are better than the control, as a sentence; "" without one, or if nothing is proven."""
-    said, better = versus_control(now), better_than_control(now)
-    if said and best_is_better(now) and now.best not in (better or ()):
-        best = f"{now.best} is better than the control {now.settings.control}, being the best"
-        return f"{best}; {said}." if better else f"{best}."
-    if said and not better:
-        return f"No option is proven to be better than the control {now.settings.control}."
-    return f"{said}." if said else ""
+    """The same as a sentence."""
+    said = versus_control(now)
+    return f"{begun(said) if not better_than_control(now) else said}." if said else ""
 
 
 def best_is_better(now: Account) -> bool:
     """Whether the decision itself says that its option is better than the control."""
     return type(now.answer) is Best and now.answer.arm != now.settings.control
+
+
+def control_measured(now: Account) -> str:
+    """What an interval against the control is a measure of."""
+    return f"By how much each other option is {now.settings.design.control_scale}."
 
 
 def control_ends(now: Account) -> str:
@@ -280,7 +290,7 @@ def _held(one: Hold, experiment: str) -> str:
 def facts(now: Account) -> list[tuple[str, str]]:
     """Where it stands, as `truebest status` prints it above the table of arms."""
     answer, far, decided = now.answer, now.progress, now.decided
-    lines = [("decision", now.best or ("there is no winner" if decided else "none yet"))]
+    lines = [("decision", claim(answer, now.settings) if decided else "none yet")]
     if not decided:
         lines.append(("leader", _leader_fact(now)))
     why = "came after the decision" if decided else "waiting for earlier pulls"
@@ -289,7 +299,7 @@ def facts(now: Account) -> list[tuple[str, str]]:
         lines.append(("stopped", answer.reason))
     if far.waits_for is not None:
         lines.append(("waits for", hold(now).removeprefix("the decision waits for ")))
-    lines += _statistic_fact(now)
+    lines += _evidence_fact(now)
     if not decided and now.promise.bound is not None:
         lines.append(("candidates", ", ".join(leads(now))))
     out = [f"{one.arm} {out_words(one)}" for one in now.standings if one.out is not None]
@@ -308,11 +318,25 @@ def _leader_fact(now: Account) -> str:
     return "none, there is no result yet"
 
 
-def _statistic_fact(now: Account) -> list[tuple[str, str]]:
+def _evidence_fact(now: Account) -> list[tuple[str, str]]:
+    """What the rule's statistic has come to, as long as that is of interest."""
     statistic, threshold = now.progress.statistic, now.progress.threshold
     if statistic is None or threshold is None:
         return []
-    verb = "exceeded" if statistic > threshold else "decides above"
-    if now.best is not None and statistic <= threshold:  # it dropped the others one by one
-        verb = f"{now.settings.strategy_name} stopped by itself; the rule would need"
-    return [("statistic", f"{statistic:.4g} ({verb} {threshold:.4g})")]
+    if not now.decided:
+        return [("evidence", f"{evidence(now)[0]}: {max(statistic, 0.0):.1f} of {threshold:.1f}")]
+    if any(one.code == "stops-itself" for one in now.promise.caveats):
+        name = now.settings.strategy_name
+        return [("evidence", f"{name} stopped by itself; the rule would need {threshold:.1f}")]
+    return []
+
+
+def evidence(now: Account) -> tuple[str, float]:
+    """How far the statistic has come to its threshold, in words and as a part of 1."""
+    z, beta = now.progress.statistic, now.progress.threshold
+    if now.decided:
+        return "enough", 1.0
+    if z is None or beta is None:
+        return "none yet", 0.0
+    part = min(max(z / beta if beta > 0.0 else 1.0, 0.0), 1.0)
+    return f"{math.floor(100.0 * part)} per cent of the way", part

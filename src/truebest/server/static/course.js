@@ -2,7 +2,6 @@
 
 import { el, words } from "./dom.js";
 import { linesChart, mark, rivalChart } from "./charts.js";
-import { between, record } from "./parts.js";
 import { number, percent } from "./words.js";
 
 const KEYS = ["means", "low", "high", "pulls"];
@@ -52,32 +51,28 @@ export class Course {
   }
 
   // The points, and where it stands now.
-  draw({ status: now, behind }) {
-    const fresh = now.samples > (this.samples.at(-1) ?? 0);
-    const x = fresh ? [...this.samples, now.samples] : this.samples;
-    const withNow = (list, value) => (fresh ? [...list, value] : list);
-    const { means, low: lows, high: highs, pulls } = this.points;
+  draw({ now, charts }) {
+    const [samples] = now.samples, fresh = samples > (this.samples.at(-1) ?? 0);
+    const x = fresh ? [...this.samples, samples] : this.samples;
+    const withNow = (key) => this.points[key].map((list, i) => (fresh ? [...list, now[key][i][0]] : list));
+    const means = withNow("means"), lows = withNow("low"), highs = withNow("high"), pulls = withNow("pulls");
     this.arms.forEach((arm, i) => {
-      const ends = now.intervals[arm] ?? [null, null], chart = this.pairs[i];
-      const low = withNow(lows[i], ends[0]), high = withNow(highs[i], ends[1]);
-      const shown = arm !== now.leader && high.some((value) => value !== null);
+      const chart = this.pairs[i], { said, out } = charts[i];
+      const shown = arm !== now.leader[0] && highs[i].some((value) => value !== null);
       chart.figure.hidden = !shown;
-      chart.box.setAttribute("aria-label", shown && ends[0] !== null
-        ? (now.compare === "wins" ? `${now.leader} against ${arm}, wins – losses: ${record(now, arm)}` : `${now.leader} is better than ${arm} by ${between(...ends)}`)
-        : `nothing is known of ${arm} yet`);
-      if (chart.sure !== behind.includes(arm)) {
-        chart.sure = behind.includes(arm);
-        chart.out.hidden = !chart.sure;
+      chart.box.setAttribute("aria-label", said);
+      if (chart.sure !== out) {
+        chart.sure = out;
+        chart.out.hidden = !out;
         chart.redraw();
       }
-      if (shown) chart.draw([x, low, high]);
+      if (shown) chart.draw([x, lows[i], highs[i]]);
     });
     this.rivals.classList.toggle("nothing", this.pairs.every((chart) => chart.figure.hidden));
     this.frames.forEach((frame) => frame.classList.toggle("nothing", !x.length));
     if (!x.length) return;
-    this.means.draw([x, ...this.arms.map((arm, i) => withNow(means[i], now.means[arm]))]);
-    const share = (counts, samples) => counts.map((n, at) => n / samples[at]);
-    this.shares.draw([x, ...this.arms.map((arm, i) => share(withNow(pulls[i], now.pulls[arm]), x))]);
+    this.means.draw([x, ...means]);
+    this.shares.draw([x, ...pulls.map((counts) => counts.map((n, at) => n / x[at]))]);
   }
 
   destroy() {

@@ -1,14 +1,10 @@
 // The list of experiments, with a search by name.
 
 import { el, words } from "./dom.js";
-import { plural, percent } from "./words.js";
+import { plural } from "./words.js";
 import { get } from "./service.js";
 
 const EVERY = 3000; // milliseconds between two looks
-export const BADGES = {
-  decided: "✓ Decided", undecided: "… Undecided", suspended: "! Suspended", stopped: "■ Stopped",
-  empty: "○ No result yet", broken: "✕ Broken",
-};
 
 export function link(name) {
   return `#/?${new URLSearchParams({ experiment: name })}`;
@@ -62,13 +58,11 @@ export function showList(main, refused) {
 }
 
 function item(one) {
-  const sure = one.promise === null ? "nothing is promised" : one.state === "decided" ? `wrong with probability at most ${percent(one.promise)}` : "";
-  const facts = one.state === "broken" ? [] : [plural(one.arms, "option"), plural(one.samples, "sample"), sure];
   return el("li", {}, el("a", { href: link(one.name), class: `item ${one.state}` },
-    el("span", { class: "badge", text: BADGES[one.state] }),
+    el("span", { class: "badge", text: one.badge }),
     el("span", { class: "name" }, words(one.name)),
     el("span", { class: "headline" }, words(one.headline)),
-    el("span", { class: "faint" }, facts.filter(Boolean).join(" · "))));
+    el("span", { class: "faint" }, one.facts.join(" · "))));
 }
 
 function nothing() {

@@ -1,11 +1,10 @@
 // One experiment, from the answer at the top to the log at the bottom.
 
 import { el, words } from "./dom.js";
-import { BADGES } from "./list.js";
 import { Stream } from "./service.js";
 import { downloads } from "./downloads.js";
 import { Course } from "./course.js";
-import { armsTable, caveats, control, logTable, outlook, race, sure, tiles, workers } from "./parts.js";
+import { armsTable, caveats, control, logTable, race, sure, tiles, workers } from "./parts.js";
 
 const MOST_LINES = 200;
 
@@ -37,6 +36,7 @@ class Page {
       part("verdict", "section"),
       part("tiles", "dl", { class: "tiles" }),
       part("outlook", "p", { class: "faint" }),
+      part("reading", "p", { class: "faint", role: "status" }),
       section("How sure is that?", part("sure")),
       section("Who is in the race", part("race")),
       section("The options", part("arms")),
@@ -67,17 +67,18 @@ class Page {
   draw() {
     const { view, parts } = this;
     parts.verdict.className = `verdict ${view.state}`;
-    fill(parts.verdict, el("p", { class: "badge", text: BADGES[view.state] }),
+    fill(parts.verdict, el("p", { class: "badge", text: view.badge }),
       el("h1", {}, words(view.headline)), el("p", { class: "lead" }, words(view.answer)),
       view.hold ? el("p", {}, words(view.hold)) : null);
     fill(parts.said, view.headline);
     fill(parts.tiles, ...tiles(view));
-    fill(parts.outlook, ...outlook(view));
+    fill(parts.outlook, view.outlook);
+    fill(parts.reading, view.reading);
     fill(parts.sure, ...sure(view));
     fill(parts.race, ...race(view));
     fill(parts.arms, ...armsTable(view, this.course.arms));
     fill(parts.control, ...control(view));
-    fill(parts.measured, `${view.measured}. The band spans what the data allowed after as many samples, the line across marks no difference. The band of an option that is ruled out is green: another one is surely better.`);
+    fill(parts.measured, view.measured);
     fill(parts.workers, ...workers(view, parts.workers));
     fill(parts.caveats, ...caveats(view));
     fill(parts.log, ...logTable(this.lines, parts.log));
@@ -91,7 +92,7 @@ class Page {
     this.main.replaceChildren(
       el("nav", { "aria-label": "Where you are", class: "where" }, el("a", { href: "#/", text: "Experiments" }), " / ", words(this.name)),
       el("section", { class: "verdict broken", role: "alert" },
-        el("p", { class: "badge", text: BADGES.broken }),
+        el("p", { class: "badge", text: "✕ Broken" }),
         el("h1", { text: "This experiment cannot be read" }),
         el("p", { class: "lead" }, words(problem)),
         el("p", { text: "Nothing is concluded from a log that is not intact. This page tries again by itself." })));
