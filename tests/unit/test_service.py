@@ -399,6 +399,29 @@ def test_an_event_is_seen_within_a_second(service: Service, url: str) -> None:
         connection.close()
 
 
+def test_what_happened_while_nobody_watched_is_drawn(service: Service, url: str) -> None:
+    """A page that was open before the first result, and again after the end, has the whole course."""
+    create(service, "left alone")
+    connection, stream = watch(service, "left alone")
+    assert message(stream)[1]["points"]["samples"] == []
+    connection.close()
+    time.sleep(1.0)  # until the server has noticed
+    experiment = Experiment.open(url, "left alone", worker="w")
+    for pull in experiment.ask(60):
+        experiment.tell(pull, 0.1 * (pull.id % 7))
+    experiment.stop("long enough")
+    samples = experiment.status().samples
+    connection, stream = watch(service, "left alone")
+    kind, news = message(stream)
+    while kind != "whole" or len(news["points"]["samples"]) < 10:
+        kind, news = message(stream)
+    assert news["points"]["samples"][-1] == samples
+    assert news["points"]["samples"][0] < 10
+    assert news["view"]["workers"][0]["results"] == samples
+    assert news["view"]["reading"] == ""
+    connection.close()
+
+
 def test_the_end_of_a_long_log_is_shown_first(
     service: Service, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -414,6 +437,7 @@ def test_the_end_of_a_long_log_is_shown_first(
     assert (first["seq"], first["view"]["now"]["samples"]) == (501, [250])
     assert [line["seq"] for line in first["lines"]] == list(range(302, 502))
     assert first["points"]["samples"] == [250]
+    assert "still being read" in first["view"]["reading"]
     other.tell(other.ask(1)[0], 0.25)
     while kind != "whole" or len(first["points"]["samples"]) < 5:
         kind, first = message(stream)
