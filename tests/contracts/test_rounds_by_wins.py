@@ -190,9 +190,7 @@ def test_a_race_may_name_an_arm_of_a_circle_and_does_not_promise_anything_then()
     assert words.endswith(", if some arm wins against each other one")
     assert "if some arm" not in make(direct=True).status().promise.words
     two = Experiment.create("memory:", "x", ["a", "b"], compare="wins").status()
-    assert two.promise.words == (
-        "wrong with probability at most 5% for rounds whose odds do not depend on the rounds before"
-    )
+    assert two.promise.words == ("wrong with probability at most 5% assuming independent rounds")
 
 
 @pytest.mark.parametrize("direct", [False, True])
@@ -334,6 +332,6 @@ def test_what_is_shown_of_a_lead_is_in_wins() -> None:
     shown = Frame(status, experiment.forecast(), 1.0).text(120)
     assert f"wins {won} - {lost}" in shown
     assert f"{status.means['d']:.4g}" in shown
-    assert "likely to win a round against the best" in str(status)
+    assert "of rounds against the best" in str(status)
     label = draw(status).axes[0].get_xlabel()
     assert label.startswith("the leader is better by (how likely it is to win a round, less to lose it)\n")

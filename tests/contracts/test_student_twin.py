@@ -44,7 +44,7 @@ def test_a_live_experiment_is_the_simulated_run(strategy: str, spacing: float) -
         assert all(low > 0.0 for low, _ in intervals(status).values())
     assert status.promise.bound == 0.1
     assert status.promise.words == (
-        "wrong with probability at most 10% for independent Gaussian values of unknown variances"
+        "wrong with probability at most 10%, assuming independent Gaussian values of unknown variances"
     )
     assert experiment.verify().sound
 

@@ -261,7 +261,7 @@ def test_without_a_proof_no_command_prints_a_percentage() -> None:
         ran.append(run("retract", name, "3", "--reason", "typed wrongly"))
         assert "is best" in ran[1].err
         assert [("%" in one.out + one.err) for one in ran[1:]] == [printed] * 4
-        assert ("no proven error probability" in ran[2].err) == (not printed)
+        assert ("no guarantee" in ran[2].err) == (not printed)
         assert rows("list")[0]["promise"] is None
 
 

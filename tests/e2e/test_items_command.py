@@ -58,12 +58,12 @@ def test_a_file_of_test_cases_ends_decided() -> None:
     assert (ran.code, found["best"]) == (0, "cot")
     assert found["samples"] < 3 * 80
     assert found["rounds"] <= found["items"]["size"] == 80
-    assert "wrong with probability at most 5% for the means over these 80 items" in found["sentence"]
+    assert "wrong with probability at most 5%, for these answers to these 80 items" in found["sentence"]
 
 
 def test_commands_and_functions_decide_alike() -> None:
     """The same seed, the same scores: the same calls, with one worker or many, threads or coroutines."""
-    shown = json.loads(identify("--format", "json", "--workers", "3").out)
+    shown = flat(json.loads(identify("--format", "json", "--workers", "3").out))
 
     async def awaited(item: dict[str, int], arm: str) -> float:
         await asyncio.sleep(0)
@@ -114,14 +114,14 @@ def test_a_number_of_items_gives_their_indices() -> None:
 @pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_is_ended_is_resumed_to_the_same_end(signal_number: signal.Signals) -> None:
     """In the middle: no call is lost or made twice but those under way, and the answer is the same."""
-    whole = json.loads(identify("--format", "json").out)
+    whole = flat(json.loads(identify("--format", "json").out))
     kept = ["--store", STORE, "--name", "x"]
     process = start(*words(*kept))
     wait_for(lambda: told("x") > 9)
     process.send_signal(signal_number)
     process.communicate(timeout=60)
     ran = identify(*kept, "--format", "json")
-    found = json.loads(ran.out)
+    found = flat(json.loads(ran.out))
     assert ran.code == 0
     assert found["resumed"] > 0
     for name in ("best", "pulls", "rounds", "means", "intervals"):

@@ -119,7 +119,7 @@ def made(
     settings = new_settings(
         arms, 0.05, bounds=(0, 1), strategy="tas-d", stopping="mixture", minimize=minimize
     )
-    said = Promise(0.05, "wrong with probability at most 5% for independent values in [0, 1]", caveats)
+    said = Promise(0.05, "wrong with probability at most 5%, assuming independent values in [0, 1]", caveats)
     return Account("x", settings, answer, standings, said, Progress(sum(samples.values()), **far))
 
 

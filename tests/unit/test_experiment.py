@@ -130,9 +130,7 @@ def test_tells_are_idempotent_and_a_second_value_is_late() -> None:
     assert after.means == before.means
     assert after.pulls == before.pulls
     assert kinds(experiment).count("late") == 1
-    assert after.promise.caveats == (
-        ("late", "informs", "answers for pulls that were already settled, not counted: 1 (a 1)"),
-    )
+    assert after.promise.caveats == (("late", "informs", "late answers, ignored: 1 (a 1)"),)
 
 
 def test_a_list_of_tells_is_one_commit() -> None:
@@ -721,10 +719,7 @@ def test_only_a_strategy_that_says_so_may_stop_by_itself() -> None:
     experiment = make(strategy=declared)
     run(experiment, {"a": 0.1, "b": 0.2, "c": 0.9})
     assert experiment.status().best == "c"
-    assert (
-        experiment.status().promise.words
-        == "no proven error probability (the strategy 'eager' stops by itself)"
-    )
+    assert experiment.status().promise.words == "no guarantee (the strategy 'eager' stops by itself)"
 
 
 def test_racing_keeps_the_promise() -> None:
@@ -742,7 +737,7 @@ def test_a_violation_after_the_decision_leaves_it_without_a_promise() -> None:
     experiment.tell([(p, float(p % 3 == 0)) for p in range(1, slow.id)])
     assert experiment.status().best == "c"
     assert [experiment.tell(slow, 7.0) for _ in range(2)] == ["late", "repeated"]
-    assert str(experiment.status()).startswith("c is best; no proven error probability (values outside")
+    assert str(experiment.status()).startswith("c is best; no guarantee (values outside")
     assert suspended(experiment.status()) == ""
     experiment.retract(slow, "a point was lost", 0.7)
     assert str(experiment.status()).startswith("c is best; wrong with probability at most 5% for")
@@ -765,7 +760,7 @@ def test_caveats_count_every_kind_per_arm() -> None:
     assert experiment.status().promise.caveats == (
         ("failed", "informs", "pulls that gave no value: 1 (a 1)"),
         ("lapsed", "informs", "pulls that were not answered in time: 1 (b 1)"),
-        ("late", "informs", "answers for pulls that were already settled, not counted: 1 (a 1)"),
+        ("late", "informs", "late answers, ignored: 1 (a 1)"),
         ("corrected", "informs", "values outside the bounds, taken back or corrected by hand: 1 (b 1)"),
         (
             "observed",

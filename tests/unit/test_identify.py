@@ -62,7 +62,7 @@ def test_the_best_arm_is_found_and_the_result_says_what_it_means() -> None:
     assert result.ended == "decided"
     text = str(result)
     assert text.startswith(
-        "cot is best; wrong with probability at most 5% for independent values in [0, 1]; "
+        "cot is best; wrong with probability at most 5%, assuming independent values in [0, 1]; "
     )
     assert f"{result.samples} samples (uniform: about" in text
     assert sum(result.pulls.values()) == result.samples

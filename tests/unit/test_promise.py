@@ -175,7 +175,7 @@ def test_every_text_follows_from_the_promise_and_the_caveats(name: str) -> None:
         for _, _, sentence in status.promise.caveats:
             assert sentence in text
     said = str(replace(status, answer=Best("a")))
-    assert ("no proven error probability (" in said) == void
+    assert ("no guarantee (" in said) == void
     assert ("; wrong with probability at most " in said) == (not void)
 
 
@@ -193,11 +193,19 @@ def test_every_code_of_the_table_comes_about() -> None:
 @pytest.mark.parametrize(
     ("times", "promise", "words"),
     [
-        (0, 0.05, "at most 5% for independent values in [0, 1]"),
-        (1, 0.1, "at most 10%: 5% for each of 2 readings, for independent values in [0, 1] and retractions"),
-        (2, 0.15, "at most 15%: 5% for each of 3 readings, for independent values in [0, 1] and retractions"),
-        (18, 0.95, "at most 95%: 5% for each of 19 readings, for independent values in [0, 1] and"),
-        (19, None, "no proven error probability (20 readings of the data at 0.05 each leave nothing"),
+        (0, 0.05, "at most 5%, assuming independent values in [0, 1]"),
+        (
+            1,
+            0.1,
+            "at most 10%: 5% for each of 2 readings, assuming independent values in [0, 1], and",
+        ),
+        (
+            2,
+            0.15,
+            "at most 15%: 5% for each of 3 readings, assuming independent values in [0, 1], and",
+        ),
+        (18, 0.95, "at most 95%: 5% for each of 19 readings, assuming independent values in [0, 1], and"),
+        (19, None, "no guarantee (20 readings of the data at 0.05 each leave nothing"),
     ],
 )
 def test_each_retraction_from_the_evidence_costs_delta(times: int, promise: float | None, words: str) -> None:

@@ -46,14 +46,14 @@ def said(now: Account) -> str:
     [
         ({"bounds": (0, 1)}, rising, 0, "There is no result yet", "before the first result counts"),
         ({"bounds": (0, 1)}, rising, 9, "Not decided yet: c leads", "after 9 samples. The leader is at most"),
-        ({"bounds": (0, 1)}, rising, 10**4, "c is the best option", "for independent values in [0, 1]"),
+        ({"bounds": (0, 1)}, rising, 10**4, "c is the best option", "assuming independent values in [0, 1]"),
         ({"bounds": (0, 1), "tolerance": 0.5}, rising, 10**4, "c is within 0.5 of the best", "Decided after"),
         (
             {"bounds": (0, 1), "items": 90},
             rising,
             9,
             "Not decided yet: c leads",
-            "9 calls on 3 of 90 items",
+            "9 samples on 3 of 90 items",
         ),
         ({"bounds": (0, 1), "items": 90}, rising, 10**4, "c is the best option", "measured on the same item"),
         (
@@ -61,14 +61,14 @@ def said(now: Account) -> str:
             lambda pull: (pull.item or 0) / 5,
             10**4,
             "a, b, c are equally good, and the best",
-            "Decided after 15 calls on 5 of 5 items",
+            "Decided after 15 samples on 5 of 5 items",
         ),
         (
             {"compare": "wins"},
             rising,
             9,
             "Not decided yet: c leads",
-            "likely to win a round",
+            "of rounds against the best",
         ),
         (
             {"compare": "wins"},

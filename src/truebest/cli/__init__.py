@@ -42,8 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _say("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        # The reader went away. What is still buffered has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget_output()
         return FAILURE
     except Exception as error:
         from .._text import without_passwords
@@ -55,6 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(without_passwords(traceback.format_exc(), given), file=sys.stderr)
         message, advice, code = _explain(error)
         return _say(without_passwords(message, given) + advice, code) if message else code
+
+
+def forget_output() -> None:
+    """Nobody reads any more: what is still buffered has nowhere to go."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _but_for_the_store(words: Sequence[str]) -> list[str]:

@@ -18,7 +18,7 @@ from .._files import write_whole
 from .._records import csv_lines, plain
 from .._text import aligned, column_widths, harmless
 from ..errors import InvalidInputError
-from . import DONE, OTHER, UNDECIDED
+from . import DONE, OTHER, UNDECIDED, forget_output
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -135,6 +135,16 @@ def code_of(answer: Answer, expected: str | None = None) -> int:
         return UNDECIDED
     found = answer.arms if isinstance(answer, Tied) else (getattr(answer, "arm", None),)
     return DONE if expected is None or expected in found else OTHER
+
+
+@contextlib.contextmanager
+def answering() -> Iterator[None]:
+    """What is printed in the block is an answer: if nobody reads it to its end, it is one all the same."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        forget_output()
 
 
 def print_arms(now: Account) -> None:

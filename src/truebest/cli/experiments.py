@@ -16,6 +16,7 @@ from ._listing import show, stream
 from ._output import (
     Format,
     ListingFormat,
+    answering,
     code_of,
     print_arms,
     print_csv,
@@ -61,12 +62,13 @@ def status(
     """
     with opened(store, name) as experiment:
         now = experiment.status()
-    if format is ListingFormat.json:
-        print_json(now.to_dict())
-    elif format is ListingFormat.csv:
-        print_records(now)
-    else:
-        print_status(now)
+    with answering():
+        if format is ListingFormat.json:
+            print_json(now.to_dict())
+        elif format is ListingFormat.csv:
+            print_records(now)
+        else:
+            print_status(now)
     return code_of(now.answer) if exit_code else DONE
 
 

@@ -18,7 +18,7 @@ from ..errors import ArmError, InvalidInputError, TruebestError
 from . import say
 from ._experiment import Worker, remarks, store_url
 from ._numbers import read_number
-from ._output import ResultFormat, code_of, print_arms, print_json, print_records
+from ._output import ResultFormat, answering, code_of, print_arms, print_json, print_records
 from ._settings import SETTINGS, with_settings
 
 if TYPE_CHECKING:
@@ -136,7 +136,8 @@ def identify(
     _check_expected(expect, arms)
     with _resumable(store is not None), _workers(commands, _width(workers)) as pool, remarks(quiet):
         result = _run(arms, workers=pool, progress=_progress(quiet), **options)
-    _show(result, format)
+    with answering():
+        _show(result, format)
     _say_more(result, store is not None, quiet)
     return code_of(result.answer, expect)
 

@@ -16,7 +16,7 @@ from .._text import harmless
 from ..errors import InvalidInputError, TruebestError
 from . import OTHER, say
 from ._numbers import read_number
-from ._output import ListingFormat, code_of, print_csv, print_json, print_table
+from ._output import ListingFormat, answering, code_of, print_csv, print_json, print_table
 from ._settings import with_settings
 
 if TYPE_CHECKING:
@@ -211,6 +211,20 @@ def _tolerance(word: str) -> Any:
 
 def _finish(found: Race, expect: str | None, quiet: bool, format: ListingFormat) -> int:
     """Print what was found; the exit code."""
+    with answering():
+        _show(found, format)
+    if not quiet:
+        for warning in found.warnings():
+            say(f"{warning}.")
+        if not found.result.decided:
+            say("give a larger --max-rounds or --timeout, or a --tolerance within which two are the same.")
+    code = code_of(found.result.answer, expect)
+    if code == OTHER:
+        say(f"expected {expect}, but {found.best or 'none'} is {'faster' if found.best else 'the fastest'}.")
+    return code
+
+
+def _show(found: Race, format: ListingFormat) -> None:
     if format is ListingFormat.json:
         print_json(found.to_dict())
     elif format is ListingFormat.csv:
@@ -221,12 +235,3 @@ def _finish(found: Race, expect: str | None, quiet: bool, format: ListingFormat)
         print()
         header, cells = found.table()
         print_table(list(map(harmless, header)), [list(map(harmless, row)) for row in cells])
-    if not quiet:
-        for warning in found.warnings():
-            say(f"{warning}.")
-        if not found.result.decided:
-            say("give a larger --max-rounds or --timeout, or a --tolerance within which two are the same.")
-    code = code_of(found.result.answer, expect)
-    if code == OTHER:
-        say(f"expected {expect}, but {found.best or 'none'} is the fastest.")
-    return code

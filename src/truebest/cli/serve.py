@@ -62,10 +62,10 @@ def serve(
     trust_proxy: TrustProxy = False,
     rate: Rate = "1000",
 ) -> int:
-    """Show the experiments of a store on a page, live, and let programs work on them over HTTP.
+    r"""Show the experiments of a store on a page, live, and let programs work on them over HTTP.
 
     Everything needs a token: the page asks for it, programs send it as Authorization: Bearer TOKEN. It ends
-    cleanly with Ctrl-C or SIGTERM. Needs truebest[serve]; docs/guides/serve.md has examples.
+    cleanly with Ctrl-C or SIGTERM. Needs truebest\[serve]; docs/guides/serve.md has examples.
 
     Example: truebest serve --store sqlite:///runs.db
     """

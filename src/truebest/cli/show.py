@@ -55,9 +55,9 @@ def plot(
     ],
     store: StoreUrl = None,
 ) -> None:
-    """Draw how much better the leader is than each other arm, and where the samples went.
+    r"""Draw how much better the leader is than each other arm, and where the samples went.
 
-    Needs truebest[plots].
+    Needs truebest\[plots].
 
     Example: truebest plot prompts --output prompts.svg --store sqlite:///runs.db
     """

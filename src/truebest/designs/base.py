@@ -106,7 +106,7 @@ class Design(ABC):
 
     @abstractmethod
     def assumes(self, settings: Terms) -> str:
-        """For which values the promise holds."""
+        """For which values the promise holds, and under which assumption."""
 
     @property
     def failure_words(self) -> str:
@@ -127,7 +127,7 @@ class Design(ABC):
 
     def shortfall_words(self, distance: float, side: str) -> str:
         """How far the leader can be from the best: above or below it."""
-        return f"at most {rounded(distance, ROUND_CEILING)} {side} the best"
+        return f"is at most {rounded(distance, ROUND_CEILING)} {side} the best"
 
     def spent_words(self, samples: int, rounds: int | None) -> str:  # noqa: ARG002
         """What it took."""
@@ -148,6 +148,4 @@ class Design(ABC):
     @property
     def condition_words(self) -> str:
         """What must be true of the samples, as the end of a sentence."""
-        return (
-            "the samples of an option are independent of each other, that its mean does not change meanwhile"
-        )
+        return "the samples of an option are independent of each other and have the same mean throughout"

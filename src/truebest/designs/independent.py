@@ -52,7 +52,8 @@ class Independent(Design):
 
     def assumes(self, settings: Terms) -> str:
         """For which values the promise holds."""
-        return settings.model.words + " whose durations do not depend on them" * (settings.order == "arrival")
+        arrival = " whose durations do not depend on them" * (settings.order == "arrival")
+        return f"assuming {settings.model.words}{arrival}"
 
 
 def refuse_question(question: Question, rule: StoppingRule | None, tolerance: float) -> None:

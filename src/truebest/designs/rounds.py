@@ -128,9 +128,11 @@ class Rounds(Design):
         assert settings.values.limits is not None
         low, high = settings.values.limits
         if self.items is None:
-            return f"values in [{low:g}, {high:g}] on items drawn at random, the same for all arms of a round"
+            of_all = "the same for all arms of a round"
+            return f"assuming values in [{low:g}, {high:g}] on items drawn at random, {of_all}"
         what = "this item" if self.items == 1 else f"these {self.items} items"
-        return f"the means over {what} and these answers in [{low:g}, {high:g}], taken in random order"
+        answers = f"for these answers to {what}"
+        return f"{answers}, assuming values in [{low:g}, {high:g}] and items in random order"
 
     @property
     def failure_words(self) -> str:
@@ -142,12 +144,12 @@ class Rounds(Design):
         """What it took."""
         of_all = "" if self.items is None else f" of {self.items}"
         items = "item" if (self.items or rounds) == 1 else "items"
-        return f"{plural(samples, 'call')} on {rounds}{of_all} {items}"
+        return f"{plural(samples, 'sample')} on {rounds}{of_all} {items}"
 
     @property
     def condition_words(self) -> str:
         """What must be true of the samples, as the end of a sentence."""
-        return "all options of a round were measured on the same item, in the order in which items were drawn"
+        return "all options of a round are measured on the same item, in the order in which items were drawn"
 
     # -- mathematics -----------------------------------------------------------------------------------
 

@@ -127,11 +127,11 @@ class Wins(Rounds):
 
     def assumes(self, settings: Terms) -> str:
         """For which values the promise holds."""
-        rounds = "rounds whose odds do not depend on the rounds before"
+        rounds = "assuming independent rounds"
         if self.items is not None:
-            rounds = f"these {self.items} items and these answers, taken in random order"
+            rounds = f"for these answers to these {self.items} items, assuming items in random order"
         exists = self.direct or len(settings.arms) == 2
-        return rounds if exists else f"{rounds}, if some arm wins against each other one"
+        return rounds if exists else f"{rounds} and that some arm wins against each other one"
 
     def best_words(self, rival: str) -> str:
         """What the best arm does."""
@@ -148,12 +148,12 @@ class Wins(Rounds):
     def shortfall_words(self, distance: float, side: str) -> str:  # noqa: ARG002
         """How the leader fares against the best."""
         share = rounded(50.0 * (1.0 - distance), ROUND_FLOOR)
-        return f"at least {share}% likely to win a round against the best, ties as half"
+        return f"wins at least {share}% of rounds against the best, ties counting half"
 
     def spent_words(self, samples: int, rounds: int | None) -> str:
         """What it took."""
         if self.items is None:
-            return f"{plural(samples, 'call')} in {plural(rounds or 0, 'round')}"
+            return f"{plural(samples, 'sample')} in {plural(rounds or 0, 'round')}"
         return super().spent_words(samples, rounds)
 
     def lead_words(self, interval: str, won: int | None, lost: int | None) -> str:  # noqa: ARG002
@@ -173,10 +173,7 @@ class Wins(Rounds):
         """What must be true of the samples, as the end of a sentence."""
         if self.items is not None:
             return super().condition_words
-        return (
-            "all options of a round were measured under the same conditions, that rounds do not depend on "
-            "each other"
-        )
+        return "all options of a round are measured under the same conditions, that rounds are independent"
 
     @property
     def _rounds(self) -> str:

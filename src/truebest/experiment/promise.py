@@ -39,7 +39,7 @@ def _unproven(state: State) -> str:
     rule = state.settings.stopping
     if rule is None:  # in rounds
         return ""
-    return "" if rule.proven_for(state.settings.model) else f"the rule {rule.name!r} has no proof"
+    return "" if rule.proven_for(state.settings.model) else f"the rule {rule.name!r} is not proven"
 
 
 def _stops_itself(state: State) -> str:
@@ -108,7 +108,7 @@ TABLE = {
     "lapsed": Kind(INFORMS, _counted("lapsed", "pulls that were not answered in time")),
     "reclaimed": Kind(INFORMS, _counted("reclaimed", "pulls that were interrupted")),
     "retracted": Kind(INFORMS, _counted("retracted", "retractions that left the evidence unchanged")),
-    "late": Kind(INFORMS, _counted("late", "answers for pulls that were already settled, not counted")),
+    "late": Kind(INFORMS, _counted("late", "late answers, ignored")),
     "corrected": Kind(
         INFORMS, _counted("corrected", "values outside the bounds, taken back or corrected by hand")
     ),
@@ -142,12 +142,12 @@ def assumption(state: State) -> str:
     bound = promise(state)
     if bound is None:
         reasons = "; ".join(caveat.sentence for caveat in caveats(state) if caveat.effect == VOIDS)
-        return f"no proven error probability ({reasons})"
+        return f"no guarantee ({reasons})"
     text = f"wrong with probability at most {percent(bound)}"
     assumed = state.settings.design.assumes(state.settings)
     if state.readings == 1:
-        return f"{text} for {assumed}"
+        return f"{text}, {assumed}"
     return (
-        f"{text}: {percent(state.settings.delta)} for each of {state.readings} readings, for {assumed} and "
+        f"{text}: {percent(state.settings.delta)} for each of {state.readings} readings, {assumed}, and "
         f"retractions and durations without regard to values or arms"
     )

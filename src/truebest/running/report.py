@@ -119,8 +119,8 @@ def _leads(now: Account) -> str:
     scale = f"<div class='row'><div></div><div class='ends faint'>{ends}</div><div></div></div>"
     more = f"<p class='faint'>{escape(rest_words(rest))}</p>" if rest else ""
     return (
-        f"<figure><figcaption>{escape(words.measured(now))}. The line spans what the data allow, the dot is "
-        "the estimate, the bar across marks no difference. Green lines are on the safe side of it. "
+        f"<figure><figcaption>{escape(words.measured(now))}. Each line spans what the data allow, its dot is "
+        "the estimate, the bar across marks no difference. Green lines are of options that are ruled out. "
         f"{escape(words.which_is_better(now))}</figcaption>{''.join(rows)}{scale}{more}</figure>"
     )
 

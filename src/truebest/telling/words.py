@@ -79,7 +79,7 @@ def _guess(now: Account) -> str:
     if now.leader is None:
         return ""
     near = at_most(now)
-    return f"; {claim(now.answer, now.settings)}" + (f" and is {near}" if near else "")
+    return f"; {claim(now.answer, now.settings)}" + (f" and {near}" if near else "")
 
 
 def headline(answer: Answer, settings: Setup, waiting: int) -> str:
@@ -128,7 +128,7 @@ def _paragraph(now: Account) -> str:
             waits = f" {some} waiting for an earlier pull." if now.progress.waiting else ""
             return f"Nothing can be said before the first result counts.{waits}"
         case Undecided() | UsedUp() | Stopped():
-            near = f" The leader is {at_most(now)}." if at_most(now) else ""
+            near = f" The leader {at_most(now)}." if at_most(now) else ""
             why = f" It was stopped by hand ({answer.reason})." if isinstance(answer, Stopped) else ""
             return f"No option is proven to be the best {after}.{near}{why}"
     assert_never(answer)
@@ -161,10 +161,10 @@ def sureness(now: Account) -> list[str]:
             found = [f"It was stopped before there was an answer, which would have been {promise.words}."]
         if at_most(now):
             left = confidence(promise.bound)
-            found.append(f"What is said above of the leader holds with probability at least {left}.")
+            found.append(f"What is said of the leader holds with probability at least {left}.")
     return [
         *found,
-        f"This holds however often somebody looks at the results. It needs what is assumed to be true: that "
+        f"This holds however often the results are looked at. It also requires that "
         f"{now.settings.design.condition_words}, and that no result was left out because of its value.",
     ]
 
@@ -312,7 +312,7 @@ def facts(now: Account) -> list[tuple[str, str]]:
 
 def _leader_fact(now: Account) -> str:
     if now.leader is not None:
-        return f"{now.leader} (a guess, not a decision)" + (f"; {at_most(now)}" if at_most(now) else "")
+        return f"{now.leader} (a guess, not a decision)" + (f" {at_most(now)}" if at_most(now) else "")
     if now.progress.waiting:
         return f"none yet, {now.progress.waiting} results wait for an earlier pull"
     return "none, there is no result yet"
