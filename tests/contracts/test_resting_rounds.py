@@ -62,7 +62,7 @@ def rests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def seen(experiment: Experiment) -> Any:
     status = experiment.status()
-    return status.decision, status.pulls, status.means, status.rounds, status.statistic
+    return status.best, status.pulls, status.means, status.progress.rounds, status.progress.statistic
 
 
 @pytest.mark.parametrize("resting", [False, True])
@@ -76,7 +76,7 @@ def test_the_order_in_which_results_come_changes_nothing(
     values = table(seed)
     one, other = run(values, 1), run(values, 12, seed)
     assert seen(one) == seen(other)
-    assert one.status().decision == "a"
+    assert one.status().best == "a"
     assert one.verify().sound
     assert other.verify().sound
 

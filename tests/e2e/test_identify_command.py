@@ -110,7 +110,7 @@ def test_it_finds_the_better_command() -> None:
     assert (found["best"], found["ended"]) == ("good", "decided")
     assert f"{found['samples']} samples" in ran.out
     rows = list(csv.DictReader(io.StringIO(identify("--format", "csv").out)))
-    assert [(row["arm"], row["is"]) for row in rows] == [("good", "decision"), ("bad", "")]
+    assert [(row["arm"], row["role"]) for row in rows] == [("good", "best"), ("bad", "ruled out")]
     assert {row["arm"]: int(row["samples"]) for row in rows} == found["pulls"]
     assert {row["arm"]: float(row["mean"]) for row in rows} == found["means"]
     assert [float(rows[1][end]) for end in ("lead_at_least", "lead_at_most")] == found["intervals"]["bad"]

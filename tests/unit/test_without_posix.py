@@ -45,7 +45,7 @@ url = "sqlite:///runs.db"
 with truebest.Experiment.create(url, "x", ["a", "b"], bounds=(0, 1), seed=1) as experiment:
     while pulls := experiment.ask(2):
         experiment.tell([(pull, float(pull.arm == "b")) for pull in pulls])
-    assert experiment.status().decision == "b"
+    assert experiment.status().best == "b"
     assert experiment.verify().sound
     lines = len(experiment.history())
     experiment.take_over()
