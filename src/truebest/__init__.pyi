@@ -14,6 +14,7 @@ from .experiment.experiment import Experiment as Experiment
 from .experiment.forecast import Forecast as Forecast
 from .experiment.pulls import Pull as Pull
 from .questions.best import BestArm as BestArm
+from .questions.gate import Gate as Gate
 from .remote.service import connect as connect
 from .running.identify import aidentify as aidentify
 from .running.identify import identify as identify

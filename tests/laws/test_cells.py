@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truebest import BestArm
+from truebest import BestArm, Gate
 from truebest.designs.rounds import Rounds
 from truebest.kernels import paired, round_claims
 from truebest.kernels._types import Array
+from truebest.kernels.questions import FAILED, PASSED
 
 PAIRS = BestArm(pairs=True)
 
@@ -61,6 +62,23 @@ def test_those_that_are_behind_take_rows_first() -> None:
     assert round_claims.next_row(arms, told) == 2
     told[round_claims.RESTS] = 1.0
     assert round_claims.next_row(arms, told) == -1
+
+
+@pytest.mark.parametrize("margin", [0.25, 0.0, -0.25])
+def test_a_gate_is_never_undecided_when_a_set_is_used_up(margin: float) -> None:
+    """It passes if it is ahead by -margin at least, if that is below 0, else by more; and fails if not."""
+    for ahead in (-2, -1, 0, 1, 2):
+        rows = np.full((4, 2), 0.25)
+        rows[:2, 1 if ahead > 0 else 0] += 0.5 * abs(ahead)  # arm 1 is ahead by ahead/4
+        design = Rounds(4, question=Gate(0, margin))
+        params, (pairs, arms) = design.parameters(2, 0.1), design.blank(2)
+        told = np.zeros((round_claims.HEADS + 2, 2))
+        for row in rows:
+            for a in range(2):
+                round_claims.take_cell(params, row, row, pairs, arms, told, a)
+            round_claims.judge(params, pairs, arms, told)
+        passes = ahead / 4 >= -margin if margin > 0.0 else ahead / 4 > -margin
+        assert told[round_claims.LABELS].tolist() == [PASSED, PASSED if passes else FAILED]
 
 
 @pytest.mark.parametrize("d", [0.0, 0.25, -0.25])

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import truebest
-from truebest import BestArm, Bounded, Gaussian
+from truebest import BestArm, Bounded, Gate, Gaussian
 from truebest.kernels import best, claims, rules
 from truebest.kernels._types import Array
 from truebest.kernels.decision import take
 from truebest.kernels.layout import LEVEL, MEANS, OUT, PULLS, SETTLED
-from truebest.kernels.questions import BEATEN, FIRST, is_answered, label
+from truebest.kernels.questions import BEATEN, FIRST, is_answered, is_right, label
 from truebest.kernels.tracking import allowed
 from truebest.questions import QUESTIONS, Question, Winner
 from truebest.theory.models import Model, Student
@@ -84,6 +84,49 @@ def test_a_wrong_winner_needs_one_of_k_claims() -> None:
                 wrong += 1
                 assert any(proven[claim] for claim in needed)
     assert wrong > 0
+
+
+@pytest.mark.parametrize("margin", [0.1, 0.0, -0.1])
+def test_of_both_verdicts_of_a_gate_one_is_right(margin: float) -> None:
+    """A wrong answer has a false claim, one for each arm but the baseline; also at equality."""
+    gate, wrong = Gate(1, margin), 0
+    ask = np.array(gate.told(1.0))
+    for ahead in itertools.product((-0.2, -0.1, 0.0, 0.1, 0.2), repeat=2):
+        truth = np.array([ahead[0], 0.0, ahead[1]])
+        false = [
+            (1, c) if (truth[c] >= -margin if margin > 0.0 else truth[c] > -margin) else (c, 1)
+            for c in (0, 2)
+        ]
+        assert all(
+            (truth[b] - truth[i]) <= (margin if i == c else -margin)
+            for (b, i), c in zip(false, (0, 2), strict=True)
+        )
+        for times in itertools.product((0.0, 1.0, 2.0), repeat=4):
+            proven, labels = np.zeros((3, 3)), np.empty(3)
+            proven[0, 1], proven[1, 0], proven[2, 1], proven[1, 2] = times
+            label(ask, np.zeros(3), proven, labels)
+            if is_answered(ask, proven, labels) and not is_right(ask, truth, labels):
+                wrong += 1
+                assert any(proven[claim] for claim in false)
+    assert wrong > 0
+    assert gate.false_claims(3) == 2
+
+
+@pytest.mark.parametrize(("means", "margin"), [((0.8, 0.75), 0.05), ((0.5, 0.5), 0.0), ((0.95, 0.97), -0.02)])
+def test_a_gate_errs_within_delta_where_it_is_hardest(means: tuple[float, float], margin: float) -> None:
+    """At equality, at delta 0.2, so that errors are seen: their rate is below delta; runs are cut off."""
+    options: dict[str, Any] = {"rewards": "bernoulli", "stopping": "tilt", "runs": 300, "seed": 5}
+    found = truebest.simulate("uniform", means, 0.2, question=Gate(0, margin), max_samples=4000, **options)
+    assert 0 < found.cells[0].errors < 0.2 * 300
+
+
+def test_a_gate_decides_in_few_samples() -> None:
+    """0.80 against 0.80 with a margin of 0.05, and 0.90 against 0.80 for superiority, at delta 0.05."""
+    options: dict[str, Any] = {"rewards": "bernoulli", "stopping": "tilt", "runs": 100, "seed": 1}
+    for means, margin, most in (((0.8, 0.8), 0.05, 3100), ((0.8, 0.9), 0.0, 620)):
+        found = truebest.simulate("uniform", means, 0.05, question=Gate(0, margin), **options).cells[0]
+        assert found.samples.mean() < most
+        assert found.errors == 0
 
 
 @pytest.mark.parametrize("name", list(QUESTIONS))
@@ -194,7 +237,7 @@ def test_labels_name_the_unbeaten_arm_in_front() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"question": Winner()}, "only wins count"),
+        ({"question": Winner()}, "only wins count|names an arm"),
         ({"question": PAIRS, "tolerance": 0.1}, "knows no tolerance"),
         ({"question": "best"}, "one of truebest's own"),
         ({"question": PAIRS, "stopping": "gk16"}, "cannot answer"),
@@ -218,3 +261,13 @@ def test_only_sampling_in_turn_answers_other_questions() -> None:
     assert made.settings.strategy_name == "uniform"
     with pytest.raises(truebest.InvalidInputError, match="asked of means, got compare='wins'"):
         truebest.Experiment.create("memory:", "y", ["a", "b"], compare="wins", question=PAIRS)
+
+
+def test_a_gate_that_cannot_be_asked_is_refused() -> None:
+    """No such baseline; a margin that no difference exceeds; and an experiment, which has no words for it."""
+    with pytest.raises(truebest.InvalidInputError, match="baseline must be one of 2 arms"):
+        truebest.simulate("uniform", [0.5, 0.2], question=Gate(2, 0.1))
+    with pytest.raises(truebest.InvalidInputError, match="smaller than the distance of the bounds, 1"):
+        truebest.simulate("uniform", [0.5, 0.2], question=Gate(0, -1.0), rewards="bernoulli", stopping="tilt")
+    with pytest.raises(truebest.InvalidInputError, match="must be one that names an arm"):
+        truebest.Experiment.create("memory:", "x", ["a", "b"], bounds=(0, 1), question=Gate(0, 0.1))

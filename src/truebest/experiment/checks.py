@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _door
 from ..errors import InvalidInputError
+from ..questions import Question, find_question
 from .names import check_name
 
 LONGEST = 3.2e9  # seconds: a third of what locks can wait for where a pointer has 64 bits
@@ -51,6 +52,17 @@ def check_direct(given: bool) -> bool:
 def check_order(given: str) -> str:
     """In which results count."""
     return _door.choice("order", given, ("ask", "arrival"))
+
+
+def check_question(given: Question) -> Question:
+    """One whose answer names an arm: an experiment has no words for others yet."""
+    found = find_question(given)
+    if found.by_claims and not found.rules_out:
+        raise InvalidInputError(
+            f"question must be one that names an arm, got {found}, which simulations and plans answer; leave "
+            f"it out to ask for the best arm."
+        )
+    return found
 
 
 def check_seed(given: int) -> int:

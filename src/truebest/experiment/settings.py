@@ -19,7 +19,7 @@ from .. import _door
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, IN_TURN
 from ..designs import COMPARED, MEANS, Design, Wins, kind_of
 from ..errors import InvalidInputError, StoreError, TruebestError
-from ..questions import BEST, Question, find_question, question_record, recall_question
+from ..questions import BEST, Question, question_record, recall_question
 from ..strategies import Strategy
 from ..theory.models import Model, Values
 from ..theory.stopping import StoppingRule
@@ -32,6 +32,7 @@ from .checks import (
     check_lease,
     check_minimize,
     check_order,
+    check_question,
     check_seed,
     read_about,
 )
@@ -200,7 +201,7 @@ class Settings:
     question: Question = field(
         metadata=setting(
             "question",
-            check=find_question,
+            check=check_question,
             default=BEST,
             write=question_record,
             read=recall_question,

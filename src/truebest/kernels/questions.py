@@ -19,19 +19,36 @@ from ._jit import kernel
 from ._types import Array
 from .tracking import TIE
 
-NOTHING, BEST, WINNER = 0, 1, 2  # NOTHING where the best arm is found in the rule's own way, see `best`
+NOTHING, BEST, WINNER, GATE = (
+    0,
+    1,
+    2,
+    3,
+)  # NOTHING where the best arm is found in the rule's own way, see `best`
 CODE, NUMBER, MARGIN, ASKED = range(4)
 FIRST, OTHER, BEATEN = 0.0, 1.0, 2.0  # labels of the arm that looks best, and of all others
+PASSED, OPEN, FAILED = 0.0, 1.0, 2.0  # labels of a gate; the baseline's is that of the arms that are open
 
 
 @kernel("void(const(f8[::1]), const(f8[::1]), const(f8[:, ::1]), f8[::1])")
-def label(ask: Array, standing: Array, proven: Array, labels: Array) -> None:  # noqa: ARG001
+def label(ask: Array, standing: Array, proven: Array, labels: Array) -> None:
     """What would be answered now: what is proven comes first, then how arms stand, then the index.
 
     BEST, WINNER  BEATEN for an arm that another one is proven to be better than; of the rest FIRST for the
                   one that stands highest, and OTHER. If claims go round in a circle, which has a probability
                   of delta at most, all are BEATEN
+    GATE          PASSED or FAILED, what was proven first, or OPEN; the baseline is OPEN if some arm is
     """
+    if ask[CODE] == GATE:
+        base, still = int(ask[NUMBER]), False
+        for a in range(labels.size):
+            labels[a] = OPEN
+            passed, failed = proven[a, base], proven[base, a]
+            if a != base and passed + failed > 0.0:
+                labels[a] = FAILED if failed > 0.0 and (passed == 0.0 or failed < passed) else PASSED
+            still = still or (a != base and labels[a] == OPEN)
+        labels[base] = OPEN if still else PASSED
+        return
     top = -math.inf
     for a in range(labels.size):
         labels[a] = OTHER if proven[a, a] == 0.0 else BEATEN
@@ -49,11 +66,21 @@ def margin(ask: Array, proven: Array, labels: Array, b: int, i: int) -> float:
 
     BEST    the arm in front against every other one that is unbeaten
     WINNER  every pair: also of two arms that are beaten, as long as someone unbeaten needs one of them
+    GATE    an open arm against the baseline, and the other way round. Of two arms that differ by exactly the
+            margin one of both claims holds, the one with a d below 0; -0.0, too, is below 0 there
     """
     if b == i or proven[b, i] > 0.0:
         return math.nan
     if ask[CODE] == WINNER:
         return 0.0
+    if ask[CODE] == GATE:
+        base = int(ask[NUMBER])
+        if (b != base and i != base) or labels[b] != OPEN or labels[i] != OPEN:
+            return math.nan
+        allowed = float(ask[MARGIN])
+        if i == base:
+            return -allowed if allowed != 0.0 else 0.0
+        return allowed if allowed != 0.0 else -0.0
     return 0.0 if labels[b] == FIRST and labels[i] == OTHER else math.nan
 
 
@@ -63,7 +90,10 @@ def is_settled(ask: Array, proven: Array, labels: Array, a: int) -> bool:
 
     BEST    when it is beaten
     WINNER  when, besides, every unbeaten arm has beaten it
+    GATE    when it has passed or failed; the baseline, when all have
     """
+    if ask[CODE] == GATE:
+        return bool(labels[a] != OPEN)
     if labels[a] != BEATEN:
         return False
     if ask[CODE] == WINNER:
@@ -89,7 +119,10 @@ def is_answered(ask: Array, proven: Array, labels: Array) -> bool:
 
     BEST    when one arm is left
     WINNER  when an unbeaten arm has beaten every other one, or all are beaten
+    GATE    when no arm is open
     """
+    if ask[CODE] == GATE:
+        return bool(labels[int(ask[NUMBER])] != OPEN)
     unbeaten = 0
     for b in range(labels.size):
         if labels[b] != BEATEN:
@@ -100,11 +133,19 @@ def is_answered(ask: Array, proven: Array, labels: Array) -> bool:
 
 
 @kernel("b1(const(f8[::1]), const(f8[::1]), const(f8[::1]))", apart=True)
-def is_right(ask: Array, truth: Array, labels: Array) -> bool:  # noqa: ARG001
+def is_right(ask: Array, truth: Array, labels: Array) -> bool:
     """Whether an answer is right where the arms have these means; for simulations.
 
     BEST  one of the largest means; it is wrong that all are beaten
+    GATE  every verdict; with a margin above 0 it is right at equality that an arm passes, else that it fails
     """
+    if ask[CODE] == GATE:
+        base, right = int(ask[NUMBER]), True
+        for a in range(labels.size):
+            ahead = truth[a] - truth[base] + ask[MARGIN]
+            passes = ahead > -TIE if ask[MARGIN] > 0.0 else ahead > TIE
+            right = right and (a == base or labels[a] == (PASSED if passes else FAILED))
+        return right
     most, found = -math.inf, -math.inf
     for a in range(labels.size):
         most = max(most, truth[a])

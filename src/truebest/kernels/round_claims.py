@@ -39,13 +39,13 @@ def is_shown(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float)
     """Whether the evidence for claim (b, i) exceeds the level, or the sums say it of a set that is used up.
 
     Without a limit to the items, there is none where b is not ahead by d on average. Where a set is used up
-    and b is ahead by exactly d, but for rounding, the claim holds if d < 0: it is then the weak one of two.
+    and b is ahead by exactly d, but for rounding, the claim holds if d has a minus: the weak one of two.
     """
     n, items, ahead = min(arms[ROUNDS, b], arms[ROUNDS, i]), params[ITEMS], lead(pairs, arms, b, i)
     if items == math.inf and ahead <= d * n:
         return False
     if n >= items and params[WINS] == 0.0:
-        return bool(ahead - d * items >= (-EVEN if d < 0.0 else EVEN) * items)
+        return bool(ahead - d * items >= (-EVEN if math.copysign(1.0, d) < 0.0 else EVEN) * items)
     return bool(pair_evidence(params, pairs, arms, b, i, d) > params[PAIR_LEVEL])
 
 

@@ -1,6 +1,7 @@
 """Questions: what is asked of the arms, and which claims make an answer.
 
     BestArm  which arm has the largest mean
+    Gate     of every arm but one: whether it is not worse than that one by more than a margin
     Winner   which arm wins against every other one, or that none does; of rounds in which only wins count
 
 A question says what the kernels are told of it (`kernels.questions` has a branch for its code), how many
@@ -17,12 +18,14 @@ from .. import _door
 from ..errors import InvalidInputError
 from .base import Question
 from .best import BestArm
+from .gate import Gate
 from .winner import Winner
 
 __all__ = [
     "BEST",
     "QUESTIONS",
     "BestArm",
+    "Gate",
     "Question",
     "Winner",
     "find_question",
@@ -31,7 +34,7 @@ __all__ = [
 ]
 
 BEST = BestArm()
-QUESTIONS: dict[str, type[Question]] = {kind.__name__: kind for kind in (BestArm, Winner)}
+QUESTIONS: dict[str, type[Question]] = {kind.__name__: kind for kind in (BestArm, Winner, Gate)}
 
 
 def find_question(given: Question) -> Question:

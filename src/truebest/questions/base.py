@@ -40,6 +40,13 @@ class Question(ABC):
         delta, by a union over these; sampling does not enter.
         """
 
+    def check(self, num_arms: int, limits: tuple[float, float] | None) -> None:  # noqa: B027
+        """Refuse what cannot be asked of so many arms, with values between limits, if there are any."""
+
+    def scaled(self, width: float) -> Question:  # noqa: ARG002
+        """The same of values that are divided by a width."""
+        return self
+
     def named(self, labels: Sequence[float]) -> int:
         """The arm that an answer names, or the one in front so far; -1 for none."""
         return list(labels).index(FIRST) if FIRST in labels else -1

@@ -148,12 +148,14 @@ def _simulated(
 ) -> Plan:
     """Both designs, one after the other; the second only if the first was not interrupted."""
     rounds, limit = scores.rounds, terms.max_rounds
+    terms.question.check(len(scores.arms), (0.0, within.width))
+    question = terms.question.scaled(within.width)
     closed = rounds.closed if rounds is not None else None
     paired = independent = None
     with room_for(terms.runs, 2):
         if rounds is not None:
             ways = terms.delta, terms.tolerance / within.width, terms.seed, limit
-            job = RoundsJob(_asking(design, closed, terms.question), rounds, *ways)
+            job = RoundsJob(_asking(design, closed, question), rounds, *ways)
             if not job.best:
                 raise InvalidInputError(
                     "a table must have an arm that does not lose against any other one on most items, got "
@@ -172,7 +174,7 @@ def _simulated(
                 model=Bounded(0.0, 1.0),
                 stopping=DEFAULT_RULE,
                 tolerance=terms.tolerance / within.width,
-                question=terms.question,
+                question=question,
                 max_samples=(limit or max(LONG, closed or 0)) * len(scores.arms),
                 threads=terms.threads,
                 progress=progress,
