@@ -113,6 +113,12 @@ def test_models_strategies_and_rules_are_sent(service: Service) -> None:
     assert service.create("u", ["a", "b"], model=truebest.Bounded(0, 2)).settings.allows(2.0)
     assert service.create("t", ["a", "b"], sigma={"a": 1, "b": 2}, stopping=truebest.Tilt()).name == "t"
 
+    asked = truebest.BestArm(pairs=True)
+    made = service.create("q", ["a", "b"], sigma=1.0, question=asked)
+    assert (made.settings.question, made.settings.strategy_name) == (asked, "uniform")
+    with pytest.raises(InvalidInputError, match="must be one that names an arm"):
+        service.create("gate", ["a", "b"], sigma=1.0, question=truebest.Gate(0, 0.1))
+
     @truebest.strategy
     def mine(pulls):  # type: ignore[no-untyped-def]
         return int(np.argmin(pulls))

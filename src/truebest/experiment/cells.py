@@ -49,15 +49,6 @@ class CellsState(RoundsState):
         """The arms that neither rest nor are out."""
         return [arm for arm in self._race() if self.told[round_claims.RESTS, arm] == 0.0]
 
-    def _judge(self) -> None:
-        """Ask whether it is answered by the evidence as it is, then about what waits behind it."""
-        self.crossed = None
-        found = self._verdict() if self.first > 1 else paired.GO_ON
-        if found not in (paired.GO_ON, paired.UNDECIDED) and not self.suspended:
-            self.crossed = self.findings(found)
-        else:
-            self._judge_new()
-
     def _judge_new(self) -> None:
         """Let arms take the rows that are complete, up to a decision."""
         while not (self.over or self.crossed or self.suspended or self.exhausted):

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from .. import _door
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, StoreError
 from .base import Question
 from .best import BestArm
 from .gate import Gate
@@ -59,12 +59,17 @@ def question_record(question: Question) -> dict[str, Any] | None:
 
 
 def recall_question(record: dict[str, Any] | None) -> Question:
-    """As it was stored; KeyError, TypeError or ValueError if it is no such record, or of another version."""
+    """As it was stored; KeyError or TypeError if it is no such record.
+
+    Raises  StoreError for another version of it
+    """
     if record is None:
         return BEST
     kind = QUESTIONS[record["class"]]
     if record["version"] != kind.version:
-        raise ValueError(
-            f"version {record['version']} of {record['class']}, of which {kind.version} is known"
+        raise StoreError(
+            f"the experiment was created with version {record['version']} of the question "
+            f"{record['class']}, and this truebest knows {kind.version}; resume it with the truebest that "
+            f"created it, or a newer one"
         )
     return kind(**record["parameters"])
