@@ -17,8 +17,8 @@ ARGUMENTS = ("sigma", "bounds", "model", "items", "compare", "direct", "order", 
 
 
 def test_every_setting_is_an_option_of_create() -> None:
-    """But for what arms are, which needs a text each; --student is short for a model."""
-    assert set(SETTINGS) - {"student"} == {"delta", *Given.__annotations__} - {"about"}
+    """But for what arms are, a text each, and a question, an object; --student is short for a model."""
+    assert set(SETTINGS) - {"student"} == {"delta", *Given.__annotations__} - {"about", "question"}
     for name in COMMANDS:
         assert app_for([name]).registered_commands[0].callback is not None
     create: Any = app_for(["create"]).registered_commands[0].callback
