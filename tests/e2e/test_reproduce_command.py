@@ -87,6 +87,7 @@ def test_table_1_is_complete_and_resumes(tmp_path: Path) -> None:
     assert other["cells"][0]["mean_samples"] != 12345.0
 
 
+@pytest.mark.slow
 def test_an_interrupted_report_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Interrupted in Table 1, Figure 5, stability and claims: no part is made twice, same files."""
     made: list[tuple[object, ...]] = []

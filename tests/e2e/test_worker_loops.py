@@ -44,7 +44,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("language", "package", "program"), [("bash", "bash", "bash"), ("js", "nodejs", "node")]
+    ("language", "package", "program"),
+    [("bash", "bash", "bash"), pytest.param("js", "nodejs", "node", marks=pytest.mark.slow)],
 )
 def test_the_loops_of_the_guide_end_decided(place: Path, language: str, package: str, program: str) -> None:
     """They wait for the lost pull, ask again until it is issued again, and leave a decision."""
