@@ -10,7 +10,7 @@ from ..errors import DamagedLogError, StoreError
 from ..strategies import Strategy
 from .admission import Order
 from .designs import new_state
-from .events import CREATED, DECIDED, Entry
+from .events import CREATED, DECIDED, STOPPED, Entry
 from .findings import like_decision
 from .journal import stored_chunks, stored_lines
 from .settings import read_settings
@@ -153,13 +153,14 @@ class _Audit:
         return False if missing else self._follows
 
     def take(self, entries: list[Entry]) -> None:
-        """The next lines; the rule is asked about those between two decisions at once."""
+        """The next lines; the rule is asked at once about those up to a line that says where it stands."""
         begin = 0
         for i, entry in enumerate(entries):
-            if entry.kind == DECIDED:
+            if entry.kind in (DECIDED, STOPPED):
                 self._replay(entries[begin:i])
-                self._decided(entry)
                 begin = i
+            if entry.kind == DECIDED:
+                self._decided(entry)
             if self.saved is not None and entry.seq == self.saved[0]:
                 self._replay(entries[begin : i + 1])
                 begin = i + 1
