@@ -269,7 +269,7 @@ class LifeCycle(RuleBasedStateMachine):
         if not hasattr(self, "experiment"):
             return
         status = self.experiment.status()
-        assert bool(suspended(status)) == bool(self.violated)
+        assert bool(suspended(status)) == (bool(self.violated) and not self.stopped)
         kept = not self.violated and not self.outside and self.readings * DELTA < 1.0
         assert status.promise.bound == (round(self.readings * DELTA, 12) if kept else None)
         SEEN[f"{min(self.readings, 4)} readings, {'a' if kept else 'no'} promise"] += 1
