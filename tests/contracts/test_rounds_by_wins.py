@@ -187,10 +187,10 @@ def test_there_may_be_no_winner(tmp_path: Path) -> None:
 def test_a_race_may_name_an_arm_of_a_circle_and_does_not_promise_anything_then() -> None:
     """The words say so; two arms, and direct, need no such condition."""
     words = make().status().promise.words
-    assert words.endswith(", if some arm wins against each other one")
-    assert "if some arm" not in make(direct=True).status().promise.words
+    assert words.endswith("and that some arm wins against each other one")
+    assert "some arm wins" not in make(direct=True).status().promise.words
     two = Experiment.create("memory:", "x", ["a", "b"], compare="wins").status()
-    assert two.promise.words == ("wrong with probability at most 5% assuming independent rounds")
+    assert two.promise.words == ("wrong with probability at most 5%, assuming independent rounds")
 
 
 @pytest.mark.parametrize("direct", [False, True])
@@ -199,7 +199,7 @@ def test_a_used_up_set_is_decided_by_its_sums(direct: bool) -> None:
     ahead = np.array([[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 3.0, 4.0]])
     status = run(make(items=3, direct=direct), ahead)
     assert (status.best, status.progress.rounds) == ("a", 3)
-    assert "in more than half of all the 3 items" in str(status)
+    assert "in more than half of all 3 items" in str(status)
     even = np.array([[1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 3.0, 4.0]])
     status = run(make(items=2, direct=direct), even)
     assert status.best == "a"
@@ -209,7 +209,7 @@ def test_a_used_up_set_is_decided_by_its_sums(direct: bool) -> None:
     if direct:
         assert (status.best, no_winner(status), tied(status)) == (None, True, ())
     else:  # a race assumes that there is a winner, and names the last one that is not proven to lose
-        assert "if some arm wins against each other one" in status.promise.words
+        assert "and that some arm wins against each other one" in status.promise.words
 
 
 def test_a_failure_is_a_loss_and_at_its_worst_no_win_for_others() -> None:

@@ -141,7 +141,7 @@ def test_gaussian_values_of_unknown_variances() -> None:
         assert run("observe", "x", arm, *(3 * values.split())).code == 0
     status = rows("status", "x")
     assert (status["decision"], status["promise"]) == ("a", 0.05)
-    assert status["assumes"].endswith("for independent Gaussian values of unknown variances")
+    assert status["assumes"].endswith("assuming independent Gaussian values of unknown variances")
 
 
 def test_a_leader_is_never_called_a_decision() -> None:
@@ -154,7 +154,7 @@ def test_a_leader_is_never_called_a_decision() -> None:
     ran = run("status", "x")
     assert ran.code == 0
     assert ran.out.startswith(
-        "decision   none yet\nleader     long (a guess, not a decision); at most 0.957 below the best\n"
+        "decision   none yet\nleader     long (a guess, not a decision) is at most 0.957 below the best\n"
     )
     assert run("status", "x", "--exit-code").code == 3
     decide()

@@ -725,7 +725,7 @@ def test_only_a_strategy_that_says_so_may_stop_by_itself() -> None:
 def test_racing_keeps_the_promise() -> None:
     """It drops arms by the same pairwise rule."""
     assert make(strategy="racing").status().promise.words.startswith("wrong with probability at most 5%")
-    assert "no proof" in make(strategy="racing", stopping="practical").status().promise.words
+    assert "not proven" in make(strategy="racing", stopping="practical").status().promise.words
 
 
 def test_a_violation_after_the_decision_leaves_it_without_a_promise() -> None:
@@ -740,7 +740,7 @@ def test_a_violation_after_the_decision_leaves_it_without_a_promise() -> None:
     assert str(experiment.status()).startswith("c is best; no guarantee (values outside")
     assert suspended(experiment.status()) == ""
     experiment.retract(slow, "a point was lost", 0.7)
-    assert str(experiment.status()).startswith("c is best; wrong with probability at most 5% for")
+    assert str(experiment.status()).startswith("c is best; wrong with probability at most 5%, assuming")
 
 
 def test_caveats_count_every_kind_per_arm() -> None:

@@ -109,7 +109,7 @@ def test_what_has_ended_undecided_promises_no_answer() -> None:
     experiment = run(rising, 9, bounds=(0, 1))
     experiment.stop("enough")
     assert "once there is one" not in said(experiment.status())
-    assert "stopped before there was an answer" in said(experiment.status())
+    assert "ended before there was an answer" in said(experiment.status())
 
 
 def test_results_that_do_not_count_yet_are_named() -> None:

@@ -103,10 +103,11 @@ def _show_pulls(pulls: list[Pull], reason: str, format: ListingFormat, more: tup
 
 
 def _say_why_nothing(experiment: Experiment) -> None:
+    from ..telling.answers import UsedUp
     from ..telling.words import hold
 
     now = experiment.status()
-    if now.over:
+    if now.over or isinstance(now.answer, UsedUp):
         say(f"nothing more to ask: {now}.")
     elif hold(now):
         say(f"nothing to ask for now: {hold(now)}.")

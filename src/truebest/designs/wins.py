@@ -177,7 +177,7 @@ class Wins(Rounds):
 
     @property
     def _rounds(self) -> str:
-        return "rounds" if self.items is None else f"the {self.items} items"
+        return "rounds" if self.items is None else f"{self.items} items"
 
     # -- mathematics -----------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from typing import Any
 from .. import _door
 from .._files import write_whole
 from ..telling.account import Account
+from ..telling.answers import UsedUp
 from .checks import seconds
 from .events import Event
 from .forecast import Forecast
@@ -49,7 +50,7 @@ class Shown(ABC):
         return list(self.events(after))
 
     def watch(self, every: float = 1.0, timeout: float | None = None) -> Account:
-        """Show the live view until the experiment is decided or stopped, whoever works on it.
+        """Show the live view until the experiment is decided, stopped or out of items, whoever works on it.
 
         every    seconds between two looks at the store
         timeout  seconds after which to stop looking, None for never
@@ -60,7 +61,7 @@ class Shown(ABC):
         with import_module("truebest.running.view").View(self, True, None) as view:
             while True:
                 now = self.status()
-                if now.over or time.monotonic() >= end:
+                if now.over or isinstance(now.answer, UsedUp) or time.monotonic() >= end:
                     return now
                 time.sleep(pause)
                 view.update()

@@ -69,7 +69,8 @@ def _standing(now: Account) -> str:
             return "no result yet"
         case Undecided() | UsedUp():
             hole = f"; {waiting} more waiting for an earlier pull" if waiting else ""
-            return f"undecided after {spent(now)}{_guess(now)}{hole}"
+            done = ", all that there are" if isinstance(answer, UsedUp) else ""
+            return f"undecided after {spent(now)}{done}{_guess(now)}{hole}"
         case Best() | NoWinner():
             return f"{claim(answer, now.settings)}; {now.promise.words}; {spent(now)}"
     assert_never(answer)
@@ -101,7 +102,9 @@ def headline(answer: Answer, settings: Setup, waiting: int) -> str:
             return "Suspended: the values are not as assumed"
         case Undecided(None) | UsedUp(None):
             return "No result counts yet" if waiting else "There is no result yet"
-        case Undecided(leader) | UsedUp(leader):
+        case UsedUp(leader):
+            return f"Not decided, and no items left: {shortened(leader or '', LONGEST_NAME)} leads"
+        case Undecided(leader):
             return f"Not decided yet: {shortened(leader or '', LONGEST_NAME)} leads"
     assert_never(answer)
 
@@ -130,6 +133,7 @@ def _paragraph(now: Account) -> str:
         case Undecided() | UsedUp() | Stopped():
             near = f" The leader {at_most(now)}." if at_most(now) else ""
             why = f" It was stopped by hand ({answer.reason})." if isinstance(answer, Stopped) else ""
+            why = " There are no more items." if isinstance(answer, UsedUp) else why
             return f"No option is proven to be the best {after}.{near}{why}"
     assert_never(answer)
 
@@ -157,8 +161,8 @@ def sureness(now: Account) -> list[str]:
     found = [f"The answer is {promise.words}."]
     if isinstance(now.answer, Open):
         found = [f"An answer, once there is one, will be {promise.words}."]
-        if isinstance(now.answer, Stopped):
-            found = [f"It was stopped before there was an answer, which would have been {promise.words}."]
+        if isinstance(now.answer, Stopped | UsedUp):
+            found = [f"It ended before there was an answer, which would have been {promise.words}."]
         if at_most(now):
             left = confidence(promise.bound)
             found.append(f"What is said of the leader holds with probability at least {left}.")
