@@ -242,7 +242,7 @@ def test_rounds_wins_and_controls_have_words_of_their_own(tab: Tab, url: str) ->
     judged(url, "wins", 15, best_is_b, compare="wins", control="a")
     judged(url, "circle", 10**4, circle, compare="wins", direct=True)
     shown = {
-        "test set": ["on 10 of 500 items", "Against the control, a", "A larger mean is better."],
+        "test set": ["on 9 of 500 items", "Against the control, a", "A larger mean is better."],
         "tied": ["a, b, c are equally good", "The best (3)", "best, tied"],
         "wins": [
             "wins - loses",

@@ -186,9 +186,7 @@ def _notes(now: Account) -> str:
     weight = {VOIDS: "Nothing is promised: ", WEAKENS: "The promise is weaker: "}
     notes = [weight.get(caveat.effect, "") + caveat.sentence for caveat in now.promise.caveats]
     notes += [words.hold(now)] if words.hold(now) else []
-    for one in now.standings:
-        if one.out is not None:
-            notes.append(f"{one.arm} was ruled out {words.out_words(one)}: it is not the best")
+    notes += words.out_notes(now)
     if not notes:
         return f"<p>{words.nothing_unusual(now)}</p>"
     return f"<ul>{''.join(f'<li>{_text(note)}.</li>' for note in notes)}</ul>"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, assert_never
 
 from .._records import plain
-from .._text import begun, duration, percent, plural
+from .._text import begun, duration, percent, plural, rough
 from ..experiment.events import Event
 from ..experiment.forecast import Forecast
 from ..experiment.overview import Overview
@@ -29,6 +29,7 @@ RECENT = 500  # results from which the pace follows
 SHOWN_LINES = 200  # of the log
 NEW_LINES = 50  # of one message
 MOST_CHIPS = 20  # names in a list
+TITLES = {"samples": "Samples", "pending": "Pending", "failed": "Failed", "mean": "Mean", "sd": "SD"}
 BADGES = {
     "decided": "✓ Decided",
     "undecided": "… Undecided",
@@ -181,7 +182,7 @@ def view(
         "measured": f"{words.measured(now)}. {BAND}",
         "charts": [_chart(now, now[arm]) for arm in drawn],
         "now": points([now], drawn),
-        "notes": [f"{note}." for note in notes] or [words.nothing_unusual(now)],
+        "notes": [f"{note}." for note in notes + words.out_notes(now)] or [words.nothing_unusual(now)],
         "workers": roster.workers(),
         "pending": list(roster.pending.values())[:MOST_PENDING],
         "num_pending": len(roster.pending),
@@ -195,7 +196,9 @@ def _tiles(now: Account, forecast: Forecast, pace: float | None) -> list[dict[st
     chance = "not proven" if bound is None else f"at most {percent(bound)}"
     asked = "see the reasons below" if bound is None else f"asked for: {percent(now.settings.delta)}"
     value, more = _longer(now.answer, forecast, pace)
-    lately = [f"{pace:.2g} a second lately"] if pace else []
+    speed = "" if pace is None else f"{pace:.2g}" if pace < 10.0 else f"{rough(round(pace)):,}"
+    lately = [f"{speed} a second lately"] if pace else []
+    of_all = [f"of {plural(len(now.standings), 'option')}" if progress.rounds is None else words.spent(now)]
     waits = progress.waiting and not now.decided
     waiting = [f"{progress.waiting:,} more wait for an earlier pull"] if waits else []
     return [
@@ -204,7 +207,7 @@ def _tiles(now: Account, forecast: Forecast, pace: float | None) -> list[dict[st
         {
             "title": "Samples so far",
             "value": f"{now.samples:,}",
-            "more": [" · ".join([words.spent(now), *lately]), *waiting],
+            "more": [" · ".join([*of_all, *lately]), *waiting],
         },
     ]
 
@@ -264,7 +267,7 @@ def _race(now: Account) -> list[dict[str, Any]]:
 
 def _arms(now: Account) -> dict[str, Any]:
     """The table of arms, with a bar for each lead."""
-    header, cells = columns.table(now)
+    header, cells = columns.table(now, since=False)
     rows = columns.in_order(now)
     leads = {one.arm: one.lead for one in rows if one.lead is not None and one.lead.known}
     sure = (
@@ -273,7 +276,7 @@ def _arms(now: Account) -> dict[str, Any]:
     return {
         "notes": [note for note in (words.which_is_better(now), sure) if note],
         "caption": "Every option: where it stands, its mean, and how it compares with the leader",
-        "header": ["Option", "Standing", *map(begun, header[1:])],
+        "header": ["Option", "Standing", *(TITLES.get(title, title) for title in header[1:])],
         "rows": [
             {
                 "cells": [one.arm, _standing(now, one), *row[1:]],

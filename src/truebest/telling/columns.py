@@ -25,10 +25,11 @@ TITLE = 40  # characters of a name in the title of a column
 FINE = 1e-3  # of an interval's width: a lower end that is barely above 0 is shown as 0
 
 
-def table(now: Account, between: bool = False) -> tuple[list[str], list[list[str]]]:
+def table(now: Account, between: bool = False, since: bool = True) -> tuple[list[str], list[list[str]]]:
     """Header and rows: the leader first, then the others by mean; without columns that have nothing to say.
 
     between  whether to show where the means lie, where that is known
+    since    whether to say since when an arm is ruled out
     """
     rows, control, places = now.standings, now.settings.control, places_of(now)
     titles = {
@@ -51,7 +52,7 @@ def table(now: Account, between: bool = False) -> tuple[list[str], list[list[str
             mean_text(one, places),
             "" if one.between is None else " to ".join(number(end, places) for end in one.between),
             sd_text(one),
-            lead_text(now, one, places),
+            lead_text(now, one, places, since),
             control_text(now, one, places),
         ]
         for one in in_order(now)
@@ -100,13 +101,13 @@ def sd_text(one: Standing) -> str:
     return "" if one.sd is None else f"{one.sd:.3g}"
 
 
-def lead_text(now: Account, one: Standing, places: int | None) -> str:
+def lead_text(now: Account, one: Standing, places: int | None, since: bool = True) -> str:
     """By how much the leader is better: what was observed, and between which ends it lies."""
     if one.lead is None or not one.lead.known:
-        return _out(now, one) if one.lead is not None else ""
+        return _out(now, one) if one.lead is not None and since else ""
     said = _observed(one.lead, _floor(now), places)
     said = now.settings.design.lead_words(said, one.lead.won, one.lead.lost)
-    return f"{said}, {_out(now, one)}" if _out(now, one) else said
+    return f"{said}, {_out(now, one)}" if since and _out(now, one) else said
 
 
 def ends_text(now: Account, one: Standing, places: int | None) -> str:

@@ -221,6 +221,12 @@ def out_words(one: Standing) -> str:
     return f"after {one.out} samples"
 
 
+def out_notes(now: Account) -> list[str]:
+    """The same as sentences."""
+    rows = [one for one in now.standings if one.out is not None]
+    return [f"{one.arm} was ruled out {out_words(one)}: it is not the best" for one in rows]
+
+
 def better_than_control(now: Account) -> list[str] | None:
     """The arms that are proven to be better than the control, also by being the best; None if none can be."""
     if now.settings.control is None or now.promise.bound is None:

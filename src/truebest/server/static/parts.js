@@ -24,7 +24,7 @@ export function race(view) {
   ]);
 }
 
-const MINOR = ["Pending", "Failed", "Sd"];
+const MINOR = ["Pending", "Failed", "SD"];
 
 export function armsTable({ arms }, drawn) {
   const kinds = arms.header.map((title, i) => (i === 0 ? "" : i === 1 ? "short" : MINOR.includes(title) ? "number minor" : "number"));
