@@ -103,9 +103,12 @@ BY = "tas-c"  # the rules' courses, as they were written
 COURSES: dict[str, dict[str, Any]] = {
     **{strategy: {"strategy": strategy, "stopping": "mixture"} for strategy in STRATEGIES},
     **{rule: {"strategy": BY, "stopping": rule} for rule in RULES},
+    "tilt": {"strategy": BY, "stopping": "tilt", "former": 2},
+    "tilt, version 3": {"strategy": BY, "stopping": "tilt"},
     "student": {"strategy": BY, "stopping": "student", "former": 1},
     "student, version 2": {"strategy": BY, "stopping": "student"},
-    "tilt with trouble": {"strategy": "ebs-d", "stopping": "tilt", "batch": 3, "trouble": True},
+    "tilt with trouble": {"strategy": "ebs-d", "stopping": "tilt", "former": 2, "batch": 3, "trouble": True},
+    "tilt with trouble, version 3": {"strategy": "ebs-d", "stopping": "tilt", "batch": 3, "trouble": True},
     "racing by the practical rule": {"strategy": "racing", "stopping": "practical"},
     "batches of 5": {"strategy": "tas-d", "stopping": "mixture", "batch": 5},
     "batches of 5, by arrival": {"strategy": "ebs-c", "stopping": "mixture", "batch": 5, "order": "arrival"},

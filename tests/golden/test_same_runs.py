@@ -30,6 +30,7 @@ if __name__ == "__main__":  # as in the tests, see `conftest`
 
 import truebest
 from truebest._catalogue import STOPPING_RULES, STRATEGIES
+from truebest.theory.tilt import FormerTilt
 
 FILE = Path(__file__).with_name("same_runs.json")
 FOUR, THREE, PAIR = (1.6, 0.9, 0.2, 0.6), (0.8, 0.4, 0.5), (0.9, 0.3)
@@ -48,6 +49,7 @@ CASES: dict[str, tuple[Any, tuple[float, ...], dict[str, Any]]] = {
     "mixture, scales": ("mixture", FOUR, {"noise": 0.8, "sigma": [0.8, 0.8, 1.0, 0.9]}),
     "mixture, bounded": ("mixture", THREE, {**COINS, "model": ONE}),
     "mixture, a tolerance": ("mixture", FOUR, {"tolerance": 0.1}),
+    "tilt, version 2": (FormerTilt(spacing=1 / 400), THREE, {**COINS, "model": ONE}),
     "tilt, a pair": ("tilt", PAIR, {}),
     "tilt, successes": ("tilt", THREE, {**COINS, "model": ONE}),
     "tilt, numbers": ("tilt", THREE, BETA),

@@ -14,6 +14,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from support.tilts import mixed, sizes, weights
 from truebest import simulate
 from truebest.kernels import best
 from truebest.kernels._types import Array
@@ -77,19 +78,16 @@ class Literal:
             up = [self._tilts([(b, v) for v in self.values[b]], x, 1, unit)]
             up.append(self._tilts(self.against[i], x, 1, unit))
             down = self._tilts([(i, v) for v in self.values[i]], y, -1, unit)
-            p, c = (_scales(one) for one in up)
-            q = _scales(down)
-            mixed = [C * c[j] + (1 - mp.mpf(C)) / (len(self.values) - 1) * p[j] for j in range(7)]
-            w = [mp.mpf(one) / 13 for one in ("0.5", "1", "3", "4", "3", "1", "0.5")]
-            total = w[0] * mixed[0] * q[0]
-            for j in range(1, 7):
-                total += w[j] * mixed[j] * (mp.mpf("0.7") * q[j] + mp.mpf("0.3") * q[j - 1])
-            return float(mp.log(total))
+            rest = (1 - mp.mpf(C)) / (len(self.values) - 1)
+            ups = [rest * mp.exp(p) + C * mp.exp(c) for p, c in zip(*up, strict=True)]
+            matrix = weights(len(self.values))
+            matrix = [*matrix[:-1], [(rest + C) * w for w in matrix[-1]]]
+            return float(mixed(matrix, ups, [mp.exp(one) for one in down]))
 
     def _tilts(self, values: History, x: mp.mpf, sign: int, unit: float) -> list[mp.mpf]:
         """The logarithm of the product of every tilt."""
         found = []
-        for eps in (mp.mpf(8) / 2**k for k in range(16)):
+        for eps in sizes():
             total = mp.mpf(0)
             for arm, value in values:
                 if self.scales is None:
@@ -100,16 +98,6 @@ class Literal:
                     total -= eps**2 / 8
             found.append(total)
         return found
-
-
-def _scales(tilts: list[mp.mpf]) -> list[mp.mpf]:
-    eps, none = [mp.mpf(8) / 2**k for k in range(16)], mp.mpf("0.02")
-    found = []
-    for s in (mp.mpf(8) / 4**j for j in range(7)):
-        q = [e * mp.exp(-(e**2) / (2 * s**2)) for e in eps]
-        average = sum(a * mp.exp(t) for a, t in zip(q, tilts, strict=True)) / sum(q)
-        found.append(none + (1 - none) * average)
-    return found
 
 
 def begun(model: Model, num_arms: int, delta: float = 0.05, offset: float = 0.0) -> tuple[Array, Array]:

@@ -13,19 +13,19 @@ import numpy as np
 import pytest
 
 import truebest
+from support.tilts import mixed, sizes, weights
 from truebest.kernels._types import Array
 from truebest.kernels.decision import take
 from truebest.kernels.layout import MEANS, PULLS
 from truebest.kernels.rules import ceilings, tilt
 from truebest.theory.models import Bounded, Gaussian, Model
-from truebest.theory.tilt import Tilt
+from truebest.theory.tilt import FormerTilt, Tilt
 
-UNIT = Bounded(0.0, 1.0)
+UNIT, PAIRS = Bounded(0.0, 1.0), Tilt(share=0.0)
 
 
-def state_of(values: list[Array], model: Model = UNIT) -> tuple[Array, Array]:
+def state_of(values: list[Array], model: Model = UNIT, rule: Tilt = PAIRS) -> tuple[Array, Array]:
     """Parameters and the state after these values of each arm."""
-    rule = Tilt(share=0.0)
     params, state = rule.parameters(model, len(values), 0.05), rule.blank(model, len(values))
     for arm, given in enumerate(values):
         for value in given:
@@ -33,27 +33,16 @@ def state_of(values: list[Array], model: Model = UNIT) -> tuple[Array, Array]:
     return params, state
 
 
-def literal(up: Array, down: Array, m: float, d: float) -> mp.mpf:
+def literal(up: Array, down: Array, m: float, d: float, version: int = 3, least: float = 0.0) -> mp.mpf:
     """f(m, d) as it is written, with 40 digits."""
     with mp.workdps(40):
-        eps = [mp.mpf(8) / 2**k for k in range(16)]
-        kappa = [mp.expm1(e) for e in eps]
-        scales = [mp.mpf(8) / 4**j for j in range(7)]
-        w = [mp.mpf(x) / 13 for x in ("0.5", "1", "3", "4", "3", "1", "0.5")]
-        q = [[e * mp.exp(-(e**2) / (2 * s**2)) for e in eps] for s in scales]
-        q = [[x / sum(row) for x in row] for row in q]
+        kappa = [mp.expm1(e) for e in sizes()]
         x, y = mp.mpf(m) + mp.mpf(d), mp.mpf(m)
         ups = [sum(mp.log((1 + k * mp.mpf(float(v))) / (1 + k * x)) for v in up) for k in kappa]
         downs = [
             sum(mp.log((1 + k * (1 - mp.mpf(float(v)))) / (1 + k * (1 - y))) for v in down) for k in kappa
         ]
-        none = mp.mpf("0.02")  # the weight of no tilt at all
-        p = [none + (1 - none) * sum(a * mp.exp(b) for a, b in zip(row, ups, strict=True)) for row in q]
-        r = [none + (1 - none) * sum(a * mp.exp(b) for a, b in zip(row, downs, strict=True)) for row in q]
-        total = w[0] * p[0] * r[0]
-        for j in range(1, 7):
-            total += w[j] * p[j] * (mp.mpf("0.7") * r[j] + mp.mpf("0.3") * r[j - 1])
-        return mp.log(total)
+        return mixed(weights(2, version, least), [mp.exp(one) for one in ups], [mp.exp(one) for one in downs])
 
 
 def samples(rng: np.random.Generator, kind: str, size: int, mean: float = 0.4) -> Array:
@@ -65,16 +54,20 @@ def samples(rng: np.random.Generator, kind: str, size: int, mean: float = 0.4) -
     return np.round(4 * rng.random(size)) / 4
 
 
+@pytest.mark.parametrize(("version", "budget"), [(2, 0), (3, 0), (3, 40), (3, 900)])
 @pytest.mark.parametrize("kind", ["coins", "between", "some at the ends"])
-def test_the_formula(kind: str) -> None:
+def test_the_formula(kind: str, version: int, budget: int) -> None:
     """Against 40 digits, at the ends of the range, too; and its slopes against differences."""
-    rng = np.random.default_rng(1)
+    rng, rule = np.random.default_rng(1), (FormerTilt if version == 2 else Tilt)(share=0.0, budget=budget)
+    least = math.sqrt(-8.0 * math.log(0.05) / budget) if budget else 0.0
     for _ in range(4):
         up, down = samples(rng, kind, int(rng.integers(1, 40))), samples(rng, kind, int(rng.integers(1, 40)))
-        params, state = state_of([up, down])
+        params, state = state_of([up, down], rule=rule)
         for m, d in [(0.3, 0.0), (0.5, 0.1), (0.9, -0.3), (0.0, 0.0), (1.0, -1.0), (0.001, 0.0)]:
             value, in_m, in_d = tilt.evidence(params, state, 0, 1, m, d, 0.0)
-            assert value == pytest.approx(float(literal(up, down, m, d)), rel=1e-13, abs=1e-13)
+            assert value == pytest.approx(
+                float(literal(up, down, m, d, version, least)), rel=1e-13, abs=1e-13
+            )
             if 0.1 < m < 0.9 or d:
                 h = 1e-6
                 if m - h > 0 and m + h < 1 and m + d - h > 0:
@@ -82,6 +75,29 @@ def test_the_formula(kind: str) -> None:
                     assert in_m == pytest.approx((more - less) / (2 * h), rel=1e-4, abs=1e-4)
                     more, less = (tilt.evidence(params, state, 0, 1, m, d + e, 0.0)[0] for e in (h, -h))
                     assert in_d == pytest.approx((more - less) / (2 * h), rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("budget", [0, 10, 1000])
+@pytest.mark.parametrize("num_arms", [2, 5])
+def test_the_weights_are_of_sum_one(num_arms: int, budget: int) -> None:
+    """As they are written, and as the kernel has them; so f is 0 before the first value."""
+    assert float(sum(map(sum, weights(num_arms, 3, 0.01 * budget)))) == pytest.approx(1.0, abs=1e-15)
+    params, state = state_of([np.array([])] * num_arms, rule=Tilt(share=0.0, budget=budget))
+    assert tilt.evidence(params, state, 0, 1, 0.3, 0.2, 0.0) == pytest.approx((0.0, 0.0, 0.0), abs=1e-14)
+
+
+@pytest.mark.parametrize("sizes_of", [(400, 400), (40, 1200), (2000, 20)])
+def test_never_far_behind_the_former_weights(sizes_of: tuple[int, int]) -> None:
+    """At most log 5 nats less, however samples are spread; more where they are even and tell."""
+    rng = np.random.default_rng(17)
+    for low in (0.3, 0.4):
+        values = [samples(rng, "coins", n, mean) for n, mean in zip(sizes_of, (0.5, low), strict=True)]
+        found = []
+        for rule in (FormerTilt(share=0.0), Tilt(share=0.0)):
+            params, state = state_of(values, rule=rule)
+            found.append(tilt.minimum(params, state, 0, 1, 0.0, 0.45, -math.inf, 0.0)[0])
+        assert found[1] >= found[0] - math.log(5.0)
+        assert found[1] > found[0] + 0.5 or low == 0.4 or sizes_of[0] != sizes_of[1]
 
 
 def test_successes_counted_or_summed_are_the_same() -> None:

@@ -25,9 +25,9 @@ def test_the_rule_decides_when_every_lower_end_is_above_minus_the_tolerance(
     rng, decided = np.random.default_rng(1), 0
     for _ in range(60):
         pulls, means = rng.integers(5, 2000, 3), rng.uniform(0.3, 0.6, 3)
-        lower, _ = RULES[name].intervals(pulls, means, 0.1, model=model)
         before = False
         for tolerance in (0.0, 0.02, 0.1, 0.3):
+            lower, _ = RULES[name].intervals(pulls, means, 0.1, model=model, tolerance=tolerance)
             seen = RULES[name].evaluate(pulls, means, 0.1, model=model, tolerance=tolerance)
             others = np.arange(3) != seen.leader
             if abs(lower[others].min() + tolerance) > 1e-6:

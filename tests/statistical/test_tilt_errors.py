@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -62,6 +63,52 @@ def test_the_rule_errs_less_often_than_delta(kind: str, strategy: str) -> None:
     """
     seed = 100 * list(ARMS).index(kind) + len(strategy)
     assert errors(kind, Tilt(1 / 400), strategy, seed) <= MOST
+
+
+@pytest.mark.parametrize("strategy", ["ebs-open-need", "ttucb"])
+@pytest.mark.parametrize("kind", ["rates", "coins", "gaussian", "three coins"])
+def test_equal_arms_at_a_fifth(kind: str, strategy: str) -> None:
+    """Exact ties, delta = 0.2, arms chosen by what was seen: few runs drop the first. False alarm: 1e-6."""
+    given = {"max_samples": 5000, "runs": RUNS, "seed": 29, **ARMS[kind]}
+    given["means"] = [given["means"][0], *given["means"][:1], *given["means"][2:]]
+    found = truebest.simulate(strategy, delta=0.2, stopping=Tilt(1 / 400), **given).cells[0]
+    assert int((found.recommended > 0).sum()) <= stats.binom.isf(1e-6, RUNS, 0.2)
+
+
+@pytest.mark.parametrize("budget", [100, 100_000])
+@pytest.mark.parametrize("kind", ["rates", "coins", "gaussian", "three coins"])
+def test_a_wrong_budget_does_no_harm(kind: str, budget: int) -> None:
+    """Exact ties, delta = 0.2, and 5000 samples in place of the budget. False alarm: 1e-6 in each."""
+    given = {"max_samples": 5000, "runs": RUNS, "seed": 31, **ARMS[kind]}
+    given["means"] = [given["means"][0], *given["means"][:1], *given["means"][2:]]
+    rule = Tilt(1 / 400, budget=budget)
+    found = truebest.simulate("ebs-open-need", delta=0.2, stopping=rule, **given).cells[0]
+    assert int((found.recommended > 0).sum()) <= stats.binom.isf(1e-6, RUNS, 0.2)
+
+
+@pytest.mark.parametrize("kind", ["coins", "gaussian", "three coins"])
+def test_a_tolerance_errs_less_often_than_delta(kind: str) -> None:
+    """An arm that is just not within the tolerance is declared in few runs, at delta = 0.2. As above."""
+    given = {"max_samples": 5000, "runs": RUNS, "seed": 37, **ARMS[kind]}
+    given["means"] = [given["means"][0], given["means"][0] - 0.1, *given["means"][2:]]
+    rule = Tilt(1 / 400)
+    found = truebest.simulate("ebs-open-need", delta=0.2, stopping=rule, tolerance=0.0999, **given).cells[0]
+    assert int((found.recommended > 0).sum()) <= stats.binom.isf(1e-6, RUNS, 0.2)
+
+
+@pytest.mark.parametrize("times", [(1, 1), (1, 3), (3, 1), (1, 10), (10, 1)])
+def test_uneven_samples_of_equal_arms(times: tuple[int, int]) -> None:
+    """Delta = 0.2, of one arm many times as many values as of the other; 3 nats less are noticed."""
+    rng, wrong, loose = np.random.default_rng(29), 0, 0
+    most = stats.binom.isf(1e-6, RUNS, 0.2)
+    looks = np.unique(np.geomspace(1, 2000, 70).astype(int))
+    pulls = looks[:, None] * np.array(times)
+    for _ in range(RUNS):
+        means = np.stack([(rng.random(2000 * n) < 0.3).cumsum()[looks * n - 1] / (looks * n) for n in times])
+        seen = Tilt().evaluate(pulls, means.T, 0.2, model=Bounded(0.0, 1.0))
+        wrong += bool((seen.decided & (seen.leader == 1)).any())
+        loose += bool(((seen.statistic > seen.threshold - 3.0) & (seen.leader == 1)).any())
+    assert wrong <= most < loose
 
 
 @every_kind

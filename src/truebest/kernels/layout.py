@@ -46,8 +46,10 @@ PAIR_LEVEL = 13  # what a pair must exceed for its interval to lie above 0; LEVE
 GATE = 14  # for TILT: by how many nats a leader must be ahead for its values to count, see `comparator`
 LIMITS = 15  # 1 where the evidence says which arms may be sampled: arms are ruled out, or rest
 DECIDES = 16  # 1 where nobody is shown with which statistic an arm was ruled out: in simulations
-QUESTION, NUMBER, MARGIN = 17, 18, 19  # what is asked, see `questions`; 0 for the best arm in the rule's way
-OWN = 20
+NEAR, SCALED = 17, 18  # for TILT: the weights of tilts that are nearly equal, and of a common scale
+CUT = 19  # for TILT: after how many halvings tilts are too small to decide in time, and have less weight
+QUESTION, NUMBER, MARGIN = 20, 21, 22  # what is asked, see `questions`; 0 for the best arm in the rule's way
+OWN = 23
 
 Select = Callable[..., int]
 SELECT = "i8(f8, i8, i8, const(f8[:, ::1]), const(f8[::1]), f8[:, ::1], u8[::1])"  # of a strategy's kernel

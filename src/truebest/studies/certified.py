@@ -19,6 +19,7 @@ from ..simulation.summary import exact_interval
 from ..strategies import find_strategy
 from ..theory.models import Bernoulli, Bounded, Exponential, Model, Poisson, Student
 from ..theory.student import FormerStudentRule
+from ..theory.tilt import FormerTilt
 from .paper.published import BANDITS
 from .paper.published import STRATEGIES as IN_TABLE_1
 
@@ -29,7 +30,10 @@ LIMIT = 200_000  # samples; a run that is cut off there gives no wrong answer
 SHORT = 10_000  # for arms that are tied, or nearly
 EQUAL = "equal"
 TIED = {"near tie": (0.5, 0.49, 0.3), EQUAL: (0.5, 0.5, 0.3)}
-COUNTED = {"student": FormerStudentRule().simulated()}  # whose version 2 stops a little earlier
+COUNTED = {  # what they are today stops a little earlier
+    "student": FormerStudentRule().simulated(),
+    "tilt": FormerTilt().simulated(),
+}
 ASSUMED_GAUSSIAN = ("practical", "gk16", "kaufmann-koolen", "mixture", "tilt")
 VERDICTS = ("within", "not told apart", "not within")
 

@@ -59,6 +59,7 @@ class Mixture(StoppingRule):
         sigma: float = 1.0,
         *,
         model: Model | None = None,
+        tolerance: float = 0.0,
         all_pairs: bool = False,
     ) -> tuple[Array, Array]:
         """As for every rule, but both ends of all that contain the best arm hold with probability 1-δ.
@@ -66,4 +67,5 @@ class Mixture(StoppingRule):
         all_pairs  widen them so that all K(K-1)/2 hold at once; otherwise each other end holds by itself
         """
         more = float(np.log(np.shape(pulls)[-1] / 2.0)) if all_pairs else 0.0
-        return self._intervals(pulls, means, delta, model or Gaussian(sigma), more)
+        allowed = _door.tolerance(tolerance)
+        return self._intervals(pulls, means, delta, model or Gaussian(sigma), more, allowed)

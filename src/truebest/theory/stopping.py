@@ -307,18 +307,20 @@ class StoppingRule(ABC):
         sigma: float = 1.0,
         *,
         model: Model | None = None,
+        tolerance: float = 0.0,
     ) -> tuple[Array, Array]:
         """Intervals for μ_b - μ_i, the leader b against every arm i, which imply the decision.
 
-        The rule decides exactly when every lower end, but the leader's own, is above 0. For a proven rule
+        The rule decides exactly when every lower end, but the leader's own, is above 0, or above minus the
+        tolerance, to which the evidence of `tilt` is adapted. For a proven rule
         each end holds by itself, at all times and whichever arm leads, with probability at least 1-δ; both
         ends of all intervals that contain the truly best arm with at least 1-2δ, but 1-δ for rules that
         compare squares (mixture, gk16, kaufmann-koolen).
-        pulls, means, delta, sigma, model  as in `evaluate`
+        pulls, means, delta, sigma, model, tolerance  as in `evaluate`
         Returns  lower (..., K), upper (..., K); 0 at the leader, infinite where an arm has no pulls
         Raises   InvalidInputError
         """
-        return self._intervals(pulls, means, delta, model or Gaussian(sigma), 0.0)
+        return self._intervals(pulls, means, delta, model or Gaussian(sigma), 0.0, _door.tolerance(tolerance))
 
     def _intervals(
         self,
@@ -327,11 +329,12 @@ class StoppingRule(ABC):
         delta: float,
         model: Model,
         more: float,
+        tolerance: float,
         squares: Array | None = None,
     ) -> tuple[Array, Array]:
         """Where the pair statistics reach the threshold and `more`."""
         paired = self.applied(2)
-        seen, params, flat = paired._evaluate(pulls, means, _door.delta(delta), model, squares=squares)
+        seen, params, flat = paired._evaluate(pulls, means, _door.delta(delta), model, tolerance, squares)
         bound = np.array(seen.threshold + more, dtype=np.float64).reshape(flat.shape[0])
         leaders, unit = np.array(seen.leader, dtype=np.int64).reshape(-1), params[layout.UNIT]
         lower, upper = np.empty((2, flat.shape[0], flat.shape[-1]))

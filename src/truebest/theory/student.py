@@ -107,11 +107,12 @@ class StudentRule(StoppingRule):
         sigma: float = 1.0,  # noqa: ARG002
         *,
         model: Model | None = None,
+        tolerance: float = 0.0,
         deviations: npt.ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """As for every rule: each end holds by itself with probability 1-δ. `deviations` as in `evaluate`."""
         squares = self._squares(pulls, deviations, model)
-        return self._intervals(pulls, means, delta, Student(), 0.0, squares)
+        return self._intervals(pulls, means, delta, Student(), 0.0, _door.tolerance(tolerance), squares)
 
     def _squares(self, pulls: npt.ArrayLike, deviations: npt.ArrayLike | None, model: Model | None) -> Array:
         """Σ (x - mean)² of every arm."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,7 +12,19 @@ from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import families
-from ..kernels.layout import GATE, LEVEL, LIMITS, MEANS, PAIR_LEVEL, PULLS, ROWS, SHARE
+from ..kernels.layout import (
+    CUT,
+    GATE,
+    LEVEL,
+    LIMITS,
+    MEANS,
+    NEAR,
+    PAIR_LEVEL,
+    PULLS,
+    ROWS,
+    SCALED,
+    SHARE,
+)
 from ..kernels.rules import tilt
 from .models import Bounded, Gaussian, Model
 from .stopping import StoppingRule
@@ -33,6 +46,8 @@ class Tilt(StoppingRule):
     share    from three arms on, and without a tolerance: every arm is tested for being the best, against a
              comparator with this weight, and is out for ever when that is refuted at the level log(1/δ); the
              last arm is declared. 0 compares pairs of arms alone
+    budget   how many samples there can be, 0 for any number: what could not decide within them has less
+             weight. It limits nothing; if it is wrong, that costs samples, and never the promise
 
     From counts and means alone (`evaluate`, `intervals`), without an order, pairs are compared, and values
     between bounds are judged as successes and failures of the same mean, which is exact for these and needs
@@ -41,9 +56,11 @@ class Tilt(StoppingRule):
 
     spacing: float = 0.0
     share: float = 0.75
+    budget: int = 0
 
     name = "tilt"
-    version = 2  # version 1, in which no arm was ruled out, was never released
+    version = 3  # version 1, in which no arm was ruled out, was never released
+    guard: ClassVar[float] = 0.2
     watches = True
     models = proofs = (Gaussian, Bounded)
     reference = "mixtures of tilts with Ville's inequality; docs/proofs.md"
@@ -60,6 +77,10 @@ class Tilt(StoppingRule):
             raise InvalidInputError(
                 f"share must be at least 0 and below 1, got {share:g}; 0 compares pairs of arms alone."
             )
+        budget = _door.whole(
+            "budget", self.budget, 0, 2**53, "it is how many samples can be taken, 0 for any"
+        )
+        object.__setattr__(self, "budget", budget)
         object.__setattr__(self, "spacing", spacing)
         object.__setattr__(self, "share", share)
 
@@ -92,10 +113,25 @@ class Tilt(StoppingRule):
         self, model: Model, num_arms: int, delta: float, tolerance: float = 0.0, offset: float = 0.0
     ) -> Array:
         params = super().parameters(model, num_arms, delta, tolerance, offset)
+        params[CUT] = self._cut(model, delta, tolerance)
+        params[NEAR], params[SCALED] = tilt.weights_of(num_arms, self.guard, params[CUT])
         params[SHARE], params[GATE] = self.share, 0.5 * math.log(num_arms - 1.0)
         if self.share > 0.0:
             params[PAIR_LEVEL] = np.log(num_arms - 1.0) - np.log(delta) - np.log1p(-self.share)
         return params
+
+    def _cut(self, model: Model, delta: float, tolerance: float) -> float:
+        """How often the largest tilt can be halved before it is too small for the tolerance or the budget.
+
+        Equal tilts of two arms with M values in all have evidence of M ε²/8 at most. And what is told apart
+        within a tolerance is at least as far apart as the tolerance, in units of the scale.
+        """
+        least = tolerance / model.unit
+        if self.budget:
+            least = max(least, math.sqrt(-8.0 * math.log(delta) / self.budget))
+        if least == 0.0 or self.version < 3:
+            return math.inf
+        return float(np.log2(tilt.EPSILON[0] / (0.8 * least)))
 
     def simulated(self) -> Tilt:
         return replace(self, spacing=1 / 400)
@@ -113,3 +149,14 @@ class Tilt(StoppingRule):
             pulls, means = states[:, PULLS], states[:, MEANS]
             top = np.where(pulls > 0, 0.5 * means, 0.0) * pulls  # means are in units from the lower end
             states[:, tilt.TOP], states[:, tilt.BOTTOM] = top, pulls - top
+
+
+@dataclass(frozen=True)
+class FormerTilt(Tilt):
+    """Version 2, by which experiments that began with it are judged: both arms' tilts have a common scale."""
+
+    version = 2
+    guard = 1.0
+
+
+Tilt.former = (FormerTilt,)

@@ -4,7 +4,7 @@ A tilt of size ε multiplies by (1 + κ X)/(1 + κ μ), κ = e^ε - 1, for every
 μ: a positive factor of mean 1. Arm b is tilted up, and arm a, which may be the better one, down. With P_j and
 Q_l averages of their products over tilts of scale j and l,
 
-    f(m, d) = log Σ_jl W_jl P_j(m + d) Q_l(m)
+    f(m, d) = log Σ_jl W_jl P_j(m + d) Q_l(m) = log Σ_kl W_kl up_k(m + d) down_l(m)
 
 is the logarithm of a martingale where m = μ_a and m + d = μ_b, whatever chooses the arms. Its minimum over m,
 Λ(d), is the evidence against μ_b - μ_a <= d. f is jointly convex, so tangents bound its minimum from below.
@@ -24,7 +24,7 @@ import numpy as np
 from .._jit import kernel
 from .._types import Array
 from ..families import BOUNDED
-from ..layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, ROWS, UNIT, VARIANCES
+from ..layout import CUT, HIGH, LOW, MEANS, MODEL, NEAR, OFFSET, PULLS, ROWS, SCALED, UNIT, VARIANCES
 
 NODES, SCALES = 16, 7
 # Rows of a bounded arm: values at the ends are counted. Of all others the factors 1 + κ x are multiplied (0
@@ -56,21 +56,62 @@ def _prior() -> tuple[Array, Array, Array]:
     """
     scales = 8.0 * 0.25 ** np.arange(SCALES)
     q = EPSILON * np.exp(-(EPSILON**2) / (2.0 * scales[:, None] ** 2))
-    w = np.array([0.5, 1.0, 3.0, 4.0, 3.0, 1.0, 0.5]) / 13.0
+    w = BY_SCALE / 13.0
     same, finer = 0.7 * w, 0.3 * w
     same[0], finer[0] = w[0], 0.0
     return (1.0 - NONE) * q / q.sum(axis=1, keepdims=True), same, finer
 
 
+def _near() -> tuple[Array, Array]:
+    """The weights of pairs of tilts that are equal, or nearly, for two arms and for more.
+
+    Where samples are spread as they should be, the best tilts of two arms are about equal; of more arms, the
+    leader has more samples, and so a finer tilt. How large they are is as unknown as ever: W_kl is in
+    proportion to the weight of the scale between both.
+
+    Returns  (2, 5, NODES): of b's tilt k with a's that is 0, 1, 2, 3 steps coarser, of b's k - 1 with a's k;
+             (2, 2, NODES): of b's tilt k, and of a's, where the other side has none
+    """
+    weights = np.zeros((2, 5, NODES))
+    spread = ((0.6, 0.2, 0.0, 0.0, 0.2), (0.35, 0.25, 0.2, 0.05, 0.15))
+    for form, step, k in np.ndindex(weights.shape):
+        other = k - (step if step < 4 else 1)
+        if other >= 0:
+            of_scales = np.interp(0.5 * (k + other), np.arange(0, 2 * SCALES, 2), BY_SCALE, right=0.25)
+            weights[form, step, k] = spread[form][step] * of_scales
+    weights /= weights.sum(axis=(1, 2), keepdims=True)
+    alone = np.zeros((2, 2, NODES))
+    for step in range(4):
+        alone[:, 0] += weights[:, step]
+        alone[:, 1, : NODES - step] += weights[:, step, step:]
+    alone[:, 0, :-1] += weights[:, 4, 1:]
+    alone[:, 1] += weights[:, 4]
+    return (1.0 - NONE) ** 2 * weights, NONE * (1.0 - NONE) * alone
+
+
+BY_SCALE = np.array([0.5, 1.0, 3.0, 4.0, 3.0, 1.0, 0.5])
 PRIOR, SAME, FINER = _prior()
+NEARLY, ALONE = _near()
 TILT = 4
 UPWARDS, DOWNWARDS, COMPARED = 0, 1, 2  # sides: an arm's tilts up, or down, or its comparator's up
+SMALL = 0.15  # of their weight is left to tilts that are too small to decide in time
 STEPS = 80  # of a search at most; what it has certified by then counts
 CLOSE = 1e-10  # nats between the bounds of a minimum
 MARGIN = 1e-8  # nats above the level, where the search for an end aims: on it, rounding has the last word
 
-_SIDE = "UniTuple(f8, 15)"
-Side = tuple[float, ...]
+_SCALES = "UniTuple(f8, 14)"
+Scales = tuple[float, ...]
+NO_SCALES: Scales = (0.0,) * 14
+
+
+def weights_of(num_arms: int, guard: float, cut: float) -> tuple[float, float]:
+    """NEAR and SCALED of params, so that all weights are of sum 1; `guard` is those of a common scale."""
+    form, nodes = min(num_arms - 2, 1), np.arange(NODES)
+    near = NONE**2 + (ALONE[form] * np.where(nodes > cut, SMALL, 1.0)).sum()
+    for step, off in enumerate((0.0, 0.5, 1.0, 1.5, 0.5)):
+        near += (NEARLY[form, step] * np.where(nodes - off > cut, SMALL, 1.0)).sum()
+    scaled = ((SAME + FINER) * np.where(nodes[:SCALES] * 2.0 > cut, SMALL, 1.0)).sum()
+    return (1.0 - guard) / near, guard / scaled
 
 
 @kernel("void(f8[:, ::1], i8, i8, f8, f8)")
@@ -170,75 +211,121 @@ def tilt(params: Array, state: Array, arm: int, k: int, which: int, x: float) ->
     return slope * (x - mean) - n * (0.125 * EPSILON[k] * EPSILON[k]), slope
 
 
-@kernel(f"{_SIDE}(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
-def side(params: Array, state: Array, arm: int, which: int, x: float) -> Side:
-    """A logarithm, and in its unit the average tilt of every scale and the slope of each in x.
+@kernel("UniTuple(f8, 3)(const(f8[::1]), const(f8[:, ::1]), i8, i8, i8, f8, f8)")
+def raised(
+    params: Array, state: Array, b: int, a: int, k: int, x: float, share: float
+) -> tuple[float, float, float]:
+    """The k-th tilt of b, mixed with that of the comparator of a: exponent; in its unit value and slope."""
+    up, slope = tilt(params, state, b, k, UPWARDS, x)
+    if share == 0.0:
+        return up, 1.0, slope
+    compared, steep = tilt(params, state, a, k, COMPARED, x)
+    top = max(up, compared)
+    own = (1.0 - share) / (state.shape[1] - 1.0) * math.exp(up - top)
+    other = share * math.exp(compared - top)
+    return top, own + other, own * slope + other * steep
 
-    Numerics: the largest exponent so far is the unit; the sums are rescaled when a larger one comes.
-    """
-    top = -math.inf
-    p0, p1, p2, p3, p4, p5, p6 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    s0, s1, s2, s3, s4, s5, s6 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for k in range(NODES):
-        exponent, slope = tilt(params, state, arm, k, which, x)
-        larger = exponent > top
-        r = math.exp(-abs(exponent - top))
-        factor = 1.0 if larger else r
-        if larger:
-            p0, p1, p2, p3, p4, p5, p6 = p0 * r, p1 * r, p2 * r, p3 * r, p4 * r, p5 * r, p6 * r
-            s0, s1, s2, s3, s4, s5, s6 = s0 * r, s1 * r, s2 * r, s3 * r, s4 * r, s5 * r, s6 * r
-            top = exponent
-        q = PRIOR[0, k] * factor
-        p0, s0 = p0 + q, s0 + q * slope
-        q = PRIOR[1, k] * factor
-        p1, s1 = p1 + q, s1 + q * slope
-        q = PRIOR[2, k] * factor
-        p2, s2 = p2 + q, s2 + q * slope
-        q = PRIOR[3, k] * factor
-        p3, s3 = p3 + q, s3 + q * slope
-        q = PRIOR[4, k] * factor
-        p4, s4 = p4 + q, s4 + q * slope
-        q = PRIOR[5, k] * factor
-        p5, s5 = p5 + q, s5 + q * slope
-        q = PRIOR[6, k] * factor
-        p6, s6 = p6 + q, s6 + q * slope
-    if top < 0.0:
-        r = math.exp(top)
-        p0, p1, p2, p3, p4, p5, p6 = p0 * r, p1 * r, p2 * r, p3 * r, p4 * r, p5 * r, p6 * r
-        s0, s1, s2, s3, s4, s5, s6 = s0 * r, s1 * r, s2 * r, s3 * r, s4 * r, s5 * r, s6 * r
-        top = 0.0
-    q = NONE * math.exp(-top)
-    p0, p1, p2, p3, p4, p5, p6 = p0 + q, p1 + q, p2 + q, p3 + q, p4 + q, p5 + q, p6 + q
-    return top, p0, p1, p2, p3, p4, p5, p6, s0, s1, s2, s3, s4, s5, s6
+
+@kernel("UniTuple(f8, 3)(f8, f8)")
+def unit_for(top: float, exponent: float) -> tuple[float, float, float]:
+    """The larger one, as the unit, and what makes numbers in units of each of the two ones in it."""
+    r = math.exp(-abs(exponent - top))
+    return (exponent, r, 1.0) if exponent > top else (top, 1.0, r)
+
+
+@kernel(f"{_SCALES}({_SCALES}, i8, f8, f8, f8)")
+def with_tilt(sums: Scales, k: int, r: float, value: float, slope: float) -> Scales:
+    """Averages over tilts of every scale, times r, and their slopes, with those of the k-th tilt."""
+    return (
+        sums[0] * r + PRIOR[0, k] * value,
+        sums[1] * r + PRIOR[1, k] * value,
+        sums[2] * r + PRIOR[2, k] * value,
+        sums[3] * r + PRIOR[3, k] * value,
+        sums[4] * r + PRIOR[4, k] * value,
+        sums[5] * r + PRIOR[5, k] * value,
+        sums[6] * r + PRIOR[6, k] * value,
+        sums[7] * r + PRIOR[0, k] * slope,
+        sums[8] * r + PRIOR[1, k] * slope,
+        sums[9] * r + PRIOR[2, k] * slope,
+        sums[10] * r + PRIOR[3, k] * slope,
+        sums[11] * r + PRIOR[4, k] * slope,
+        sums[12] * r + PRIOR[5, k] * slope,
+        sums[13] * r + PRIOR[6, k] * slope,
+    )
+
+
+@kernel("f8(const(f8[::1]), f8)")
+def kept(params: Array, halvings: float) -> float:
+    """Which part of its weight a tilt of 8/2^halvings keeps."""
+    return SMALL if halvings > params[CUT] else 1.0
+
+
+@kernel(f"UniTuple(f8, 3)(const(f8[::1]), {_SCALES}, {_SCALES}, f8, f8)")
+def by_scales(
+    params: Array, ups: Scales, downs: Scales, none_up: float, none_down: float
+) -> tuple[float, float, float]:
+    """The average over pairs of scales, and its slopes in the means of both arms."""
+    total, in_x, in_y = 0.0, 0.0, 0.0
+    for j in range(SCALES):
+        weight, slope = SAME[j] * (none_down + downs[j]), SAME[j] * downs[7 + j]
+        if j > 0:
+            weight += FINER[j] * (none_down + downs[j - 1])
+            slope += FINER[j] * downs[6 + j]
+        part = kept(params, 2.0 * j)
+        weight, slope = part * weight, part * slope
+        total += (none_up + ups[j]) * weight
+        in_x += ups[7 + j] * weight
+        in_y += (none_up + ups[j]) * slope
+    return total, in_x, in_y
 
 
 @kernel("UniTuple(f8, 3)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)")
 def evidence(
     params: Array, state: Array, b: int, a: int, m: float, d: float, share: float
 ) -> tuple[float, float, float]:
-    """f(m, d), and its slopes in m and in d; `share` is the weight of the comparator of a, 0 for a pair."""
-    p = side(params, state, b, UPWARDS, m + d)
-    top, weight_p, weight_c = p[0], 1.0, 0.0
-    c = p
+    """f(m, d), and its slopes in m and in d; `share` is the weight of the comparator of a, 0 for a pair.
+
+    Numerics: of each side the largest exponent so far, at least 0, is the unit; sums are rescaled when a
+    larger one comes. Pairs of tilts that are equal, or nearly, are those of the last few.
+    """
+    form, top, low = min(state.shape[1] - 2, 1), 0.0, 0.0
+    ups = downs = NO_SCALES
+    total, in_x, in_y, alone_up, alone_rise, alone_down, alone_fall = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    u1, su1, v1, v2, v3, sv1, sv2, sv3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(NODES):
+        exponent, u, su = raised(params, state, b, a, k, m + d, share)
+        other, slope = tilt(params, state, a, k, DOWNWARDS, m)
+        top, r, scale = unit_for(top, exponent)
+        low, h, v = unit_for(low, other)
+        u, su, sv = scale * u, scale * su, v * slope
+        ups, downs = with_tilt(ups, k, r, u, su), with_tilt(downs, k, h, v, sv)
+        u1, su1 = u1 * r, su1 * r
+        v1, v2, v3, sv1, sv2, sv3 = v1 * h, v2 * h, v3 * h, sv1 * h, sv2 * h, sv3 * h
+        part, half = kept(params, k), kept(params, k - 0.5)
+        same, one, before = part * NEARLY[form, 0, k], half * NEARLY[form, 1, k], half * NEARLY[form, 4, k]
+        two = kept(params, k - 1.0) * NEARLY[form, 2, k]
+        three = kept(params, k - 1.5) * NEARLY[form, 3, k]
+        facing = same * v + one * v1 + two * v2 + three * v3
+        falling = same * sv + one * sv1 + two * sv2 + three * sv3
+        total = total * r * h + u * facing + u1 * before * v
+        in_x = in_x * r * h + su * facing + su1 * before * v
+        in_y = in_y * r * h + u * falling + u1 * before * sv
+        up, down = part * ALONE[form, 0, k], part * ALONE[form, 1, k]
+        alone_up, alone_rise = alone_up * r + up * u, alone_rise * r + up * su
+        alone_down, alone_fall = alone_down * h + down * v, alone_fall * h + down * sv
+        u1, su1, v1, v2, v3, sv1, sv2, sv3 = u, su, v, v1, v2, sv, sv1, sv2
+    none_up, none_down = math.exp(-top), math.exp(-low)
     if share > 0.0:
-        c = side(params, state, a, COMPARED, m + d)
-        top = max(p[0], c[0])
-        weight_p = (1.0 - share) / (state.shape[1] - 1.0) * math.exp(p[0] - top)
-        weight_c = share * math.exp(c[0] - top)
-    q = side(params, state, a, DOWNWARDS, m)
-    total, in_x, in_y = 0.0, 0.0, 0.0
-    for j in range(SCALES):
-        weight, slope = SAME[j] * q[1 + j], SAME[j] * q[8 + j]
-        if j > 0:
-            weight += FINER[j] * q[j]
-            slope += FINER[j] * q[7 + j]
-        tilted = weight_p * p[1 + j] + weight_c * c[1 + j]
-        total += tilted * weight
-        in_x += (weight_p * p[8 + j] + weight_c * c[8 + j]) * weight
-        in_y += tilted * slope
+        none_up *= share + (1.0 - share) / (state.shape[1] - 1.0)
+    total += alone_up * none_down + (alone_down + NONE * NONE * none_down) * none_up
+    in_x, in_y = in_x + alone_rise * none_down, in_y + alone_fall * none_up
+    other, more_x, more_y = by_scales(params, ups, downs, NONE * none_up, NONE * none_down)
+    total = params[NEAR] * total + params[SCALED] * other
+    in_x = params[NEAR] * in_x + params[SCALED] * more_x
+    in_y = params[NEAR] * in_y + params[SCALED] * more_y
     if total == 0.0:
         return -math.inf, 0.0, 0.0
-    return top + q[0] + math.log(total), (in_x + in_y) / total, in_x / total
+    return top + low + math.log(total), (in_x + in_y) / total, in_x / total
 
 
 @kernel("UniTuple(f8, 2)(const(f8[::1]), f8)")
