@@ -154,7 +154,7 @@ def test_a_leader_is_never_called_a_decision() -> None:
     ran = run("status", "x")
     assert ran.code == 0
     assert ran.out.startswith(
-        "decision   none yet\nleader     long (a guess, not a decision) is at most 0.957 below the best\n"
+        "decision   none yet\nleader     long (a guess, not a decision) is at most 0.948 below the best\n"
     )
     assert run("status", "x", "--exit-code").code == 3
     decide()

@@ -17,7 +17,7 @@ PAIRS = BestArm(pairs=True)
 def alone(design: Rounds, rows: Array, b: int, i: int, n: int) -> Array:
     """What a pair would keep of its first n rows, played as whole rounds by these two arms."""
     params, (pairs, arms) = design.parameters(2, 0.1), design.blank(2)
-    for row in rows[:n, [b, i]]:
+    for row in np.ascontiguousarray(rows[:n, [b, i]]):
         paired.take_round(params, row, row, pairs, arms)
     return pairs[:, 1]
 
@@ -44,7 +44,7 @@ def test_a_pair_counts_its_first_rows(design: Rounds) -> None:
             if b != i:
                 assert np.array_equal(pairs[:, b * K + i], alone(design, rows, b, i, n))
                 two[:], both[:] = 0.0, 0.0
-                for row in rows[:n, [b, i]]:
+                for row in np.ascontiguousarray(rows[:n, [b, i]]):
                     paired.take_round(design.parameters(2, 0.1), row, row, two, both)
                 for d in (-0.1, 0.0, 0.1):
                     found = paired.pair_evidence(params, pairs, arms, b, i, d)

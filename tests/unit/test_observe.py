@@ -20,7 +20,7 @@ from truebest.experiment.verification import verify
 from truebest.kernels.rules.tilt import COUNT, comparator_row
 
 HALF = [0.0, 1.0] * 20  # .5 of 40
-NINE = [0.0] * 12 + [1.0] * 300 + [0.0] * 18  # .91 of 330, which begin badly
+NINE = [0.0] * 14 + [1.0] * 300 + [0.0] * 16  # .91 of 330, which begin badly
 Rows = list[tuple[str, float]]
 
 
@@ -65,7 +65,7 @@ def test_rows_are_judged_one_after_the_other() -> None:
     """The negative control: what is said to be the order of sampling is taken as that."""
     experiment = make()
     experiment.observe(rows_of({"a": HALF, "b": NINE}))
-    assert (experiment.status().best, experiment.status().samples) == ("a", 52)
+    assert (experiment.status().best, experiment.status().samples) == ("a", 54)
 
 
 def test_the_order_of_values_by_arm_does_not_matter() -> None:
@@ -129,8 +129,8 @@ def test_a_slip_among_them_holds_the_look_back() -> None:
     """The rule is not asked where the slip was, also not after another retraction; then about all of them."""
     experiment = make()
     with pytest.raises(SuspendedError):
-        experiment.observe({"a": HALF, "b": [*NINE[:12], 7.0, *NINE[13:100], 8.0, *NINE[101:]]})
-    experiment.retract(53, "a slip", 1.0)
+        experiment.observe({"a": HALF, "b": [*NINE[:14], 7.0, *NINE[15:100], 8.0, *NINE[101:]]})
+    experiment.retract(55, "a slip", 1.0)
     assert experiment.status().best is None
     state = known(experiment)
     assert as_dict(unpacked(experiment.settings, packed(state))) == as_dict(state)

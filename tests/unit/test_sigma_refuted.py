@@ -312,7 +312,7 @@ def test_a_decision_keeps_its_deviations() -> None:
     assert result.best == "b"
     header, rows = result.table()
     assert header[2:4] == ["mean", "sd"]
-    assert [row[3] for row in rows] == [f"{column(result, 'sd')[row[0]]:.4g}" for row in rows]
+    assert [row[3] for row in rows] == [f"{column(result, 'sd')[row[0]]:.3g}" for row in rows]
     assert all(0.3 < (one or 0.0) < 2.0 for one in column(result, "sd").values())
     experiment = make(sigma=3.0)
     experiment.tell([(pull, pull.id % 3 + 9.0 * (pull.arm == "b")) for pull in experiment.ask(60)])
