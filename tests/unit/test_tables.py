@@ -145,7 +145,7 @@ def test_an_arm_that_is_out_says_since_when() -> None:
     """As long as others are not, and of those that went before the end."""
     now = made(("a", "b", "c"), means={"a": 0.1, "b": 0.2, "c": 0.5}, ends={"a": (-0.076, 0.86)})
     out = replace(now, standings=(now["a"]._replace(out=75), *now.standings[1:]))
-    assert out.table()[1][2][-1] == "0.40 (-0.08 to 0.86), ruled out after 75 samples"
+    assert out.table()[1][2][-1] == "0.40, ruled out after 75 samples"
     over = replace(out, answer=Best("c"))
     assert over.table()[1][2][-1] == "0.40 (more than 0, at most 0.86), ruled out after 75 samples"
     last = replace(over, standings=(now["a"]._replace(out=300), *now.standings[1:]))

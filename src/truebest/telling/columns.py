@@ -102,10 +102,15 @@ def sd_text(one: Standing) -> str:
 
 
 def lead_text(now: Account, one: Standing, places: int | None, since: bool = True) -> str:
-    """By how much the leader is better: what was observed, and between which ends it lies."""
+    """By how much the leader is better: what was observed, and between which ends it lies.
+
+    Until there is a decision, an arm that is out has no ends: it is not the best, whatever they say.
+    """
     if one.lead is None or not one.lead.known:
         return _out(now, one) if one.lead is not None and since else ""
     said = _observed(one.lead, _floor(now), places)
+    if one.out is not None and not now.decided and one.lead.estimate is not None:
+        said = number(one.lead.estimate, places)
     said = now.settings.design.lead_words(said, one.lead.won, one.lead.lost)
     return f"{said}, {_out(now, one)}" if since and _out(now, one) else said
 
@@ -115,6 +120,8 @@ def ends_text(now: Account, one: Standing, places: int | None) -> str:
     lead = one.lead
     if lead is None or not lead.known:
         return "ruled out" if one.out is not None else ""
+    if one.out is not None and not now.decided:
+        return "ruled out"
     said = f"up to {number(lead.high, places)}"
     if lead.low == lead.high:
         said = number(lead.low, places)
@@ -122,7 +129,7 @@ def ends_text(now: Account, one: Standing, places: int | None) -> str:
         said = f"{number(_low(lead), places)} to {number(lead.high, places)}"
     if not now.settings.design.averages:
         said = f"wins {now.settings.design.lead_words(said, lead.won, lead.lost)}"
-    return f"{said}, ruled out" if one.out is not None and not now.decided else said
+    return said
 
 
 def control_text(now: Account, one: Standing, places: int | None) -> str:

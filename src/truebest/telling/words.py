@@ -165,7 +165,7 @@ def sureness(now: Account) -> list[str]:
             found = [f"It ended before there was an answer, which would have been {promise.words}."]
         if at_most(now):
             left = confidence(promise.bound)
-            found.append(f"What is said of the leader holds with probability at least {left}.")
+            found.append(f"The statement about the leader holds with probability at least {left}.")
     return [
         *found,
         f"This holds however often the results are looked at. It also requires that "
@@ -285,7 +285,7 @@ def _held(one: Hold, experiment: str) -> str:
     what = f"the decision waits for pull {one.pull} of arm {one.arm!r}"
     if not one.out:
         return f"{what}, which failed or lapsed; the next ask issues it again"
-    who = "somebody" if one.worker is None else one.worker
+    who = "a worker without a name" if one.worker is None else one.worker
     by = "with no deadline" if one.until is None else f"until {moment(one.until)} unless renewed"
     only = "" if one.worker is None else f" --worker {shlex.quote(one.worker)}"
     return (

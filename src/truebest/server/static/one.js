@@ -38,7 +38,7 @@ class Page {
       part("outlook", "p", { class: "faint" }),
       part("reading", "p", { class: "faint", role: "status" }),
       section("How sure is that?", part("sure")),
-      section("Who is in the race", part("race")),
+      section("Options in the race", part("race")),
       section("The options", part("arms")),
       part("control", "section"),
       section("The leader against each other option", part("measured", "p", { class: "faint" }), this.course.rivals),
