@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import fastapi
 import pytest
 
 from support.service import READ_TOKEN, TOKEN, Answer, Service, serving
@@ -20,6 +21,7 @@ from support.told import flat
 from truebest import Experiment
 from truebest.experiment.forecast import Forecast
 from truebest.server import gathered
+from truebest.server.live import Live
 
 NAMES = [
     "prompts",
@@ -354,9 +356,10 @@ def watch(service: Service, name: str) -> tuple[http.client.HTTPConnection, Any]
 
 
 def message(stream: Any) -> tuple[str, Any]:
-    """The next event: its kind and its data."""
-    kind, data = "", []
+    """The next event, within a minute: its kind and its data."""
+    kind, data, end = "", [], time.monotonic() + 60.0
     while True:
+        assert time.monotonic() < end, "there was none"
         line = stream.readline().decode().rstrip("\n")
         if line.startswith("event: "):
             kind = line.removeprefix("event: ")
@@ -399,13 +402,25 @@ def test_an_event_is_seen_within_a_second(service: Service, url: str) -> None:
         connection.close()
 
 
-def test_what_happened_while_nobody_watched_is_drawn(service: Service, url: str) -> None:
+@pytest.mark.skipif(
+    fastapi.__version__.startswith("0.136."), reason="FastAPI 0.136 does not notice that a viewer has gone"
+)
+def test_what_happened_while_nobody_watched_is_drawn(
+    service: Service, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A page that was open before the first result, and again after the end, has the whole course."""
+    follow, noticed = Live._follow, threading.Event()
+
+    async def followed(live: Live) -> None:
+        await follow(live)
+        noticed.set()
+
+    monkeypatch.setattr(Live, "_follow", followed)
     create(service, "left alone")
     connection, stream = watch(service, "left alone")
     assert message(stream)[1]["points"]["samples"] == []
     connection.close()
-    time.sleep(1.0)  # until the server has noticed
+    assert noticed.wait(60.0), "the server follows an experiment that nobody watches"
     experiment = Experiment.open(url, "left alone", worker="w")
     for pull in experiment.ask(60):
         experiment.tell(pull, 0.1 * (pull.id % 7))
