@@ -113,7 +113,7 @@ def race(
     race ends when the answer is proven, whatever the distributions of times; equal commands race for ever
     without --max-rounds, --timeout or --tolerance. A shell runs them only if one of them needs it.
 
-    Exits with code 0 when decided, also that there is no fastest one, 3 when a budget ran out, 5 when
+    Exits with code 0 when decided (also if no command is the fastest), 3 when a budget ran out, 5 when
     --expect names a command that is not the fastest.
 
     Example: truebest race 'sort -n big' 'sort -g big'
