@@ -25,8 +25,8 @@ spent:                         ## all tests, with an empty cache; what they take
 # What a first user and an old store need; warnings of old libraries are theirs.
 test-lowest: .venv-lowest/.installed  ## some tests, with the lowest versions of everything that pyproject.toml allows
 	.venv-lowest/bin/python -m pytest -n auto -o filterwarnings=default tests/e2e/test_start.py \
-	  tests/e2e/test_solve_command.py tests/golden/test_stored_by_0_2.py tests/unit/test_service.py \
-	  tests/unit/test_simulation_plot.py tests/unit/test_postgres_store.py
+	  tests/e2e/test_solve_command.py tests/golden/test_stored_by_0_2.py tests/unit/server/test_service.py \
+	  tests/unit/plots/test_simulation_plot.py tests/unit/experiment/store/test_postgres_store.py
 
 lint: .venv/.installed-dev     ## style and types
 	$(BIN)/ruff check .

@@ -19,7 +19,7 @@ from truebest.kernels._known import Known, made_for
 from truebest.kernels.rules import likelihood
 from truebest.simulation import cuda
 
-TESTS = str(Path(__file__).parents[1])
+TESTS = str(Path(__file__).parents[2])
 SAME = """
 import sys
 import numba, truebest

@@ -16,7 +16,7 @@ import pytest
 from support.processes import run_python
 from truebest.kernels import _cache, _numba, _warm
 
-README = Path(__file__).parents[2] / "README.md"
+README = Path(__file__).parents[3] / "README.md"
 SHORT = """
 import sys, truebest
 experiment = truebest.Experiment.create("memory:", "x", list("abcde"), bounds=(0, 1), seed=1)

@@ -597,7 +597,9 @@ def test_ctrl_c_on_a_real_terminal() -> None:
 
     main, end = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "60", "LINES": "24"}
-    code = CHILD.format(folder=os.path.dirname(__file__), tests=os.path.dirname(os.path.dirname(__file__)))
+    code = CHILD.format(
+        folder=os.path.dirname(__file__), tests=os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    )
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=end, env=environment
     ) as child:

@@ -133,7 +133,7 @@ def test_adding_an_arm_is_refused_with_the_recipe() -> None:
 def test_logs_of_version_0_1_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of those that 0.1 wrote, exported and imported: the same status, and a sound log with hashes."""
     monkeypatch.chdir(tmp_path)
-    shutil.copy(Path(__file__).parents[1] / "golden" / "version_0_1.db", "old.db")
+    shutil.copy(Path(__file__).parents[2] / "golden" / "version_0_1.db", "old.db")
     names = open_store("sqlite:///old.db").names()
     assert len(names) > 10
     for name in names:

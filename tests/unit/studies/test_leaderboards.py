@@ -199,7 +199,7 @@ def test_a_folder_without_results_is_refused(tmp_path: Path, capsys: pytest.Capt
 def test_the_command_ends_in_one_line(tmp_path: Path) -> None:
     """And no traceback."""
     words = [sys.executable, "-m", "benchmarks.leaderboards", str(tmp_path)]
-    done = subprocess.run(words, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    done = subprocess.run(words, capture_output=True, text=True, cwd=Path(__file__).parents[3])
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("FOLDER must have a clone")
     assert len(done.stderr.splitlines()) == 1

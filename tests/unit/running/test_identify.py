@@ -531,7 +531,7 @@ def test_the_default_strategy_is_the_measured_one() -> None:
     """The record in docs/decisions names the default."""
     from truebest._catalogue import DEFAULT_STRATEGY
 
-    page = Path(__file__).parents[2] / "docs" / "decisions" / "0008-default-strategy.md"
+    page = Path(__file__).parents[3] / "docs" / "decisions" / "0008-default-strategy.md"
     assert f"`{DEFAULT_STRATEGY}`" in page.read_text()
     assert (
         truebest.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0).settings.strategy_name

@@ -29,7 +29,7 @@ from truebest.running.frame import Frame
 from truebest.running.result import Result
 from truebest.telling.standings import INFORMS, VOIDS, WEAKENS
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "live.md").read_text()
+GUIDE = (Path(__file__).parents[3] / "docs" / "guides" / "live.md").read_text()
 
 
 def make(**settings: object) -> Experiment:

@@ -60,3 +60,11 @@ def test_no_two_files_of_tests_have_the_same_name() -> None:
     names = Counter(path.name for path in Path(__file__).parents[1].rglob("test_*.py"))
     assert len(names) > 100
     assert [name for name, files in names.items() if files > 1] == []
+
+
+def test_the_tests_of_a_folder_are_found_under_its_name() -> None:
+    """tests/unit has folders of the source only, and most of its files stand in one."""
+    unit = Path(__file__).parents[1] / "unit"
+    files = [path.relative_to(unit) for path in unit.rglob("test_*.py")]
+    assert [file for file in files if not (SOURCE / file.parent).is_dir()] == []
+    assert sum(file.parent == Path() for file in files) < len(files) / 10

@@ -17,7 +17,7 @@ from truebest.experiment.independent import IndependentState
 from truebest.experiment.settings import new_settings
 from truebest.experiment.store import open_store
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 SOME = Findings(
     arm=1,
     pulls=(3, 5, 0),
