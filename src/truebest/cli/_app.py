@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from .. import __version__
+from ..experiment.verbs import VERBS
 from . import CODES
 
 CHOOSE, RUN = "Choose the best", "Run an experiment from any language"
@@ -16,7 +17,7 @@ LOOK, STUDY = "Look at experiments", "Study the method"
 
 
 class Command(NamedTuple):
-    """Where a command is, under which heading the help shows it, how its words are read."""
+    """Where a command is ("": it is a plain verb), under which heading help shows it, how words are read."""
 
     module: str
     function: str
@@ -37,11 +38,10 @@ COMMANDS = {
     "create": Command("ask_tell", "create", RUN),
     "ask": Command("ask_tell", "ask", RUN),
     "tell": Command("ask_tell", "tell", RUN, NUMBERS),
-    "fail": Command("ask_tell", "fail", RUN),
+    **{name: Command("", name, RUN) for name, plain in VERBS.items() if not plain.looks},
     "retract": Command("ask_tell", "retract", RUN),
     "observe": Command("ask_tell", "observe", RUN, NUMBERS),
     "renew": Command("upkeep", "renew", RUN),
-    "reclaim": Command("upkeep", "reclaim", RUN),
     "stop": Command("upkeep", "stop", RUN),
     "import": Command("upkeep", "import_", RUN),
     "delete": Command("upkeep", "delete", RUN),
@@ -52,6 +52,7 @@ COMMANDS = {
     "forecast": Command("experiments", "forecast", LOOK),
     "list": Command("experiments", "list_experiments", LOOK),
     "export": Command("experiments", "export", LOOK),
+    **{name: Command("", name, LOOK) for name, plain in VERBS.items() if plain.looks},
     "verify": Command("experiments", "verify", LOOK),
     "serve": Command("serve", "serve", LOOK),
     "solve": Command("solve", "solve", STUDY, NUMBERS),
@@ -75,10 +76,22 @@ def app_for(words: Sequence[str]) -> typer.Typer:
     app.callback()(common)
     for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
         command = COMMANDS[name]
-        function = getattr(import_module(f"{__package__}.{command.module}"), command.function)
+        function = _function(command)
         settings = {command.reading: True} if command.reading else None
         app.command(name, rich_help_panel=command.panel, context_settings=settings)(function)
     return app
+
+
+def _function(command: Command) -> Callable[..., Any]:
+    """What a command does: written by hand, or derived from a plain verb."""
+    if command.module:
+        found: Callable[..., Any] = getattr(
+            import_module(f"{__package__}.{command.module}"), command.function
+        )
+        return found
+    from ._verbs import command_of
+
+    return command_of(VERBS[command.function])
 
 
 def _version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""`truebest create`, `ask`, `tell`, `fail`, `retract` and `observe`: run an experiment from any language."""
+"""`truebest create`, `ask`, `tell`, `retract` and `observe`: run an experiment from any language."""
 
 from __future__ import annotations
 
@@ -185,21 +185,6 @@ def _pair(line: int, words: list[str]) -> tuple[int, float]:
         raise InvalidInputError(
             f"line {line}: {reason}; write lines like 1,0.73; nothing was stored."
         ) from None
-
-
-def fail(
-    name: Name, pull: PullId, reason: Reason, store: StoreUrl = None, format: Listing = ListingFormat.table
-) -> None:
-    """Report that a pull gave no value: ask will issue it again first.
-
-    It is never dropped, since that would bias the arm.
-
-    Example: truebest fail prompts 3 --reason "out of memory" --store sqlite:///runs.db
-    """
-    number = pull_of(pull)
-    with opened(store, name) as experiment:
-        outcome = experiment.fail(number, reason)
-    show([{"pull": number, "outcome": outcome}], ["pull", "outcome"], format)
 
 
 def retract(

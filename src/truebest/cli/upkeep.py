@@ -1,4 +1,4 @@
-"""`truebest renew`, `reclaim`, `stop`, `delete` and `import`: keep experiments going, or end them by hand."""
+"""`truebest renew`, `stop`, `delete` and `import`: keep experiments going, or end them by hand."""
 
 from __future__ import annotations
 
@@ -37,25 +37,6 @@ def renew(
     with opened(store, name) as experiment:
         rows = [{"pull": n, "outcome": "renewed" if experiment.renew(n) else "not pending"} for n in numbers]
     show(rows, ["pull", "outcome"], format)
-
-
-def reclaim(
-    name: Name,
-    store: StoreUrl = None,
-    worker: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only the pulls of this worker; default: all.")
-    ] = None,
-    format: Listing = ListingFormat.table,
-) -> None:
-    """Take back pulls whose worker is gone, so that ask issues them again first.
-
-    If that worker lives after all, a pull is evaluated twice, and the first value counts.
-
-    Example: truebest reclaim prompts --worker build-7:4711 --store sqlite:///runs.db
-    """
-    with opened(store, name) as experiment:
-        count = experiment.reclaim(worker)
-    show([{"reclaimed": count}], ["reclaimed"], format)
 
 
 def stop(

@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
-from typing import Any, overload
+from functools import wraps
+from inspect import signature
+from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 import numpy as np
 
 from .. import _door
 from ..experiment.events import Event
+from ..experiment.experiment import Experiment
 from ..experiment.forecast import Forecast
 from ..experiment.leases import worker_name
 from ..experiment.pulls import Pull, Pulls
 from ..experiment.settings import Settings
 from ..experiment.shown import Shown
 from ..experiment.values import check_reason, check_value, listed_pairs, listed_rows
+from ..experiment.verbs import VERBS
 from ..experiment.verification import Verification
 from ..telling.account import Account
 from .wire import Wire, Wired
 
 PAGE = 10_000  # lines of the log that are fetched at once
+
+
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
+
+
+def _sent(method: Callable[Concatenate[Experiment, P], Answer]) -> Callable[Concatenate[Any, P], Answer]:
+    """A method of `Experiment` that is a plain verb, done by the server."""
+    verb, like = VERBS[method.__name__], signature(method)
+
+    @wraps(method)
+    def send(self: Any, /, *args: P.args, **keywords: P.kwargs) -> Any:
+        given = like.bind(self, *args, **keywords)
+        given.apply_defaults()
+        return self._do(method.__name__, dict(zip(verb.kinds, given.args[1:], strict=True)))
+
+    return send
 
 
 class RemoteExperiment(Wired, Shown):
@@ -77,27 +98,14 @@ class RemoteExperiment(Wired, Shown):
             by_arm.setdefault(name, []).append(number)
         self._post("observe", values=checked if ordered else by_arm)
 
-    def fail(self, pull: int | Pull, reason: str) -> str:
-        """Report that a pull gave no value; it will be issued again first."""
-        return str(self._post("fail", pull=_id(pull), reason=check_reason(reason))["outcome"])
-
-    def retract(self, pull: int | Pull, reason: str, value: float | None = None) -> None:
-        """Take a pull's value back, or put the right one in its place, for a clerical error."""
-        right = None if value is None else check_value(value, self.settings)
-        self._post("retract", pull=_id(pull), reason=check_reason(reason), value=right)
-
-    def renew(self, pull: int | Pull | Iterable[int | Pull]) -> int:
-        """Say that a pull, or each of several, is still being evaluated: its lease begins anew."""
-        pulls = pull if isinstance(pull, Iterable) else [pull]
-        return int(self._post("renew", harmless=True, pulls=[_id(one) for one in pulls])["renewed"])
-
-    def reclaim(self, worker: str | None = None) -> int:
-        """Let pending pulls lapse now, so that they are issued again first; returns how many."""
-        return int(self._post("reclaim", worker=worker)["reclaimed"])
+    fail = _sent(Experiment.fail)
+    retract = _sent(Experiment.retract)
+    renew = _sent(Experiment.renew)
+    reclaim = _sent(Experiment.reclaim)
 
     def stop(self, reason: str = "no reason given") -> Account:
         """End the experiment undecided, for good."""
-        return self._status(self._post("stop", harmless=True, reason=check_reason(reason)))
+        return self._status(self._do("stop", {"reason": reason}))
 
     # -- look ------------------------------------------------------------------------------------------
 
@@ -127,7 +135,7 @@ class RemoteExperiment(Wired, Shown):
 
     def verify(self) -> Verification:
         """Read the whole log, check every line against its hash, and check whether the decision follows."""
-        found: Verification = _made(Verification, self._get("verify"))
+        found: Verification = _made(Verification, self._do("verify", {}))
         return found
 
     def __repr__(self) -> str:
@@ -140,6 +148,29 @@ class RemoteExperiment(Wired, Shown):
 
     def _post(self, verb: str, *, harmless: bool = False, **body: Any) -> Any:
         return self._wire.post(f"/v1/{verb}", {"experiment": self.name, **body}, harmless=harmless)
+
+    def _do(self, name: str, given: dict[str, Any]) -> Any:
+        """A plain verb."""
+        verb = VERBS[name]
+        fields = {key: self._checked(verb.kinds[key][1].kind, value) for key, value in given.items()}
+        if verb.looks:
+            record = self._get(name, **fields)
+        else:
+            record = self._post(name, harmless=verb.harmless, **fields)
+        return record[verb.gives] if verb.gives else None if verb.gives is None else record
+
+    def _checked(self, kind: str, value: Any) -> Any:
+        """What is sent for an argument."""
+        match kind:
+            case "pull":
+                return _id(value)
+            case "pulls":
+                return [_id(one) for one in (value if isinstance(value, Iterable) else [value])]
+            case "reason":
+                return check_reason(value)
+            case "value" if value is not None:
+                return check_value(value, self.settings)
+        return value
 
     def _status(self, record: Mapping[str, Any]) -> Account:
         now = Account.from_dict(record, self.settings)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, ConfigDict, Field, Strict, create_model
+
+from ..experiment.verbs import Verb
 
 Name = Annotated[str, Field(description="The experiment's name.", examples=["prompts"])]
-Reason = Annotated[str, Field(description="What happened; it is kept in the log.")]
 Format = Literal["jsonl", "json", "csv"]
 
 
@@ -80,39 +81,6 @@ class Observe(Body):
     )
 
 
-class Fail(Body):
-    """A pull that gave no value."""
-
-    pull: int
-    reason: Reason
-
-
-class Renew(Body):
-    """Pulls that are still being evaluated."""
-
-    pulls: list[int]
-
-
-class Retract(Body):
-    """A pull whose value was wrong, and the right one, if there is one."""
-
-    pull: int
-    reason: Reason
-    value: float | None = None
-
-
-class Reclaim(Body):
-    """Whose pulls are taken back."""
-
-    worker: str | None = Field(None, description="Only those of this worker; default: all.")
-
-
-class Stop(Body):
-    """An experiment that ends."""
-
-    reason: Reason = "no reason given"
-
-
 class Pull(BaseModel):
     """A sample to take; rounds on common items have more fields."""
 
@@ -142,3 +110,14 @@ class Outcomes(BaseModel):
     """In the order in which they were told."""
 
     outcomes: list[Outcome]
+
+
+def of_verb(verb: Verb) -> type[Body]:
+    """What a request for a plain verb contains."""
+    fields: dict[str, Any] = {}
+    for one in verb.parameters:
+        kind, word = verb.kinds[one.name]
+        default = ... if one.default is one.empty else one.default
+        fields[one.name] = (kind, Field(default, description=word.help))
+    name = verb.function.__name__.capitalize()
+    return create_model(name, __base__=Body, __doc__=f"Of {verb.function.__name__}.", **fields)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from inspect import Parameter, Signature
 from itertools import chain, islice
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from ..errors import InvalidInputError, TruebestError
 from ..experiment.experiment import Experiment
 from ..experiment.exports import exported, json_record
+from ..experiment.verbs import VERBS, Verb
 from ..telling import words
 from . import bodies
 from .answers import as_json, file_name
@@ -35,12 +37,14 @@ class Looks:
         self._desks = desks
 
     def router(self) -> APIRouter:
-        """The addresses: one per method, of the same name."""
+        """The addresses: one per method, of the same name, and one per plain verb."""
         router = APIRouter(prefix="/v1", tags=["look at experiments"])
         for look in (self.experiments, self.status, self.settings, self.forecast, self.history, self.export):
             router.add_api_route(f"/{look.__name__}", look)
         router.add_api_route("/report", self.report)
-        router.add_api_route("/verify", self.verify)
+        for name, plain in VERBS.items():
+            if plain.looks:
+                router.add_api_route(f"/{name}", self._address(plain))
         watched = [Depends(self.watched)]  # it may refuse, which is too late once the stream has begun
         router.add_api_route("/live", self.live, response_class=EventSourceResponse, dependencies=watched)
         return router
@@ -94,9 +98,17 @@ class Looks:
         page = await self._desks.use(experiment, Experiment.report)
         return Response(page, 200, file_name(experiment, "html"), "text/html; charset=utf-8")
 
-    async def verify(self, experiment: Name) -> Response:
-        """Whether every line of the log is intact, and the decision follows from it."""
-        return as_json((await self._desks.use(experiment, Experiment.verify)).to_dict())
+    def _address(self, verb: Verb) -> Callable[[str], Awaitable[Response]]:
+        """What a plain verb that changes nothing shows; its parameters are those of the query."""
+
+        async def address(experiment: str, **given: Any) -> Response:
+            return as_json(await self._desks.use(experiment, lambda one: verb.function(one, **given)))
+
+        words = [one.replace(annotation=verb.kinds[one.name][0]) for one in verb.parameters]
+        names = [Parameter("experiment", Parameter.POSITIONAL_OR_KEYWORD, annotation=Name), *words]
+        address.__name__, address.__doc__ = verb.function.__name__, verb.summary
+        address.__signature__ = Signature(names, return_annotation=Response)  # type: ignore[attr-defined]
+        return address
 
     async def watched(self, experiment: Name) -> None:
         """Refuse to show what does not exist, or what too many watch."""

@@ -19,6 +19,7 @@ from ..experiment.items import ItemSet, recall_items
 from ..experiment.pulls import Pull
 from ..experiment.settings import Given
 from ..experiment.values import listed_rows
+from ..experiment.verbs import VERBS, Verb
 from ..questions import recall_question
 from . import bodies
 from .answers import as_json
@@ -34,12 +35,15 @@ class Verbs:
         self._desks = desks
 
     def router(self) -> APIRouter:
-        """The addresses: one per method, of the same name."""
+        """The addresses: one per method, of the same name, and one per plain verb."""
         router = APIRouter(prefix="/v1", tags=["change an experiment"])
         router.add_api_route("/ask", self.ask, methods=["POST"], response_model=bodies.Asked)
         router.add_api_route("/tell", self.tell, methods=["POST"], response_model=bodies.Outcomes)
-        for verb in (self.create, self.observe, self.fail, self.renew, self.retract, self.reclaim, self.stop):
+        for verb in (self.create, self.observe):
             router.add_api_route(f"/{verb.__name__}", verb, methods=["POST"])
+        for name, plain in VERBS.items():
+            if not plain.looks:
+                router.add_api_route(f"/{name}", self._address(plain), methods=["POST"])
         return router
 
     async def create(self, body: bodies.Create) -> Response:
@@ -80,30 +84,18 @@ class Verbs:
         rows, _ = listed_rows(body.values, None)
         return as_json({"observed": Counter(arm for arm, _ in rows)})
 
-    async def fail(self, body: bodies.Fail) -> Response:
-        """Report that a pull gave no value; it will be issued again first."""
-        kind = await self._change(body.experiment, lambda one: one.fail(body.pull, body.reason))
-        return as_json({"pull": body.pull, "outcome": kind})
+    def _address(self, verb: Verb) -> Callable[[Any], Awaitable[Response]]:
+        """What a plain verb does with a request."""
+        kind = bodies.of_verb(verb)
 
-    async def renew(self, body: bodies.Renew) -> Response:
-        """Say that pulls are still being evaluated: their leases begin anew. Answers how many are pending."""
-        count = await self._change(body.experiment, lambda one: one.renew(body.pulls))
-        return as_json({"renewed": count})
+        async def address(body: bodies.Body) -> Response:
+            given = {one.name: getattr(body, one.name) for one in verb.parameters}
+            found = await self._change(body.experiment, lambda one: verb.function(one, **given))
+            return as_json(found)
 
-    async def retract(self, body: bodies.Retract) -> Response:
-        """Take a pull's value back, or put the right one in its place, for a clerical error."""
-        await self._change(body.experiment, lambda one: one.retract(body.pull, body.reason, body.value))
-        return as_json({"pull": body.pull, "outcome": "retracted"})
-
-    async def reclaim(self, body: bodies.Reclaim) -> Response:
-        """Take back pulls whose worker is gone, so that they are issued again first."""
-        count = await self._change(body.experiment, lambda one: one.reclaim(body.worker))
-        return as_json({"reclaimed": count})
-
-    async def stop(self, body: bodies.Stop) -> Response:
-        """End an experiment undecided, for good: nothing more is asked, and no result counts any more."""
-        now = await self._change(body.experiment, lambda one: one.stop(body.reason))
-        return as_json(now.to_dict())
+        address.__name__, address.__doc__ = verb.function.__name__, verb.summary
+        address.__annotations__ = {"body": kind, "return": Response}
+        return address
 
     async def _change(self, name: str, function: Callable[[Experiment], Answer]) -> Answer:
         found = await self._desks.use(name, function)
