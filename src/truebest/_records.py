@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from .errors import InvalidInputError
+
 _FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # what makes a spreadsheet run a cell that begins with it
 _QUOTED = frozenset(',;"\t\r\n')  # ; and tabs, too: some spreadsheets cut there
 
@@ -40,6 +42,17 @@ def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iter
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """The same in one text; the columns are the first row's keys."""
     return "".join(line + "\n" for line in csv_lines(rows, list(rows[0])))
+
+
+def frame(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """The same as a pandas DataFrame; needs pandas."""
+    try:
+        import pandas as pd  # type: ignore[import-untyped,unused-ignore]
+    except ImportError:
+        raise InvalidInputError(
+            "to_frame needs pandas, which is not installed; install it, or use to_dict."
+        ) from None
+    return pd.DataFrame(rows)
 
 
 def _cell(value: Any) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import time
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from itertools import chain
 from pathlib import PurePath
 
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -136,11 +137,16 @@ def cell_of_markdown(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", harmless(text, strict=True))
 
 
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown; columns aligned to the right, all but the first."""
-    lines = [list(map(cell_of_markdown, row)) for row in [header, *rows]]
-    lines.insert(1, ["---", *["---:"] * (len(header) - 1)])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return "".join(f"{line}\n" for line in markdown_lines(header, rows))
+
+
+def markdown_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """The same line by line."""
+    rule = ["---", *["---:"] * (len(header) - 1)]
+    for line in chain([map(cell_of_markdown, header), rule], (map(cell_of_markdown, row) for row in rows)):
+        yield f"| {' | '.join(line)} |"
 
 
 def column_widths(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:

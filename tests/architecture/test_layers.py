@@ -21,7 +21,7 @@ DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
     "_former_name": (),
     "_html": (),
     "_page_style": (),
-    "_records": (),
+    "_records": ("errors",),
     "_signature": (),
     "_text": (),
     "kernels": (),

@@ -16,7 +16,6 @@ FILE_LINES, FUNCTION_LINES = 600, 60
 LONG_FILES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[str, str] = {
     "running/identify.py:identify": "its arguments and what they mean take the lines",
-    "cli/compare.py:compare": "every option is a line, and so is every sentence of --help",
     "simulation/simulate.py:simulate": "its arguments and what they mean take the lines",
 }
 

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _say("standard output is closed, so nothing can be printed; open it.", FAILURE)
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="replace")  # a terminal without the sign ± is no failure
+                stream.reconfigure(errors="replace")  # a terminal without the sign ± is not a failure
         from ._app import app_for
 
         code = app_for(words)(words, prog_name="truebest", standalone_mode=False)

@@ -25,7 +25,7 @@ class Command(NamedTuple):
     reading: str = ""
 
 
-# Negative numbers look like options: what is no known option is handed on as a word.
+# Negative numbers look like options: what is not a known option is handed on as a word.
 NUMBERS = "ignore_unknown_options"
 # Unexpected arguments are passed on: the command knows what the user forgot.
 EXTRA = "allow_extra_args"

@@ -13,7 +13,7 @@ from .._text import quoted_store
 from ..errors import InvalidInputError
 from . import say
 from ._numbers import read_number
-from ._output import ListingFormat
+from ._output import Format
 
 if TYPE_CHECKING:
     from ..experiment.experiment import Experiment
@@ -35,7 +35,10 @@ Worker = Annotated[
         help="The name of this worker, kept with its pulls; default: the host and the process.",
     ),
 ]
-Listing = Annotated[ListingFormat, typer.Option("--format", help="Output format.")]
+OutputFile = Annotated[
+    str | None, typer.Option("--output", help="Write the output to a file instead of stdout.")
+]
+Listing = Annotated[Format, typer.Option("--format", help="Output format.")]
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Print records as a table for people, as JSON or CSV for programs."""
+"""Print long lists whose rows take a while, as they come."""
 
 from __future__ import annotations
 
@@ -8,56 +8,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from .._text import aligned, column_widths, harmless, moment
-from ._output import (
-    ROWS_ON_A_TERMINAL,
-    ListingFormat,
-    number,
-    print_csv,
-    print_hidden,
-    print_json,
-    print_json_list,
-    print_table,
-)
+from .._text import aligned, column_widths
+from ._output import ROWS_ON_A_TERMINAL, Format, Output, print_hidden, put, show
 
 AT_ONCE = 1.0  # seconds for which the rows of a long table are collected
 
 
-def show(
-    rows: Sequence[Mapping[str, Any]], columns: Sequence[str], format: ListingFormat, title: str = ""
-) -> None:
-    """A list of records; nothing to see is no table, [] in JSON, a header in CSV."""
-    if format is ListingFormat.json:
-        print_json([dict(row) for row in rows])
-    elif format is ListingFormat.csv:
-        print_csv(rows, columns)
-    elif rows:
-        header = [column.replace("_", " ") for column in columns]
-        print_table(header, [[cell(column, row[column]) for column in columns] for row in rows], title)
-
-
-def stream(
-    rows: Iterator[Mapping[str, Any]], columns: Sequence[str], format: ListingFormat, total: int
-) -> None:
+def stream(rows: Iterator[Mapping[str, Any]], columns: Sequence[str], format: Format, total: int) -> None:
     """`show` for a long list whose rows take a while: they are printed as they come.
 
     In a table, those of a second are printed at once, and a column may become wider from one second to the
     next. A terminal gets the first rows only.
     """
-    if format is ListingFormat.csv:
-        print_csv(rows, columns)
-    elif format is ListingFormat.json:
-        print_json_list(dict(row) for row in rows)
+    if format is not Format.table:
+        put(format, Output(rows, columns))
     elif sys.stdout.isatty():
         show(list(islice(rows, ROWS_ON_A_TERMINAL)), columns, format)
         print_hidden(total - ROWS_ON_A_TERMINAL)
     else:
-        header, skip = [column.replace("_", " ") for column in columns], 0
+        header: Sequence[str] = []
         for block in _by_the_second(rows):
-            cells = [[cell(column, row[column]) for column in columns] for row in block]
-            print("\n".join(aligned(header, cells)[skip:]), flush=True)
+            titles, rest = Output(block, columns).cells()
+            cells = list(rest)
+            first, header = not header, header or titles
+            print("\n".join(aligned(header, cells)[0 if first else 1 :]), flush=True)
             widths = column_widths(header, cells)
-            header, skip = [name.ljust(width) for name, width in zip(header, widths, strict=True)], 1
+            header = [name.ljust(width) for name, width in zip(header, widths, strict=True)]
 
 
 def _by_the_second(rows: Iterator[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
@@ -69,21 +45,3 @@ def _by_the_second(rows: Iterator[Mapping[str, Any]]) -> Iterator[list[Mapping[s
             if time.monotonic() >= end:
                 break
         yield block
-
-
-def cell(column: str, value: Any) -> str:
-    """A value as people read it; columns called time or deadline are moments."""
-    if value is None:
-        return ""
-    if column in ("time", "deadline"):
-        return moment(value)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return number(value)
-    if isinstance(value, dict):
-        text = ", ".join(f"{key}: {cell(key, item)}" for key, item in value.items())
-        return harmless(text if len(text) <= 60 else text[:57] + "...")
-    if isinstance(value, list | tuple):
-        return ", ".join(cell("", item) for item in value)
-    return harmless(str(value))

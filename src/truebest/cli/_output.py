@@ -1,4 +1,4 @@
-"""How every command prints: a rich table on a terminal, plain text in a pipe, JSON on request."""
+"""How every command prints: a rich table on a terminal, plain text in a pipe, other formats on request."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsFloat
 
 from .._files import write_whole
 from .._records import csv_lines, plain
-from .._text import aligned, column_widths, harmless
+from .._text import aligned, column_widths, harmless, markdown_lines, moment
 from ..errors import InvalidInputError
 from . import DONE, OTHER, UNDECIDED, forget_output
 
@@ -30,27 +30,101 @@ ROWS_ON_A_TERMINAL = 60
 
 
 class Format(StrEnum):
-    """What `--format` takes."""
-
-    table = "table"
-    json = "json"
-
-
-class ListingFormat(StrEnum):
-    """What `--format` takes where the output is a list."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-
-
-class ResultFormat(StrEnum):
-    """What `--format` takes where the output is a result."""
+    """What `--format` takes; `FORMATS` says how each is printed."""
 
     table = "table"
     csv = "csv"
     json = "json"
     markdown = "markdown"
+
+
+class Output(NamedTuple):
+    """What a command has found.
+
+    records   for CSV, and for every other format if nothing else is said; they may come one by one
+    columns   of these
+    document  what JSON has instead
+    table     header and rows for people
+    people    prints what people read around the table, and the table
+    markdown  text with the table
+    """
+
+    records: Iterable[Mapping[str, Any]]
+    columns: Sequence[str]
+    document: object = None
+    table: tuple[Sequence[str], Iterable[Sequence[str]]] | None = None
+    people: Callable[[], None] | None = None
+    markdown: str | None = None
+
+    def cells(self) -> tuple[Sequence[str], Iterable[Sequence[str]]]:
+        """Header and rows, for people."""
+        if self.table is not None:
+            return self.table
+        rows = ([cell(column, record[column]) for column in self.columns] for record in self.records)
+        return [column.replace("_", " ") for column in self.columns], rows
+
+
+def _put_table(found: Output) -> None:
+    header, rows = found.cells()
+    if found.people is not None:
+        found.people()
+    elif cells := list(rows):
+        print_table(header, cells)
+
+
+def _put_csv(found: Output) -> None:
+    print_csv(found.records, found.columns)
+
+
+def _put_json(found: Output) -> None:
+    if found.document is None:
+        print_json_list(dict(record) for record in found.records)
+    else:
+        print_json(found.document)
+
+
+def _put_markdown(found: Output) -> None:
+    if found.markdown is not None:
+        print(found.markdown, end="")
+        return
+    for line in markdown_lines(*found.cells()):
+        print(line, flush=True)
+
+
+FORMATS = {
+    Format.table: _put_table,
+    Format.csv: _put_csv,
+    Format.json: _put_json,
+    Format.markdown: _put_markdown,
+}
+
+
+def put(format: Format, found: Output) -> None:
+    """Print what was found in a format."""
+    FORMATS[format](found)
+
+
+def show(records: Sequence[Mapping[str, Any]], columns: Sequence[str], format: Format) -> None:
+    """Print a list of records; without one there is no table, [] in JSON, a header in CSV."""
+    put(format, Output(records, columns))
+
+
+def cell(column: str, value: Any) -> str:
+    """A value as people read it; columns called time or deadline are moments."""
+    if value is None:
+        return ""
+    if column in ("time", "deadline"):
+        return moment(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, dict):
+        text = ", ".join(f"{key}: {cell(key, item)}" for key, item in value.items())
+        return harmless(text if len(text) <= 60 else text[:57] + "...")
+    if isinstance(value, list | tuple):
+        return ", ".join(cell("", item) for item in value)
+    return harmless(str(value))
 
 
 def check_writable(file: str) -> None:
@@ -157,31 +231,27 @@ def print_arms(now: Account) -> None:
         print(line)
 
 
-def print_records(now: Account) -> None:
-    """The arms as CSV."""
+def output_of(now: Account, **others: Any) -> Output:
+    """An account, as commands print it."""
     from ..telling.columns import records
 
     rows = records(now)
-    print_csv(rows, list(rows[0]))
+    return Output(rows, list(rows[0]), now.to_dict(), markdown=now.to_markdown(), **others)
 
 
 class Printable(Protocol):
     """What a simulation gives."""
 
     def to_dict(self) -> object: ...
-    def to_csv(self) -> str: ...
     def table(self) -> tuple[list[str], list[list[str]]]: ...
 
 
-def print_result(result: Printable, format: ListingFormat, output: str | None) -> None:
+def print_result(
+    result: Printable, records: Sequence[Mapping[str, Any]], format: Format, output: str | None
+) -> None:
     """In a format, on stdout or into a file, whole or not at all."""
     with printed_into(output):
-        if format is ListingFormat.json:
-            print_json(result.to_dict())
-        elif format is ListingFormat.csv:
-            print_csv_lines(result.to_csv().split("\n")[:-1])
-        else:
-            print_table(*result.table())
+        put(format, Output(records, list(records[0]), result.to_dict(), result.table()))
 
 
 @contextlib.contextmanager

@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
@@ -25,19 +26,23 @@ class Option(NamedTuple):
 
     help     what --help says
     metavar  what a word is; "" for a switch
-    read     from the word to what the setting is given
+    read     from the word to what is given for it
+    default  the word that is taken if none is said
+    names    on the command line, if not its own alone
     """
 
     help: str
     metavar: str = ""
     read: Callable[[str], Any] = str
+    default: str | None = None
+    names: tuple[str, ...] = ()
 
     def parameter(self, name: str) -> inspect.Parameter:
-        """Of a command."""
-        metavar = self.metavar or None
-        option = typer.Option(f"--{name.replace('_', '-')}", metavar=metavar, help=self.help)
-        kind: Any = Annotated[str | None, option] if metavar else Annotated[bool, option]
-        default = None if metavar else False
+        """The parameter of a command."""
+        metavar, names = self.metavar or None, self.names or (f"--{name.replace('_', '-')}",)
+        option = typer.Option(*names, metavar=metavar, help=self.help)
+        kind: Any = Annotated[(str if self.default else str | None) if metavar else bool, option]
+        default = self.default if metavar else False
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
@@ -100,24 +105,35 @@ SETTINGS = {
 }
 
 
-def with_settings(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command these options of settings; it gets what they say as a dictionary, `settings`."""
+# What several commands on simulations take
+SEED = Option("The same seed gives the same result.", "INT", read_number, "0")
+THREADS = Option("Threads; default: one per core.", "INT", read_number)
+
+
+def with_settings(
+    *names: str, own: Mapping[str, Option] = MappingProxyType({})
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command these options of settings, and some of its own.
+
+    It gets what they say as a dictionary, `settings`, without what was not said and has no default.
+    """
+    options = {**own, **{name: SETTINGS[name] for name in names}}
 
     def give(function: Callable[..., Any]) -> Callable[..., Any]:
         hints = get_type_hints(function, include_extras=True)
         parameters: list[inspect.Parameter] = []
         for one in inspect.signature(function).parameters.values():
             if one.name == "settings":
-                parameters += [SETTINGS[name].parameter(name) for name in names]
+                parameters += [option.parameter(name) for name, option in options.items()]
             else:
                 kind = inspect.Parameter.KEYWORD_ONLY
                 parameters.append(one.replace(kind=kind, annotation=hints[one.name]))
 
         @functools.wraps(function)
         def command(**words: Any) -> Any:
-            said = {name: words.pop(name) for name in names}
+            said = {name: words.pop(name) for name in options}
             with in_options({one.name for one in parameters}):
-                return function(settings=_read(said), **words)
+                return function(settings=_read(said, options), **words)
 
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -126,12 +142,12 @@ def with_settings(*names: str) -> Callable[[Callable[..., Any]], Callable[..., A
     return give
 
 
-def _read(words: dict[str, str | bool | None]) -> dict[str, Any]:
-    """What `Experiment.create` is given: what was said, and nothing for the rest."""
+def _read(words: dict[str, str | bool | None], options: Mapping[str, Option]) -> dict[str, Any]:
+    """What was said, and nothing for the rest."""
     found: dict[str, Any] = {}
     for name, word in words.items():
         if isinstance(word, str):
-            found[name] = SETTINGS[name].read(word)
+            found[name] = options[name].read(word)
         elif word:
             found[name] = True
     if found.pop("student", False):

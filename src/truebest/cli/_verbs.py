@@ -10,15 +10,14 @@ import typer
 
 from ..experiment.verbs import Verb
 from ._experiment import Listing, Name, StoreUrl, opened
-from ._listing import show
 from ._numbers import read_number
-from ._output import ListingFormat
+from ._output import Format, show
 
 
 def command_of(verb: Verb) -> Callable[..., None]:
     """The command: the experiment's name, what the verb takes, the store, the format."""
 
-    def command(*, name: str, store: str | None, format: ListingFormat, **words: Any) -> None:
+    def command(*, name: str, store: str | None, format: Format, **words: Any) -> None:
         given = {key: _read(verb.kinds[key][0], word) for key, word in words.items()}
         with opened(store, name) as experiment:
             found = verb.function(experiment, **given)
@@ -28,7 +27,7 @@ def command_of(verb: Verb) -> Callable[..., None]:
         Parameter("name", Parameter.KEYWORD_ONLY, annotation=Name),
         *(_word(verb, one) for one in verb.parameters),
         Parameter("store", Parameter.KEYWORD_ONLY, default=None, annotation=StoreUrl),
-        Parameter("format", Parameter.KEYWORD_ONLY, default=ListingFormat.table, annotation=Listing),
+        Parameter("format", Parameter.KEYWORD_ONLY, default=Format.table, annotation=Listing),
     ]
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in parameters}

@@ -11,9 +11,8 @@ import typer
 from ..errors import InvalidInputError, SuspendedError
 from . import DONE, OVER, UNDECIDED, say
 from ._experiment import Listing, Name, StoreUrl, Worker, opened, pull_of, store_url
-from ._listing import show
 from ._numbers import cut, read_number, read_text, read_words, to_number
-from ._output import ListingFormat, print_json
+from ._output import Format, Output, put, show
 from ._settings import SETTINGS, with_settings
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def create(
     store: StoreUrl = None,
     *,
     settings: dict[str, Any],
-    format: Listing = ListingFormat.table,
+    format: Listing = Format.table,
 ) -> None:
     """Create an experiment in a store.
 
@@ -53,15 +52,12 @@ def create(
         _show_settings(name, experiment, format)
 
 
-def _show_settings(name: str, experiment: Experiment, format: ListingFormat) -> None:
+def _show_settings(name: str, experiment: Experiment, format: Format) -> None:
     record = {"name": name, **experiment.settings.to_record()}
     del record["decisions"]
-    if format is ListingFormat.json:
-        print_json(record)
-        return
-    record["strategy"] = experiment.settings.strategy_name
-    record["stopping"] = experiment.settings.rule_name
-    show([{"setting": key, "value": value} for key, value in record.items()], ["setting", "value"], format)
+    named = {"strategy": experiment.settings.strategy_name, "stopping": experiment.settings.rule_name}
+    rows = [{"setting": key, "value": value} for key, value in (record | named).items()]
+    put(format, Output(rows, ["setting", "value"], record))
 
 
 def ask(
@@ -69,7 +65,7 @@ def ask(
     store: StoreUrl = None,
     n: Annotated[str, typer.Option("-n", metavar="INT", help="The largest number of pulls to issue.")] = "1",
     worker: Worker = None,
-    format: Listing = ListingFormat.table,
+    format: Listing = Format.table,
 ) -> int:
     """Get the next pulls: which arm to sample, with which seed, and by when.
 
@@ -93,13 +89,11 @@ def ask(
     return {"": DONE, "wait": UNDECIDED}.get(pulls.reason, OVER)
 
 
-def _show_pulls(pulls: list[Pull], reason: str, format: ListingFormat, more: tuple[str, ...]) -> None:
+def _show_pulls(pulls: list[Pull], reason: str, format: Format, more: tuple[str, ...]) -> None:
     fields = ["id", "arm", "seed", "deadline", *more]
     rows = [{name: getattr(pull, name) for name in fields} for pull in pulls]
-    if format is ListingFormat.json:
-        print_json({"reason": reason, "pulls": rows})
-    elif reason != "suspended":
-        show(rows, fields, format)
+    if reason != "suspended" or format is Format.json:
+        put(format, Output(rows, fields, {"reason": reason, "pulls": rows}))
 
 
 def _say_why_nothing(experiment: Experiment) -> None:
@@ -127,7 +121,7 @@ def tell(
         str | None,
         typer.Option(help="Read many from a file, in one commit: lines 'pull,value'; - for stdin."),
     ] = None,
-    format: Listing = ListingFormat.table,
+    format: Listing = Format.table,
 ) -> None:
     """Record the values of pulls. Repeating it does no harm: the first value of a pull counts.
 
@@ -193,7 +187,7 @@ def retract(
     reason: Reason,
     value: Annotated[str | None, typer.Option(metavar="FLOAT", help="The right value, if known.")] = None,
     store: StoreUrl = None,
-    format: Listing = ListingFormat.table,
+    format: Listing = Format.table,
 ) -> None:
     """Take back or correct a value: for clerical errors, decided without regard to values and arms.
 
@@ -229,7 +223,7 @@ def observe(
     ] = None,
     store: StoreUrl = None,
     file: Annotated[str | None, typer.Option(help="Read the values from a file, - for stdin.")] = None,
-    format: Listing = ListingFormat.table,
+    format: Listing = Format.table,
 ) -> None:
     """Add an arm's values from before the experiment, in one commit; they must not have been chosen by value.
 

@@ -9,54 +9,44 @@ import typer
 
 from .._catalogue import STOPPING_RULES
 from . import say
-from ._experiment import remarks
-from ._numbers import read_number, read_numbers
-from ._output import ListingFormat, check_writable, print_result, print_table, printed_into
-from ._settings import with_settings
+from ._experiment import Listing, OutputFile, remarks
+from ._numbers import read_number
+from ._output import Format, check_writable, print_result, print_table, printed_into
+from ._settings import SEED, THREADS, Option, with_settings
 from .show import check_picture, save_picture
-from .simulate import WHICH, Deltas, Format, MaxSamples, Output, Seed, Threads, strategies_and_rule
+from .simulate import DELTAS, WHICH, strategies_and_rule
 
 if TYPE_CHECKING:
     from ..studies.comparison.results import Comparison
 
-Strategies = Annotated[
-    str | None,
-    typer.Option(
-        metavar="S1,S2,...",
-        help=f"{WHICH}; default: all but ttts, and tas-d(open_only=True).",
-        show_default=False,
-    ),
-]
-Suite = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME,...",
-        help="The bandits: standard (46), paper (4), practice (12 with rewards of 0 or 1, in [0, 1] and with "
+COMPARED = {
+    "strategy": Option(f"{WHICH}; default: all but ttts, and tas-d(open_only=True).", "S1,S2,..."),
+    "suite": Option(
+        "The bandits: standard (46), paper (4), practice (12 with rewards of 0 or 1, in [0, 1] and with "
         "unequal noise), random:NUMBER:SEED (held out), or a .json file; or several.",
+        "NAME,...",
+        lambda words: [word.strip() for word in words.split(",")],
+        "standard,random:24:3",
     ),
-]
-Runs = Annotated[str, typer.Option(metavar="INT", help="Number of runs of each strategy on each bandit.")]
-Rule = Annotated[
-    str,
-    typer.Option(
-        help=f"When to stop: {', '.join(STOPPING_RULES)}; or your own rule, my_file.py:my_rule. Live "
-        "experiments use tilt."
+    "delta": DELTAS,
+    "runs": Option("Number of runs of each strategy on each bandit.", "INT", read_number, "100"),
+    "seed": SEED,
+    "stopping": Option(
+        f"When to stop: {', '.join(STOPPING_RULES)}; or your own rule, my_file.py:my_rule. Live "
+        "experiments use tilt.",
+        "NAME",
+        default="mixture",
     ),
-]
-Reference = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="The strategy that others are compared with; default: the first in the table."
+    "max_samples": Option("Where to cut a run off.", "INT", read_number, "200000"),
+    "reference": Option(
+        "The strategy that others are compared with; default: the first in the table.", "NAME"
     ),
-]
-Movement = Annotated[
-    str,
-    typer.Option(metavar="INT", help="Runs that measure how much targets and pulls move; 0: do not."),
-]
-Resume = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Keep finished parts in this file, and take over those that it has."),
-]
+    "stability_runs": Option(
+        "Runs that measure how much targets and pulls move; 0: do not.", "INT", read_number, "10"
+    ),
+    "threads": THREADS,
+    "resume": Option("Keep finished parts in this file, and take over those that it has.", "FILE"),
+}
 PerBandit = Annotated[bool, typer.Option("--per-bandit", help="Print the ratios on every bandit, too.")]
 Page = Annotated[str | None, typer.Option(metavar="FILE", help="Write one HTML page with all of it.")]
 Picture = Annotated[
@@ -67,26 +57,15 @@ Picture = Annotated[
 ]
 
 
-@with_settings("tolerance")
+@with_settings("tolerance", own=COMPARED)
 def compare(
     *,
-    strategy: Strategies = None,
-    suite: Suite = "standard,random:24:3",
-    delta: Deltas = "0.05",
-    runs: Runs = "100",
-    seed: Seed = "0",
-    stopping: Rule = "mixture",
     settings: dict[str, Any],
-    max_samples: MaxSamples = "200000",
-    reference: Reference = None,
-    stability_runs: Movement = "10",
-    threads: Threads = None,
-    resume: Resume = None,
     per_bandit: PerBandit = False,
     html: Page = None,
     plot: Picture = None,
-    format: Format = ListingFormat.table,
-    output: Output = None,
+    format: Listing = Format.table,
+    output: OutputFile = None,
 ) -> int:
     """Compare strategies on a suite of bandits: how many times the fewest samples each takes.
 
@@ -101,29 +80,18 @@ def compare(
         check_picture(plot)
     from ..studies.comparison.compare import compare as run
 
-    chosen, rule = strategies_and_rule(strategy or "", stopping)
+    strategy, resume = settings.pop("strategy", None), settings.get("resume")
+    chosen, settings["stopping"] = strategies_and_rule(strategy or "", settings["stopping"])
+    suite, delta = settings.pop("suite"), settings.pop("delta")
     try:
         with remarks():
-            found = run(
-                None if strategy is None else chosen,
-                [word.strip() for word in suite.split(",")],
-                read_numbers(delta),
-                runs=read_number(runs),
-                seed=read_number(seed),
-                stopping=rule,
-                max_samples=read_number(max_samples),
-                reference=reference,
-                stability_runs=read_number(stability_runs),
-                threads=read_number(threads),
-                resume=resume,
-                **settings,
-            )
+            found = run(None if strategy is None else chosen, suite, delta, **settings)
     except KeyboardInterrupt:
         _say_how_to_go_on(resume)
         return 130
     with printed_into(output):
-        print_result(found, format, None)
-        if format is ListingFormat.table:
+        print_result(found, found.per_bandit(), format, None)
+        if format is Format.table:
             _print_more(found, per_bandit)
     for note in found.notes():
         say(note)

@@ -12,25 +12,14 @@ from .._text import harmless
 from ..errors import InvalidInputError, TruebestError
 from . import DONE, say
 from ._experiment import Listing, Name, StoreUrl, opened, store_url
-from ._listing import show, stream
-from ._output import (
-    Format,
-    ListingFormat,
-    answering,
-    code_of,
-    print_arms,
-    print_csv,
-    print_csv_lines,
-    print_json,
-    print_records,
-)
+from ._listing import stream
+from ._output import Format, Output, answering, code_of, output_of, print_arms, print_csv_lines, put, show
 
 if TYPE_CHECKING:
     from ..experiment.store import Store
     from ..experiment.verification import Verification
     from ..telling.account import Account
 
-FORMAT = typer.Option("--format", help="Output format.")
 LISTED = [
     *("name", "arms", "delta", "samples", "failed", "decision"),
     *("promise", "leader", "stopped", "suspended"),
@@ -52,7 +41,7 @@ def status(
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with code 3 while there is no decision.")
     ] = False,
-    format: Listing = ListingFormat.table,
+    format: Listing = Format.table,
 ) -> int:
     """Show where an experiment stands: the decision, or which arm leads so far (a guess).
 
@@ -63,12 +52,7 @@ def status(
     with opened(store, name) as experiment:
         now = experiment.status()
     with answering():
-        if format is ListingFormat.json:
-            print_json(now.to_dict())
-        elif format is ListingFormat.csv:
-            print_records(now)
-        else:
-            print_status(now)
+        put(format, output_of(now, people=lambda: print_status(now)))
     return code_of(now.answer) if exit_code else DONE
 
 
@@ -82,7 +66,7 @@ def print_status(now: Account) -> None:
     print_arms(now)
 
 
-def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat.table) -> None:
+def forecast(name: Name, store: StoreUrl = None, format: Listing = Format.table) -> None:
     """Estimate how many more samples are needed, and of which arms, if the estimated means are true.
 
     Example: truebest forecast prompts --store sqlite:///runs.db
@@ -90,24 +74,22 @@ def forecast(name: Name, store: StoreUrl = None, format: Listing = ListingFormat
     with opened(store, name) as experiment:
         found = experiment.forecast()
         decided = experiment.status().decided
-    if format is ListingFormat.json:
-        print_json(found.to_dict())
-        return
-    known = found.samples is not None
-    rows = [{"arm": arm, "samples": n if known else None} for arm, n in found.pulls.items()]
-    if format is ListingFormat.csv:
-        print_csv(rows, ["arm", "samples"])
-        return
-    if decided:
-        print("no more samples are needed: it is decided")
-    elif found.reason:
-        print(harmless(found.reason))
-    else:
-        print(f"{found.words}; {found.samples:,} if the estimated means are the true ones\n")
-        show(rows, ["arm", "samples"], format)
+    samples = found.pulls if found.samples is not None else dict.fromkeys(found.pulls)
+    rows = [{"arm": arm, "samples": n} for arm, n in samples.items()]
+
+    def people() -> None:
+        if decided:
+            print("no more samples are needed: it is decided")
+        elif found.reason:
+            print(harmless(found.reason))
+        else:
+            print(f"{found.words}; {found.samples:,} if the estimated means are the true ones\n")
+            show(rows, ["arm", "samples"], Format.table)
+
+    put(format, Output(rows, ["arm", "samples"], found.to_dict(), people=people))
 
 
-def list_experiments(store: StoreUrl = None, format: Listing = ListingFormat.table) -> None:
+def list_experiments(store: StoreUrl = None, format: Listing = Format.table) -> None:
     """List the experiments of a store, with their decisions.
 
     Example: truebest list --store sqlite:///runs.db
@@ -176,7 +158,7 @@ def export(
         from ..experiment.exports import EVENT, event_record, exported
 
         if format is ExportFormat.table:
-            show([event_record(event) for event in experiment.events()], EVENT, ListingFormat.table)
+            show([event_record(event) for event in experiment.events()], EVENT, Format.table)
         elif format is ExportFormat.csv:
             print_csv_lines(exported(experiment, format))
         else:
@@ -184,7 +166,7 @@ def export(
                 print(line)
 
 
-def verify(name: Name, store: StoreUrl = None, format: Annotated[Format, FORMAT] = Format.table) -> int:
+def verify(name: Name, store: StoreUrl = None, format: Listing = Format.table) -> int:
     """Check the whole log: is every line intact, and does the decision follow from it?
 
     Exits with code 1 if anything is not intact. Every line carries a hash of itself and of all lines before
@@ -202,10 +184,8 @@ def verify(name: Name, store: StoreUrl = None, format: Annotated[Format, FORMAT]
         found = replayed(place, name)
     finally:
         place.close()
-    if format is Format.json:
-        print_json(found.to_dict())
-    else:
-        _print_verification(found)
+    record = found.to_dict()
+    put(format, Output([record], list(record), record, people=lambda: _print_verification(found)))
     return 0 if found.sound else 1
 
 

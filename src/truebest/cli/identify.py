@@ -18,7 +18,7 @@ from ..errors import ArmError, InvalidInputError, TruebestError
 from . import say
 from ._experiment import Worker, remarks, store_url
 from ._numbers import read_number
-from ._output import ResultFormat, answering, code_of, print_arms, print_json, print_records
+from ._output import Format, answering, code_of, output_of, print_arms, put
 from ._settings import SETTINGS, with_settings
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ About = Annotated[
 ]
 Shell = Annotated[bool, typer.Option("--shell", help="Run the commands with sh.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "--no-progress", help="Show no live view and no remarks.")]
-Printed = Annotated[ResultFormat, typer.Option(help="Output format of the result; csv lists the arms.")]
+Printed = Annotated[Format, typer.Option(help="Output format of the result; csv lists the arms.")]
 Expected = Annotated[
     str | None,
     typer.Option(
@@ -108,7 +108,7 @@ def identify(
     shell: Shell = False,
     quiet: Quiet = False,
     expect: Expected = None,
-    format: Printed = ResultFormat.table,
+    format: Printed = Format.table,
 ) -> int:
     """Find which of several noisy commands gives the best number, wrong with probability at most delta.
 
@@ -287,19 +287,13 @@ def _resumable(stored: bool) -> Iterator[None]:
         raise
 
 
-def _show(result: Result, format: ResultFormat) -> None:
-    if format is ResultFormat.json:
-        print_json(result.to_dict())
-        return
-    if format is ResultFormat.markdown:
-        print(result.to_markdown(), end="")
-        return
-    if format is ResultFormat.csv:
-        print_records(result)
-        return
-    print(harmless(result.sentence))
-    print()
-    print_arms(result)
+def _show(result: Result, format: Format) -> None:
+    def people() -> None:
+        print(harmless(result.sentence))
+        print()
+        print_arms(result)
+
+    put(format, output_of(result, people=people))
 
 
 def _say_how_to_go_on(result: Result, stored: bool) -> None:

@@ -15,9 +15,10 @@ from .._records import plain
 from .._text import harmless
 from ..errors import InvalidInputError, TruebestError
 from . import OTHER, say
+from ._experiment import Listing
 from ._numbers import read_number
-from ._output import ListingFormat, answering, code_of, print_csv, print_json, print_table
-from ._settings import with_settings
+from ._output import Format, Output, answering, code_of, print_table, put
+from ._settings import Option, with_settings
 
 if TYPE_CHECKING:
     from ..running.standings import Race
@@ -42,21 +43,29 @@ Names = Annotated[
     list[str] | None,
     typer.Option("--command-name", "-n", metavar="NAME", help="A name for a command, in their order."),
 ]
-Tolerance = Annotated[
-    str | None,
-    typer.Option(metavar="PERCENT", help="5%: up to 1.05 times as long as the fastest is good enough."),
-]
-Warmup = Annotated[
-    str, typer.Option("--warmup", "-w", metavar="INT", help="Runs of each before the race that do not count.")
-]
-Rounds = Annotated[
-    str | None,
-    typer.Option("--max-rounds", "--runs", "-r", metavar="INT", help="Give up after so many rounds."),
-]
-Timeout = Annotated[str | None, typer.Option(metavar="SECONDS", help="Give up after so many seconds.")]
-RunTimeout = Annotated[
-    str | None, typer.Option(metavar="SECONDS", help="Stop a run that takes longer; it counts as a loss.")
-]
+
+
+def _tolerance(word: str) -> Any:
+    """5% or 0.05."""
+    found = read_number(word.removesuffix("%"))
+    return found / 100.0 if word.endswith("%") and not isinstance(found, str) else found
+
+
+RACED = {
+    "tolerance": Option("5%: up to 1.05 times as long as the fastest is good enough.", "PERCENT", _tolerance),
+    "max_rounds": Option(
+        "Give up after so many rounds.", "INT", read_number, names=("--max-rounds", "--runs", "-r")
+    ),
+    "timeout": Option("Give up after so many seconds.", "SECONDS", read_number),
+    "run_timeout": Option("Stop a run that takes longer; it counts as a loss.", "SECONDS", read_number),
+    "warmup": Option(
+        "Runs of each before the race that do not count.", "INT", read_number, "1", ("--warmup", "-w")
+    ),
+    "ignore_failure": Option(
+        "A run that fails counts as a loss, and does not end the race.", names=("--ignore-failure", "-i")
+    ),
+    "direct": Option("Also find out that there is no fastest, if who beats whom is circular."),
+}
 Measured = Annotated[Clock, typer.Option(help="Time by the clock, or of the processor.")]
 Prepare = Annotated[
     list[str] | None,
@@ -67,42 +76,24 @@ Prepare = Annotated[
         help="Do this before each run, not timed; once for all commands, or one for each, in their order.",
     ),
 ]
-Ignore = Annotated[
-    bool,
-    typer.Option(
-        "--ignore-failure", "-i", help="A run that fails counts as a loss, and does not end the race."
-    ),
-]
-Direct = Annotated[
-    bool,
-    typer.Option("--direct", help="Also find out that there is no fastest, if who beats whom is circular."),
-]
 Expect = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Exit with code 5 if it is found that another one is fastest."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no live view and no remarks.")]
-Printed = Annotated[ListingFormat, typer.Option(help="Output format of the result.")]
 
 
-@with_settings("delta", "seed")
+@with_settings("delta", "seed", own=RACED)
 def race(
     command: Lines,
     *,
     settings: dict[str, Any],
-    tolerance: Tolerance = None,
-    max_rounds: Rounds = None,
-    timeout: Timeout = None,
-    run_timeout: RunTimeout = None,
-    warmup: Warmup = "1",
     prepare: Prepare = None,
     measure: Measured = Clock.wall,
-    ignore_failure: Ignore = False,
     command_name: Names = None,
-    direct: Direct = False,
     expect: Expect = None,
     quiet: Quiet = False,
-    format: Printed = ListingFormat.table,
+    format: Listing = Format.table,
 ) -> int:
     """Find the fastest of several commands, wrong with probability at most delta; nothing to configure.
 
@@ -124,20 +115,15 @@ def race(
             f"--expect must name a command of the race, got {expect!r}; choose from "
             f"{', '.join(map(repr, list(lines)[:8]))}."
         )
-    options = {
-        "delta": settings.get("delta"),
-        "tolerance": None if tolerance is None else _tolerance(tolerance),
-        "max_rounds": read_number(max_rounds),
-        "timeout": read_number(timeout),
-        "warmup": read_number(warmup),
-        "measure": measure.value,
-        "ignore_failure": ignore_failure,
-        "direct": direct,
-        "rng": settings.get("seed"),
-        "progress": False if quiet else None,
-    }
-    with _track(lines, read_number(run_timeout), prepare or []) as timed:
-        found = _run(timed, options)
+    from ..running.race import Course
+
+    patience, delta = settings.pop("run_timeout", None), settings.pop("delta", None)
+    options = {"rng": settings.pop("seed", None), "progress": False if quiet else None, **settings}
+    with _track(lines, patience, prepare or []) as timed:
+        course = Course(timed, delta, measure=measure.value, **options)
+        for one in timed.values():
+            one.left = lambda: course.left
+        found = course.run()
     return _finish(found, expect, quiet, format)
 
 
@@ -194,22 +180,7 @@ def _track(lines: dict[str, str], run_timeout: Any, prepare: list[str]) -> Itera
         yield timed
 
 
-def _run(timed: dict[str, Timed], options: dict[str, Any]) -> Race:
-    from ..running.race import Course
-
-    course = Course(timed, options.pop("delta"), **options)
-    for one in timed.values():
-        one.left = lambda: course.left
-    return course.run()
-
-
-def _tolerance(word: str) -> Any:
-    """5% or 0.05."""
-    found = read_number(word.removesuffix("%"))
-    return found / 100.0 if word.endswith("%") and not isinstance(found, str) else found
-
-
-def _finish(found: Race, expect: str | None, quiet: bool, format: ListingFormat) -> int:
+def _finish(found: Race, expect: str | None, quiet: bool, format: Format) -> int:
     """Print what was found; the exit code."""
     with answering():
         _show(found, format)
@@ -224,14 +195,13 @@ def _finish(found: Race, expect: str | None, quiet: bool, format: ListingFormat)
     return code
 
 
-def _show(found: Race, format: ListingFormat) -> None:
-    if format is ListingFormat.json:
-        print_json(found.to_dict())
-    elif format is ListingFormat.csv:
-        rows = [plain({**one._asdict(), "ratio": one.ratio.estimate}) for one in found.standings]
-        print_csv(rows, COLUMNS)
-    else:
+def _show(found: Race, format: Format) -> None:
+    def people() -> None:
         print(harmless(str(found)))
         print()
-        header, cells = found.table()
-        print_table(list(map(harmless, header)), [list(map(harmless, row)) for row in cells])
+        print_table(*table)
+
+    rows = [plain({**one._asdict(), "ratio": one.ratio.estimate}) for one in found.standings]
+    header, cells = found.table()
+    table = list(map(harmless, header)), [list(map(harmless, row)) for row in cells]
+    put(format, Output(rows, COLUMNS, found.to_dict(), table, people))

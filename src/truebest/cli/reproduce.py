@@ -18,9 +18,8 @@ from .._records import csv_text
 from ..errors import InvalidInputError
 from ..plots import save
 from ..studies.paper.catalogue import FIGURES
-from ._listing import show
 from ._numbers import read_number
-from ._output import ListingFormat, number, print_json, print_table
+from ._output import Format, Output, number, print_table, put
 
 if TYPE_CHECKING:
     from ..studies.ledger import Ledger
@@ -47,9 +46,9 @@ def reproduce(
         ),
     ] = None,
     format: Annotated[
-        ListingFormat,
+        Format,
         typer.Option(help="Output format of the numbers; not for 'all', which writes them to files."),
-    ] = ListingFormat.table,
+    ] = Format.table,
 ) -> None:
     """Reproduce a table or figure of the paper, beside what was published.
 
@@ -62,7 +61,7 @@ def reproduce(
     if count is not None:
         _door.whole("runs", count, 2, 10**9, "one run has no standard error")
     key = _door.whole("seed", read_number(seed), 0, 2**53 - 1, "any number will do")
-    if target == "all" and format is not ListingFormat.table:
+    if target == "all" and format is not Format.table:
         raise InvalidInputError(
             f"the target all writes the numbers of every part beside its report, as CSV and JSON, got "
             f"--format {format.value}; leave it out."
@@ -76,10 +75,7 @@ def reproduce(
         _report(count, key, folder)
     else:
         paths, rows = _figure(target, count, key, folder)
-        if format is ListingFormat.table:
-            print(*paths, sep="\n")
-        else:
-            _print_rows(rows, format)
+        put(format, Output(rows, list(rows[0]), people=lambda: print(*paths, sep="\n")))
 
 
 def _folder(output: str) -> Path:
@@ -145,16 +141,14 @@ def _make_claims(instances: int, seed: int, folder: Path | None, place: str = ""
     return found
 
 
-def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
+def _table_1(runs: int, seed: int, folder: Path | None, format: Format) -> None:
     from ..studies.paper import table1
 
     cells = _make_table(runs, seed, folder)
     joint = table1.joint_test(cells)
-    if format is ListingFormat.json:
-        print_json({"cells": table1.to_dict(cells), "joint": vars(joint)})
-    elif format is ListingFormat.csv:
-        _print_rows(table1.to_dict(cells), format)
-    else:
+    rows = table1.to_dict(cells)
+
+    def people() -> None:
         _print_table_1(cells)
         print("", *table1.bandits(), sep="\n")
         print(f"\nAll {joint.cells} distinct cells together: {joint}.")
@@ -162,6 +156,8 @@ def _table_1(runs: int, seed: int, folder: Path | None, format: ListingFormat) -
             print(f"With fewer than {table1.ENOUGH} runs z is far from normal: the joint test means little.")
         precise = table1.joint_test(table1.precise_table())
         print(f"From 100,000 runs per cell, kept in the package: {precise}.")
+
+    put(format, Output(rows, list(rows[0]), {"cells": rows, "joint": vars(joint)}, people=people))
 
 
 def _report(runs: int | None, seed: int, folder: Path) -> None:
@@ -210,43 +206,42 @@ def _print_table_1(cells: list[TableCell]) -> None:
     )
 
 
-def _stability(runs: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
+def _stability(runs: int, seed: int, folder: Path | None, format: Format) -> None:
     from ..studies.paper import stability
 
     rows = stability.to_dict(_make_stability(runs, seed, folder))
-    if format is not ListingFormat.table:
-        _print_rows(rows, format)
-    else:
-        names = ("total_variation", "leader_changes", "uniform_rounds")
-        print_table(
-            ["strategy", "total variation", "changes of the most-targeted arm", "uniform rounds", "runs"],
-            [
-                [
-                    str(row["strategy"]),
-                    *(f"{row[name]:.2f} ± {row[name + '_error']:.2f}" for name in names),
-                    str(row["runs"]),
-                ]
-                for row in rows
-            ],
-            "Target weights over the first 1200 rounds",
-        )
+    names = ("total_variation", "leader_changes", "uniform_rounds")
+    header = ["strategy", "total variation", "changes of the most-targeted arm", "uniform rounds", "runs"]
+    cells = [
+        [
+            str(row["strategy"]),
+            *(f"{row[name]:.2f} ± {row[name + '_error']:.2f}" for name in names),
+            str(row["runs"]),
+        ]
+        for row in rows
+    ]
+
+    def people() -> None:
+        print_table(header, cells, "Target weights over the first 1200 rounds")
+
+    put(format, Output(rows, list(rows[0]), table=(header, cells), people=people))
 
 
-def _claims(instances: int, seed: int, folder: Path | None, format: ListingFormat) -> None:
+def _claims(instances: int, seed: int, folder: Path | None, format: Format) -> None:
     found = _make_claims(instances, seed, folder)
-    if format is not ListingFormat.table:
-        _print_rows([vars(claim) for claim in found], format)
-        return
-    print_table(
-        ["statement", "verdict", "instances", "broken"],
-        [[claim.number, claim.verdict, str(claim.instances), str(claim.broken)] for claim in found],
-    )
-    print()
-    width = min(max(shutil.get_terminal_size((100, 24)).columns, 40), 110)
-    for claim in found:
-        print(_wrapped(f"{claim.number}. {claim.statement}", width, ""))
-        if claim.note:
-            print(_wrapped(claim.note, width, "    "))
+    header = ["statement", "verdict", "instances", "broken"]
+    cells = [[claim.number, claim.verdict, str(claim.instances), str(claim.broken)] for claim in found]
+
+    def people() -> None:
+        print_table(header, cells)
+        print()
+        width = min(max(shutil.get_terminal_size((100, 24)).columns, 40), 110)
+        for claim in found:
+            print(_wrapped(f"{claim.number}. {claim.statement}", width, ""))
+            if claim.note:
+                print(_wrapped(claim.note, width, "    "))
+
+    put(format, Output(list(map(vars, found)), list(vars(found[0])), table=(header, cells), people=people))
 
 
 def _wrapped(text: str, width: int, first: str) -> str:
@@ -269,10 +264,6 @@ def _keep(folder: Path | None, name: str, rows: list[dict[str, Any]]) -> None:
 def _keep_json(file: Path, rows: list[dict[str, Any]]) -> None:
     """The rows as JSON, a line each."""
     write_whole(file, "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
-
-
-def _print_rows(rows: list[dict[str, Any]], format: ListingFormat) -> None:
-    show(rows, list(rows[0]), format)
 
 
 def _figure(

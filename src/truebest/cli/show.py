@@ -68,7 +68,7 @@ def plot(
 
 
 def check_picture(output: str) -> None:
-    """Refuse, before the work, a file that cannot be written or is no picture."""
+    """Refuse, before the work, a file that cannot be written or is not a picture."""
     if Path(output).suffix.lower() not in PICTURES:
         raise InvalidInputError(
             f"a picture must be a file that ends in {', '.join(PICTURES)}, got {output!r}; name it like "

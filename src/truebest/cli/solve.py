@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import InvalidInputError
+from ._experiment import Listing
 from ._numbers import read_words, to_number
-from ._output import Format, number, print_json, print_table
+from ._output import Format, Output, number, print_table, put, show
 
 if TYPE_CHECKING:
     from ..theory.complexity import ComplexityBounds
@@ -26,7 +27,7 @@ def solve(
         bool, typer.Option("--box", help="Take intervals, and compute the exploration-biased weights.")
     ] = False,
     file: Annotated[str | None, typer.Option(help="Read the numbers from a file, - for stdin.")] = None,
-    format: Annotated[Format, typer.Option(help="Output format.")] = Format.table,
+    format: Listing = Format.table,
 ) -> None:
     """Compute the optimal weights w, the characteristic time T and bounds of a bandit from its means.
 
@@ -53,47 +54,43 @@ def _solve_means(means: list[float], delta: float, format: Format) -> None:
 
     bound = lower_bound(means, delta)
     solution, bounds = optimal_weights(means), complexity_bounds(means)
-    gaps = np.max(means) - np.array(means)
-    if format is Format.json:
-        print_json(
-            {
-                "arms": [
-                    {"arm": a + 1, "mean": m, "gap": d, "weight": w}
-                    for a, (m, d, w) in enumerate(
-                        zip(means, gaps.tolist(), solution.weights.tolist(), strict=True)
-                    )
-                ],
-                "time": solution.time,
-                "log_time": solution.log_time,
-                "ratio": solution.ratio,
-                "delta": delta,
-                "lower_bound": bound,
-                "bounds": {
-                    "ratio": [bounds.ratio_lower, bounds.ratio_upper],
-                    "max_weight": [bounds.max_weight_lower, bounds.max_weight_upper],
-                    "time": [bounds.time_lower, bounds.time_upper],
-                    "min_weight": [bounds.min_weight_lower, None],
-                },
-            }
+    gaps = (np.max(means) - np.array(means)).tolist()
+    rows = [
+        {"arm": a + 1, "mean": m, "gap": d, "weight": w}
+        for a, (m, d, w) in enumerate(zip(means, gaps, solution.weights.tolist(), strict=True))
+    ]
+    document = {
+        "arms": rows,
+        "time": solution.time,
+        "log_time": solution.log_time,
+        "ratio": solution.ratio,
+        "delta": delta,
+        "lower_bound": bound,
+        "bounds": {
+            "ratio": [bounds.ratio_lower, bounds.ratio_upper],
+            "max_weight": [bounds.max_weight_lower, bounds.max_weight_upper],
+            "time": [bounds.time_lower, bounds.time_upper],
+            "min_weight": [bounds.min_weight_lower, None],
+        },
+    }
+
+    def people() -> None:
+        show(rows, list(rows[0]), Format.table)
+        print()
+        print_table(
+            ["quantity", "value", "at least", "at most"],
+            [
+                *_bound_rows(solution.weights, float(solution.ratio), float(solution.time), bounds),
+                [f"samples needed at delta {number(delta)}", number(bound), "", ""],
+            ],
         )
-        return
-    print_table(
-        ["arm", "mean", "gap", "weight"],
-        [
-            [str(a + 1), number(m), number(d), number(w)]
-            for a, (m, d, w) in enumerate(zip(means, gaps, solution.weights, strict=True))
-        ],
-    )
-    print()
-    print_table(
-        ["quantity", "value", "at least", "at most"],
-        [
-            *_bound_rows(solution.weights, float(solution.ratio), float(solution.time), bounds),
-            [f"samples needed at delta {number(delta)}", number(bound), "", ""],
-        ],
-    )
-    if not np.isfinite(solution.log_time):
-        print("\nSeveral arms are best: they share the weight, and no number of samples tells them apart.")
+        if not np.isfinite(solution.log_time):
+            print(
+                "\nSeveral arms are best: they share the weight, and no number of samples tells them apart."
+            )
+
+    found = Output(rows, list(rows[0]), document, people=people)
+    put(format, found)
 
 
 def _bound_rows(weights: object, ratio: float, time: float, bounds: ComplexityBounds) -> list[list[str]]:
@@ -118,27 +115,25 @@ def _solve_box(words: list[str], format: Format) -> None:
 
     lower, upper = zip(*(_interval(word) for word in words), strict=True)
     solution = exploration_biased_weights(lower, upper)
-    rows = list(zip(lower, upper, solution.bandit.tolist(), solution.weights.tolist(), strict=True))
-    best = int(solution.best)
-    if format is Format.json:
-        names = ("lower", "upper", "biased_mean", "weight")
-        print_json(
-            {
-                "arms": [{"arm": a + 1, **dict(zip(names, row, strict=True))} for a, row in enumerate(rows)],
-                "best": best + 1 if best >= 0 else None,
-            }
-        )
-        return
-    print_table(
-        ["arm", "lower", "upper", "biased mean", "weight"],
-        [[str(a + 1), *map(number, row)] for a, row in enumerate(rows)],
+    columns = (lower, upper, solution.bandit.tolist(), solution.weights.tolist())
+    names, best = ("lower", "upper", "biased_mean", "weight"), int(solution.best)
+    rows = [
+        {"arm": a + 1, **dict(zip(names, row, strict=True))}
+        for a, row in enumerate(zip(*columns, strict=True))
+    ]
+
+    def people() -> None:
+        show(rows, list(rows[0]), Format.table)
+        if best < 0:
+            print("\nAll intervals have a common point: any arm may be the best, so the weights are uniform.")
+        else:
+            hardest = f"arm {best + 1} is the best"
+            print(f"\nMost exploration is needed if {hardest}: the weights are optimal for that.")
+
+    found = Output(
+        rows, list(rows[0]), {"arms": rows, "best": best + 1 if best >= 0 else None}, people=people
     )
-    if best < 0:
-        print("\nAll intervals have a common point: any arm may be the best, so the weights are uniform.")
-    else:
-        print(
-            f"\nMost exploration is needed if arm {best + 1} is the best: the weights are optimal for that."
-        )
+    put(format, found)
 
 
 def _interval(word: str) -> tuple[float, float]:

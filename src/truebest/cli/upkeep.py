@@ -12,8 +12,7 @@ from .._text import harmless
 from ..errors import InvalidInputError
 from . import say
 from ._experiment import Listing, Name, StoreUrl, opened, pull_of, store_url
-from ._listing import show
-from ._output import ListingFormat
+from ._output import Format, show
 
 Why = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the log.")]
 
@@ -25,7 +24,7 @@ def renew(
         typer.Argument(metavar="PULL...", help="Ids of pulls, as printed by ask.", show_default=False),
     ],
     store: StoreUrl = None,
-    format: Listing = ListingFormat.table,
+    format: Listing = Format.table,
 ) -> None:
     """Say that pulls are still being evaluated: their leases begin anew. For pulls that take long.
 
@@ -43,7 +42,7 @@ def stop(
     name: Name,
     store: StoreUrl = None,
     reason: Why = "no reason given",
-    format: Listing = ListingFormat.table,
+    format: Listing = Format.table,
 ) -> None:
     """End an experiment undecided, for good: nothing more is asked, and no result counts any more.
 
@@ -74,8 +73,8 @@ def delete(
         if not yes:
             if not sys.stdin.isatty():
                 raise InvalidInputError(
-                    f"nobody can be asked whether to delete {name!r}, as standard input is no terminal; give "
-                    f"--yes to delete it."
+                    f"cannot ask whether to delete {name!r}: standard input is not a terminal; give --yes to "
+                    f"delete it."
                 )
             question = harmless(f"Delete {name!r} ({experiment.status()}) for good?", strict=True)
             if not typer.confirm(question, err=True):
@@ -96,7 +95,7 @@ def import_(
         ),
     ],
     store: StoreUrl = None,
-    format: Listing = ListingFormat.table,
+    format: Listing = Format.table,
 ) -> None:
     """Read an exported log into a new experiment, or values of arms into an existing one.
 

@@ -144,7 +144,7 @@ class Job:
     def part(self, first: int, runs: int, room: Workspace) -> Part:
         """So many runs from `first` on; fewer if the signals cancel it.
 
-        Raises  InvalidInputError if the strategy chooses what is no arm
+        Raises  InvalidInputError if the strategy chooses what is not an arm
         """
         room.pulls[:] = 0.0
         samples, arms = self.table(runs)

@@ -39,7 +39,7 @@ cuda: Any = _load()
 NEXT, DONE, LONGEST, CANCEL, PLACES = 0, 1, 2, 3, 4  # places in the queue, which all lanes share
 ALL = 0xFFFFFFFF  # the lanes of a warp
 RARELY = 2**12 - 1  # steps of a run between two looks at CANCEL, a power of two less one
-FAULT = -1  # as the number of samples: the strategy chose what is no arm, and `arms` has it
+FAULT = -1  # as the number of samples: the strategy chose what is not an arm, and `arms` has it
 
 float64, uint64 = numba.float64, numba.uint64
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .._records import plain
+from .._records import csv_text, plain
 from .results import Cell, Simulation, led
 
 
@@ -67,9 +67,13 @@ class Plan:
             "independent": None if self.independent is None else self.independent.to_dict(),
         }
 
+    def records(self) -> list[dict[str, Any]]:
+        """A flat record for each design."""
+        return Simulation(tuple(cell for _, cell in self.designs())).records()
+
     def to_csv(self) -> str:
         """Comma-separated values, a line for each design."""
-        return Simulation(tuple(cell for _, cell in self.designs())).to_csv()
+        return csv_text(self.records())
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows for a person."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .. import _door, _html
 from .._files import write_whole
-from .._records import csv_text
+from .._records import csv_text, frame
 from .._text import aligned
 from ..errors import InvalidInputError
 from .pictures import picture, picture_in_html
@@ -264,22 +264,20 @@ class Simulation:
         """One plain object per cell."""
         return [cell.to_dict() for cell in self.cells]
 
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record per cell."""
+        return [_flat(row) for row in self.to_dict()]
+
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """Comma-separated values, one line per cell; optionally into a file, whole or not at all."""
-        text = csv_text([_flat(row) for row in self.to_dict()])
+        text = csv_text(self.records())
         if path is not None:
             write_whole(path, text)
         return text
 
     def to_frame(self) -> Any:
         """A pandas DataFrame, one row per cell; needs pandas."""
-        try:
-            import pandas as pd  # type: ignore[import-untyped,unused-ignore]
-        except ImportError:
-            raise InvalidInputError(
-                "to_frame needs pandas, which is not installed; install it, or use to_dict or to_csv."
-            ) from None
-        return pd.DataFrame([_flat(row) for row in self.to_dict()])
+        return frame(self.records())
 
     def plot(self) -> Any:
         """The distribution of the samples, and the error rate against delta: a Matplotlib figure."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._html import Cell
 from .._html import table as html_table
+from .._records import frame
 from .._text import aligned, begun, cell_of_markdown, harmless, markdown_table, shortened
-from ..errors import InvalidInputError
 from . import words
 from .answers import Best, Within
 from .standings import Interval, Lead, Standing
@@ -206,13 +206,7 @@ def as_html(now: Account) -> str:
 
 def as_frame(now: Account) -> Any:
     """A pandas DataFrame, one row per arm, in the order of the arms."""
-    try:
-        import pandas as pd  # type: ignore[import-untyped,unused-ignore]
-    except ImportError:
-        raise InvalidInputError(
-            "to_frame needs pandas, which is not installed; install it, or use to_dict."
-        ) from None
-    return pd.DataFrame(records(now)).set_index("arm")
+    return frame(records(now)).set_index("arm")
 
 
 def records(now: Account) -> list[dict[str, Any]]:

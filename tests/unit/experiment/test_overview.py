@@ -20,7 +20,7 @@ from support.service import serving
 from support.told import column
 from truebest import Account, Experiment, Open, Suspended, SuspendedError
 from truebest.cli import _listing
-from truebest.cli._output import ListingFormat, print_json
+from truebest.cli._output import Format, print_json, show
 from truebest.experiment.bodies import Bodies
 from truebest.experiment.overview import Overview, overview
 from truebest.experiment.rounds import RoundsState
@@ -163,8 +163,8 @@ def rows_that_take(seconds: float, out: io.StringIO, seen: list[str]) -> Iterato
         yield {"name": "x" * (i + 1), "leader": None if i else "b"}
 
 
-@pytest.mark.parametrize("format", list(ListingFormat))
-def test_rows_are_printed_as_they_come(format: ListingFormat, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("format", list(Format))
+def test_rows_are_printed_as_they_come(format: Format, monkeypatch: pytest.MonkeyPatch) -> None:
     """None waits for the last; together they are what a list is that is printed at once."""
     slow, at_once = io.StringIO(), io.StringIO()
     seen: list[str] = []
@@ -174,19 +174,19 @@ def test_rows_are_printed_as_they_come(format: ListingFormat, monkeypatch: pytes
         _listing.stream(rows_that_take(0.0, slow, seen), ["name", "leader"], format, 4)
     with monkeypatch.context() as patched:
         patched.setattr("sys.stdout", at_once)
-        _listing.show(list(rows_that_take(0.0, at_once, [])), ["name", "leader"], format)
+        show(list(rows_that_take(0.0, at_once, [])), ["name", "leader"], format)
     assert seen[-1].count("x") >= 3
     words = [text.getvalue().split() for text in (slow, at_once)]
     assert words[0] == words[1]
-    if format is not ListingFormat.table:  # where a column may become wider
+    if format is not Format.table:  # where a column may become wider
         assert slow.getvalue() == at_once.getvalue()
 
 
 def test_no_row_is_an_empty_list(capsys: pytest.CaptureFixture[str]) -> None:
     """As where it is printed at once."""
-    _listing.stream(iter([]), ["name"], ListingFormat.json, 0)
+    _listing.stream(iter([]), ["name"], Format.json, 0)
     found = capsys.readouterr().out
     print_json([])
     assert found == capsys.readouterr().out
-    _listing.stream(iter([]), ["name"], ListingFormat.table, 0)
+    _listing.stream(iter([]), ["name"], Format.table, 0)
     assert capsys.readouterr().out == ""

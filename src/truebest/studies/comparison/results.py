@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._files import write_whole
 from ..._html import table as html_table
-from ..._records import csv_text, plain
+from ..._records import csv_text, frame, plain
 from ..._text import aligned
 from ...errors import InvalidInputError
 from ...simulation.results import Cell, Simulation
@@ -266,13 +266,7 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """`per_bandit` as a pandas DataFrame; needs pandas."""
-        try:
-            import pandas as pd  # type: ignore[import-untyped,unused-ignore]
-        except ImportError:
-            raise InvalidInputError(
-                "to_frame needs pandas, which is not installed; install it, or use to_dict or to_csv."
-            ) from None
-        return pd.DataFrame(self.per_bandit())
+        return frame(self.per_bandit())
 
     # -- for people ------------------------------------------------------------------------------------
 
