@@ -40,7 +40,7 @@ def every_proof(num_arms: int) -> list[Array]:
 
 def answer(question: Question, standing: Array, proven: Array) -> int | None:
     """The arm that is named, -1 for none; None where the question is open."""
-    ask, labels = np.array(question.told(1.0)), np.empty(len(proven))
+    ask, labels = np.array(question.told()), np.empty(len(proven))
     label(ask, standing, proven, labels)
     return question.named(labels.tolist()) if is_answered(ask, proven, labels) else None
 
@@ -90,7 +90,7 @@ def test_a_wrong_winner_needs_one_of_k_claims() -> None:
 def test_of_both_verdicts_of_a_gate_one_is_right(margin: float) -> None:
     """A wrong answer has a false claim, one for each arm but the baseline; also at equality."""
     gate, wrong = Gate(1, margin), 0
-    ask = np.array(gate.told(1.0))
+    ask = np.array(gate.told())
     for ahead in itertools.product((-0.2, -0.1, 0.0, 0.1, 0.2), repeat=2):
         truth = np.array([ahead[0], 0.0, ahead[1]])
         false = [
@@ -222,7 +222,7 @@ def test_spaced_looks_cost_few_samples() -> None:
 
 def test_labels_name_the_unbeaten_arm_in_front() -> None:
     """What is proven comes first, then how arms stand, then the index; in a circle nobody is named."""
-    proven, labels, ask = np.zeros((3, 3)), np.empty(3), np.array(PAIRS.told(1.0))
+    proven, labels, ask = np.zeros((3, 3)), np.empty(3), np.array(PAIRS.told())
     label(ask, np.array([0.3, 0.5, 0.5]), proven, labels)
     assert (labels[1], PAIRS.named(labels.tolist())) == (FIRST, 1)
     proven[0, 1] = proven[1, 1] = 7.0
@@ -265,9 +265,51 @@ def test_only_sampling_in_turn_answers_other_questions() -> None:
 
 def test_a_gate_that_cannot_be_asked_is_refused() -> None:
     """No such baseline; a margin that no difference exceeds; and an experiment, which has no words for it."""
-    with pytest.raises(truebest.InvalidInputError, match="baseline must be one of 2 arms"):
+    with pytest.raises(
+        truebest.InvalidInputError, match="baseline must be a number from 0 to 1, got 2; it is the arm"
+    ):
         truebest.simulate("uniform", [0.5, 0.2], question=Gate(2, 0.1))
     with pytest.raises(truebest.InvalidInputError, match="smaller than the distance of the bounds, 1"):
         truebest.simulate("uniform", [0.5, 0.2], question=Gate(0, -1.0), rewards="bernoulli", stopping="tilt")
     with pytest.raises(truebest.InvalidInputError, match="must be one that names an arm"):
-        truebest.Experiment.create("memory:", "x", ["a", "b"], bounds=(0, 1), question=Gate(0, 0.1))
+        truebest.Experiment.create("memory:", "x", ["a", "b"], bounds=(0, 1), question=Gate("b", 0.1))
+    with pytest.raises(
+        truebest.InvalidInputError, match="one of the arms a, b, or a number from 0 to 1, got"
+    ):
+        truebest.Experiment.create("memory:", "x", ["a", "b"], bounds=(0, 1), question=Gate("c", 0.1))
+
+
+def test_a_gate_names_its_baseline_and_its_margin_in_several_ways() -> None:
+    """By name or number; as a margin, as what must be gained, or as a part of a mean that is known."""
+    assert Gate("old", 0.02).bound(["new", "old"]) == Gate(1, 0.02)
+    assert Gate(1).bound(["new", "old"]) == Gate(1, 0.0) == Gate(1, -0.0)
+    assert Gate("old", at_least=0.01).bound(["old", "new"]) == Gate(0, -0.01)
+    assert Gate("old", "5%").bound(["old", "new"], {"old": -2.0}) == Gate(0, 0.1)
+    assert Gate(0, "-5%").bound(2, {"0": 2.0}) == Gate(0, -0.1)
+    assert Gate(0, 0.2).placed(10.0, -2.0) == Gate(0, 0.1)
+    for known in (None, {"new": 0.8}):
+        with pytest.raises(
+            truebest.InvalidInputError, match="must be known for sure, and the mean of old is"
+        ):
+            Gate("old", margin="5%").bound(["old", "new"], known)
+    for wrong, words in (
+        ({"margin": 0.1, "at_least": 0.1}, "either margin or at_least"),
+        ({"at_least": 0.0}, "at_least must be positive"),
+        ({"margin": "5"}, "a part of the baseline's mean such as '5%'"),
+        ({"margin": "nan%"}, "such as '5%'"),
+        ({"baseline": -1}, "baseline must be a whole number"),
+    ):
+        with pytest.raises(truebest.InvalidInputError, match=words):
+            Gate(**wrong)
+
+
+def test_a_plan_knows_the_arms_by_name_and_bounds_of_any_kind() -> None:
+    """The same table in other units, turned round, is planned in the same runs."""
+    table = np.random.default_rng(3).integers(0, 2, (200, 2)).astype(float)
+    options: dict[str, Any] = {"runs": 20, "seed": 1, "progress": False}
+    plain = truebest.plan({"new": table[:, 0], "old": table[:, 1]}, question=Gate("old", 0.1), **options)
+    moved = {"new": 9.0 - 4.0 * table[:, 0], "old": 9.0 - 4.0 * table[:, 1]}
+    other = truebest.plan(moved, bounds=(5, 9), minimize=True, question=Gate(1, 0.4), **options)
+    assert plain.paired is not None
+    assert other.paired is not None
+    assert plain.paired.samples.tolist() == other.paired.samples.tolist()

@@ -82,7 +82,11 @@ class Rounds(Design):
     @classmethod
     def of(cls, settings: Terms) -> Rounds:
         """The design of these settings."""
-        version, question = settings.items.version, settings.question
+        version, question, limits = settings.items.version, settings.question, settings.values.limits
+        if limits is not None and math.isfinite(limits[1] - limits[0]):  # as values are mapped
+            low, high = limits
+            zero, unit = (high, low - high) if settings.minimize else (low, high - low)
+            question = question.placed(zero, unit)
         return cls(settings.items.size, settings.failures, version=version, question=question)
 
     def complete(self, settings: Terms, given: Collection[str]) -> None:
@@ -183,7 +187,7 @@ class Rounds(Design):
         params[paired.SHARE], params[paired.TOLERANCE] = share, tolerance
         params[paired.ITEMS] = math.inf if self.items is None else self.items
         if self.question.by_claims:
-            params[paired.QUESTION : paired.PARAMS] = self.question.told(1.0)
+            params[paired.QUESTION : paired.PARAMS] = self.question.told()
             level = math.log(self.question.false_claims(num_arms)) - math.log(delta)
             params[paired.LEVEL] = params[paired.PAIR_LEVEL] = level
         self._leave_out_bets(params)

@@ -59,7 +59,7 @@ class Bodies:
         chosen = settings.chosen
         self.rule = settings.stopping.applied(K, settings.tolerance, chosen.stops_itself, chosen.open_only)
         if settings.question.by_claims:
-            self.rule = settings.stopping.asking(settings.question)
+            self.rule = settings.stopping.asking(settings.question.placed(0.0, self.signed(1.0)))
         self.model = self.rule.seen(settings.model)
         self.clear()
         self._far = _FAR * self.model.finest / self.model.unit

@@ -54,9 +54,9 @@ def check_order(given: str) -> str:
     return _door.choice("order", given, ("ask", "arrival"))
 
 
-def check_question(given: Question) -> Question:
+def check_question(given: Question, arms: tuple[str, ...]) -> Question:
     """One whose answer names an arm: an experiment has no words for others yet."""
-    found = find_question(given)
+    found = find_question(given).bound(arms)
     if found.by_claims and not found.rules_out:
         raise InvalidInputError(
             f"question must be one that names an arm, got {found}, which simulations and plans answer; leave "

@@ -203,6 +203,7 @@ class Settings:
             "question",
             check=check_question,
             default=BEST,
+            per_arm=True,
             write=question_record,
             read=recall_question,
             older={"question": None},
@@ -311,6 +312,7 @@ class Request:
         kept = self.follows | self.kept
         rest = {name: how for name, how in DECLARED.items() if name not in kept}
         made = Settings(**kept, **{name: how.usual(kept["arms"]) for name, how in rest.items()})
+        made.question.check(len(made.arms), made.values.limits)
         rule = made.design.complete(made, self.kept)
         chosen = made.chosen if made.design.steered else IN_ROUNDS
         version = ASKING if made.question.by_claims else made.decisions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from ..kernels.questions import FIRST
@@ -24,13 +24,13 @@ class Question(ABC):
     rules_out: ClassVar[bool] = False
 
     @abstractmethod
-    def told(self, unit: float) -> tuple[float, float, float]:
-        """What the kernels are told: its code, a number, and a margin in units of the values."""
+    def told(self) -> tuple[float, float, float]:
+        """What the kernels are told: its code, a number, and a margin, of values as they see them."""
 
     @property
     def by_claims(self) -> bool:
         """Whether it is answered by what is proven of pairs, and not in a rule's or design's own way."""
-        return self.told(1.0)[0] != 0.0
+        return True
 
     @abstractmethod
     def false_claims(self, num_arms: int) -> int:
@@ -43,8 +43,16 @@ class Question(ABC):
     def check(self, num_arms: int, limits: tuple[float, float] | None) -> None:  # noqa: B027
         """Refuse what cannot be asked of so many arms, with values between limits, if there are any."""
 
-    def scaled(self, width: float) -> Question:  # noqa: ARG002
-        """The same of values that are divided by a width."""
+    def bound(self, arms: Sequence[str] | int, known: Mapping[str, float] | None = None) -> Question:  # noqa: ARG002
+        """The same, asked of these arms, or of so many, if they have no names.
+
+        known  the means that are known for sure
+        Raises  InvalidInputError for what is not among them
+        """
+        return self
+
+    def placed(self, zero: float, unit: float) -> Question:  # noqa: ARG002
+        """The same of values (x - zero)/unit; a negative unit turns them round."""
         return self
 
     def named(self, labels: Sequence[float]) -> int:

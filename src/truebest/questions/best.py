@@ -25,8 +25,12 @@ class BestArm(Question):
     def __post_init__(self) -> None:
         object.__setattr__(self, "pairs", _door.flag("pairs", self.pairs))
 
-    def told(self, unit: float) -> tuple[float, float, float]:  # noqa: ARG002
+    def told(self) -> tuple[float, float, float]:
         return float(BEST if self.pairs else NOTHING), 0.0, 0.0
+
+    @property
+    def by_claims(self) -> bool:
+        return self.pairs
 
     def false_claims(self, num_arms: int) -> int:
         """The best arm must have been beaten by one of the others."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, dataclass, replace
 
 from .. import _door
 from ..errors import InvalidInputError
@@ -20,41 +21,107 @@ class Gate(Question):
     margin". With a margin of 0 or below it passes when it is "better", or "better by more than -margin", and
     fails when it is not: of two equal arms none is better.
 
-    baseline  the number of the old one
-    margin    in the values' units; below 0, by how much an arm must be better
+    baseline  the old one: its name, or its number, from 0 on
+    margin    in the values' units, default 0; below 0, by how much an arm must be better. Or as a part of the
+              baseline's mean, "5%", where that mean is known for sure
+    at_least  by how much an arm must be better; short for a margin of minus that
     """
 
-    baseline: int = 0
-    margin: float = 0.0
+    baseline: int | str = 0
+    margin: float | str | None = None
+    at_least: InitVar[float | None] = None
 
-    def __post_init__(self) -> None:
-        advice = "it is the number of the arm that the others are compared with, from 0 on"
-        object.__setattr__(self, "baseline", _door.whole("baseline", self.baseline, 0, 10**6, advice))
-        object.__setattr__(self, "margin", _door.scalar("margin", self.margin))
+    def __post_init__(self, at_least: float | None) -> None:
+        if not isinstance(self.baseline, str):
+            advice = "it is the name of the arm that the others are compared with, or its number, from 0 on"
+            object.__setattr__(self, "baseline", _door.whole("baseline", self.baseline, 0, 10**6, advice))
+        if at_least is not None and self.margin is not None:
+            raise InvalidInputError(
+                f"give either margin or at_least, got {_door.short(self.margin)} and "
+                f"{_door.short(at_least)}; at_least=0.01 is short for margin=-0.01."
+            )
+        if at_least is not None:
+            object.__setattr__(self, "margin", -_positive(at_least))
+        elif isinstance(self.margin, str):
+            _part(self.margin)
+        else:
+            margin = 0.0 if self.margin is None else _door.scalar("margin", self.margin)
+            object.__setattr__(self, "margin", margin or 0.0)
 
-    def told(self, unit: float) -> tuple[float, float, float]:
-        return float(GATE), float(self.baseline), self.margin / unit
+    def bound(self, arms: Sequence[str] | int, known: Mapping[str, float] | None = None) -> Gate:
+        """With the baseline as a number, and the margin in the values' units."""
+        baseline = number_of("baseline", self.baseline, arms)
+        margin = self.margin
+        if isinstance(margin, str):
+            name = str(baseline) if isinstance(arms, int) else arms[baseline]
+            if known is None or name not in known:
+                raise InvalidInputError(
+                    f"margin={margin!r} is a part of the baseline's mean, which must be known for sure, and "
+                    f"the mean of {name} is not; give the margin as a number in the values' units."
+                )
+            margin = _part(margin) * abs(known[name])
+        return replace(self, baseline=baseline, margin=margin)
+
+    def told(self) -> tuple[float, float, float]:
+        return float(GATE), float(self.baseline), float(self.margin or 0.0)
 
     def false_claims(self, num_arms: int) -> int:
         """Every other arm has one wrong verdict."""
         return num_arms - 1
 
-    def check(self, num_arms: int, limits: tuple[float, float] | None) -> None:
-        if self.baseline >= num_arms:
+    def check(self, num_arms: int, limits: tuple[float, float] | None) -> None:  # noqa: ARG002
+        width, margin = math.inf if limits is None else limits[1] - limits[0], float(self.margin or 0.0)
+        if not abs(margin) < width:
             raise InvalidInputError(
-                f"baseline must be one of {num_arms} arms, from 0 to {num_arms - 1}, got {self.baseline}; it "
-                f"is the arm that the others are compared with."
-            )
-        width = float("inf") if limits is None else limits[1] - limits[0]
-        if not abs(self.margin) < width:
-            raise InvalidInputError(
-                f"margin must be smaller than the distance of the bounds, {width:g}, got {self.margin:g}; no "
+                f"margin must be smaller than the distance of the bounds, {width:g}, got {margin:g}; no "
                 f"arm can be worse or better than another by more."
             )
 
-    def scaled(self, width: float) -> Gate:
-        return replace(self, margin=self.margin / width)
+    def placed(self, zero: float, unit: float) -> Gate:  # noqa: ARG002
+        return replace(self, margin=float(self.margin or 0.0) / abs(unit))
 
     def named(self, labels: Sequence[float]) -> int:  # noqa: ARG002
         """None: an answer says of every arm whether it passes."""
         return -1
+
+
+def number_of(what: str, arm: int | str, arms: Sequence[str] | int) -> int:
+    """The number of an arm that is given by name or number; of so many arms, if they have no names."""
+    many = arms if isinstance(arms, int) else len(arms)
+    if not isinstance(arms, int) and arm in arms:
+        return arms.index(str(arm))
+    if isinstance(arm, str) or not arm < many:
+        allowed = f"a number from 0 to {many - 1}"
+        if not isinstance(arms, int):
+            allowed = f"one of the arms {', '.join(arms)[:200]}, or {allowed}"
+        raise InvalidInputError(
+            f"{what} must be {allowed}, got {_door.short(arm)}; it is the arm that the others are compared "
+            f"with."
+        )
+    return arm
+
+
+def _positive(at_least: float) -> float:
+    number = _door.scalar("at_least", at_least)
+    if not number > 0.0:
+        raise InvalidInputError(
+            f"at_least must be positive, got {number:g}; it is by how much an arm must be better, and "
+            f"margin=0 asks for arms that are better at all."
+        )
+    return number
+
+
+def _part(margin: str) -> float:
+    """What "5%" says, 0.05."""
+    try:
+        if not margin.endswith("%"):
+            raise ValueError
+        part = float(margin[:-1]) / 100.0
+        if not math.isfinite(part):
+            raise ValueError
+    except ValueError:
+        raise InvalidInputError(
+            f"margin must be a number in the values' units, or a part of the baseline's mean such as '5%', "
+            f"got {_door.short(margin)}; give 0.02, say."
+        ) from None
+    return part

@@ -18,7 +18,7 @@ class Winner(Question):
 
     by_means = False
 
-    def told(self, unit: float) -> tuple[float, float, float]:  # noqa: ARG002
+    def told(self) -> tuple[float, float, float]:
         return float(WINNER), 0.0, 0.0
 
     def false_claims(self, num_arms: int) -> int:

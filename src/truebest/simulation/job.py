@@ -195,7 +195,7 @@ def _rule(strategy: Strategy, problem: Problem) -> StoppingRule:
     """The form in which the rule is asked for a strategy."""
     itself, open_only = strategy.stops_itself, strategy.open_only
     if problem.question.by_claims:
-        return problem.rule.asking(problem.question)
+        return problem.rule.asking(problem.question.placed(problem.offset, 1.0))
     return problem.rule.applied(problem.num_arms, problem.tolerance, itself, open_only)
 
 

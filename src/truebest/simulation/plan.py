@@ -148,8 +148,9 @@ def _simulated(
 ) -> Plan:
     """Both designs, one after the other; the second only if the first was not interrupted."""
     rounds, limit = scores.rounds, terms.max_rounds
-    terms.question.check(len(scores.arms), (0.0, within.width))
-    question = terms.question.scaled(within.width)
+    question = terms.question.bound(scores.arms)
+    question.check(len(scores.arms), within.limits)
+    question = question.placed(*within.origin)
     closed = rounds.closed if rounds is not None else None
     paired = independent = None
     with room_for(terms.runs, 2):

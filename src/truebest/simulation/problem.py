@@ -85,6 +85,7 @@ def make_problem(
     limit = np.inf if max_samples is None else _limit(max_samples, mu.size)
     allowed, asked = _door.tolerance(tolerance), BEST if question is None else find_question(question)
     refuse_question(asked, rule, allowed)
+    asked = asked.bound(mu.size)
     asked.check(mu.size, assumed.limits)
     best = frozenset(np.flatnonzero(mu >= mu.max() - allowed).tolist())
     near = int((mu >= mu.max() - TIE * unit).sum())

@@ -63,6 +63,16 @@ class Range:
         return self.bounds.hi - self.bounds.lo
 
     @property
+    def limits(self) -> tuple[float, float]:
+        """Between which all scores lie."""
+        return self.bounds.lo, self.bounds.hi
+
+    @property
+    def origin(self) -> tuple[float, float]:
+        """The worse bound, and the way from it to the better one: what is mapped to 0 and 1."""
+        return (self.bounds.hi, -self.width) if self.minimize else (self.bounds.lo, self.width)
+
+    @property
     def least(self) -> str:
         """What a failure may count as."""
         return f"{self.bounds.lo:g}"
@@ -94,6 +104,7 @@ class AnyNumbers:
     minimize: bool
     values: Ordered
     width, least, ends = 1.0, "'loss'", (-math.inf, math.inf)
+    limits, origin = None, (0.0, 1.0)
 
     def mapped(self, values: Array) -> Array:
         """So that larger is better."""

@@ -220,7 +220,7 @@ class StoppingRule(ABC):
         params[layout.TUNING], params[layout.WATCHED] = self.tuning, self.watches
         params[layout.PAIR_LEVEL], params[layout.LIMITS] = params[layout.LEVEL], self.limits
         if self.question is not None:
-            params[layout.QUESTION : layout.OWN] = self.question.told(model.unit)
+            params[layout.QUESTION : layout.OWN] = self.question.placed(offset, model.unit).told()
         return params
 
     def threshold(
