@@ -41,6 +41,8 @@ class Terms(Protocol):
     @property
     def direct(self) -> bool: ...
     @property
+    def sampled(self) -> bool: ...
+    @property
     def question(self) -> Question: ...
     @property
     def chosen(self) -> Any: ...
@@ -69,6 +71,7 @@ class Design(ABC):
 
     does: ClassVar[str] = "is better by"  # the leader, in the title of a column
     behind: ClassVar[str] = "behind by"  # another arm
+    unit: ClassVar[str] = "item"  # what a row is
     scale: ClassVar[str] = "difference of means, in the values' units"
     control_scale: ClassVar[str] = "better than the control"
     measures: ClassVar[str] = (
@@ -146,6 +149,11 @@ class Design(ABC):
     def sought_words(self, side: str) -> str:
         """What is looked for: the smallest or the largest."""
         return f"the {side} mean"
+
+    @property
+    def unit_words(self) -> str:
+        """What was drawn at random, and what of it counts."""
+        return self.unit
 
     @property
     def condition_words(self) -> str:

@@ -34,6 +34,7 @@ class Independent(Design):
     def complete(self, settings: Terms, given: Collection[str]) -> StoppingRule:
         """The stopping rule: the one that was given, or one that knows the model."""
         refuse_direct(settings)
+        refuse_sampled(settings)
         refuse_unmeant(settings.question, settings.chosen.strategy)
         if settings.failures != self.failures:
             raise InvalidInputError(
@@ -78,6 +79,15 @@ def refuse_unmeant(question: Question, strategy: Strategy | None) -> None:
         raise InvalidInputError(
             f"{question} is answered by sampling in turn the arms about which something is open, got the "
             f"strategy {name}; choose 'uniform'."
+        )
+
+
+def refuse_sampled(settings: Terms) -> None:
+    """Refuse to say what holds for items like these where there is no closed set of them, or no means."""
+    if settings.sampled:
+        raise InvalidInputError(
+            "sampled=True says what else holds for items like those of a closed set, on which means are "
+            "compared; give items= as a list, a file or a number, or leave sampled out."
         )
 
 

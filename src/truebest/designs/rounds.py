@@ -23,7 +23,7 @@ from ..kernels import paired
 from ..kernels._types import Indices
 from ..questions import BEST, Question
 from .base import WINS, Design, Terms
-from .independent import refuse_direct, refuse_question
+from .independent import refuse_direct, refuse_question, refuse_sampled
 
 MOST_ITEMS = 10**7
 MOST_ARMS = 200  # every pair of arms has sums of its own
@@ -93,6 +93,8 @@ class Rounds(Design):
         """Refuse what means over common items have no use for, or cannot be computed with."""
         refuse_direct(settings)
         refuse_question(settings.question, None, settings.tolerance)
+        if self.items is None:
+            refuse_sampled(settings)
         self._refuse_others(settings, given)
         limits = settings.values.limits
         if limits is None or not math.isfinite(limits[1] - limits[0]):

@@ -18,6 +18,7 @@ from ..kernels import paired
 from ..questions import BEST, Question, Winner
 from ..theory.models import Values
 from .base import WINS, Terms
+from .independent import refuse_sampled
 from .rounds import Rounds
 
 LOSS = "loss"  # a failure counts as one
@@ -122,6 +123,7 @@ class Wins(Rounds):
                 f"direct=True finds who wins against whom, and knows no tolerance, got tolerance="
                 f"{settings.tolerance:g}; leave one of them out."
             )
+        refuse_sampled(settings)
         self._refuse_others(settings, given)
         self._refuse_the_rest(settings)
 

@@ -36,7 +36,9 @@ def account_of(name: str, state: State, waits_for: Hold | None = None) -> Accoun
     within, race = (None, None) if told.bound is None else _race(state, seen)
     far = Progress(seen.samples, seen.rounds, seen.statistic, seen.threshold, state.waiting, waits_for)
     answer = answer_of(state, seen.arm, within)
-    return Account(name, settings, answer, _standings(state, seen, answer, race, told.bound), told, far)
+    rows = _standings(state, seen, answer, race, told.bound)
+    beyond = None if told.bound is None else state.population(seen.arm)
+    return Account(name, settings, answer, rows, told, far, beyond)
 
 
 def answer_of(state: State, arm: int, within: float | None = None) -> Answer:

@@ -56,6 +56,7 @@ def _as_given(settings: Settings) -> dict[str, Any]:
         "about": None if about is None else dict(zip(settings.arms, about, strict=True)),
         "control": settings.control,
         "question": settings.question,
+        "sampled": settings.sampled,
     }
 
 

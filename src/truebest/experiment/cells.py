@@ -65,10 +65,13 @@ class CellsState(RoundsState):
     def _take_row(self, number: int, arms: list[int]) -> None:
         """Let arms take a row together, and see what it proves."""
         taken = {arm: self.values[number, arm] for arm in self._race() if self._taken(arm) >= number}
+        taken |= {arm: self.values[number, arm] for arm in arms}
+        mapped = self._mapped(taken)
+        if self.likes is not None:
+            self.likes.take(*mapped, arms, self.arms[paired.OUT])
         for arm in arms:
-            value = taken[arm] = self.values[number, arm]
-            seen = (*self._mapped(taken), self.pairs, self.arms, self.told)
-            round_claims.take_cell(self.params, *seen, arm)
+            value = taken[arm]
+            round_claims.take_cell(self.params, *mapped, self.pairs, self.arms, self.told, arm)
             self.cells.pop(self.asked.pop((number, arm), 0), None)
             if value is not None:
                 families.observe(self._summing, self.body, arm, 1.0, value)

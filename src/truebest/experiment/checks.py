@@ -49,6 +49,13 @@ def check_direct(given: bool) -> bool:
     return bool(given)
 
 
+def check_sampled(given: bool) -> bool:
+    """True or False."""
+    if not isinstance(given, bool | np.bool_):
+        raise InvalidInputError(f"sampled must be True or False, got {_door.short(given)}; choose one.")
+    return bool(given)
+
+
 def check_order(given: str) -> str:
     """In which results count."""
     return _door.choice("order", given, ("ask", "arrival"))

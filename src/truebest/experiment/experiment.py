@@ -97,6 +97,9 @@ class Experiment(Shown):
         direct    with wins: also find out whether any arm is best at all, where preferences may be circular
         question  what is asked; default which arm is best, truebest.BestArm(). BestArm(pairs=True) compares
                   pairs of arms alone, sampling in turn those that are not ruled out
+        sampled   whether the items of a closed set are a random sample of all that could come, not chosen by
+                  hand, nor used to make an arm: then it is also said, in a line of its own, what holds for
+                  items like these; default False
         seed      the same seed and results give the same asks; default a new seed
         lease     seconds after which an unanswered pull is issued again, None or inf for never; default 3600;
                   an existing experiment keeps its own

@@ -18,11 +18,13 @@ from ..errors import DamagedLogError
 from ..kernels import families, paired
 from ..kernels._types import Array
 from ..kernels.layout import LOST, MEANS, OWN, PULLS, ROWS, SQUARES, SUMS, UNIT, WATCHED
+from ..telling.standings import Population
 from .events import ASKED, FAILED, RETRACTED, TOLD, Entry
 from .findings import Findings
 from .forecast import Forecast
 from .items import item_seed
 from .leases import Open
+from .population import Evidence
 from .settings import Settings
 from .state import Recall, State
 from .totals import Totals
@@ -39,9 +41,12 @@ class RoundsState(State):
     first    the first round that is not in the evidence
     values   of cells from there on; None if there will be none
     asked    the pulls of cells from there on
+    likes    the evidence about items like these, where they are a random sample
     """
 
-    of_the_log: ClassVar[tuple[str, ...]] = ("pairs", "arms", "body", "totals", "first", "values", "asked")
+    of_the_log: ClassVar[tuple[str, ...]] = (
+        *("pairs", "arms", "body", "totals", "first", "values", "asked", "likes"),
+    )
 
     def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
         super().__init__(settings, steers=steers, recall=recall)
@@ -68,6 +73,7 @@ class RoundsState(State):
         self.pairs, self.arms = self.design.blank(K)
         self.body = np.zeros((ROWS, K))
         self.totals = self._new_totals()
+        self.likes = Evidence(self.design, K, self.settings.delta) if self.settings.sampled else None
         self.first = self.front = 1  # every round before the front is fully asked
         self.values: dict[Cell, float | None] = {}
         self.asked: dict[Cell, int] = {}
@@ -84,6 +90,7 @@ class RoundsState(State):
         twin = super().copy()
         twin.pairs, twin.arms, twin.body = self.pairs.copy(), self.arms.copy(), self.body.copy()
         twin.totals = self.totals and self.totals.copy()
+        twin.likes = self.likes and self.likes.copy()
         twin.values, twin.asked, twin.cells = self.values.copy(), self.asked.copy(), self.cells.copy()
         return twin
 
@@ -186,7 +193,10 @@ class RoundsState(State):
         """Let the rule see a round; what it declares."""
         if self.totals is not None:
             self.totals.add(row)
-        found = paired.play_round(self.params, *self._mapped(row), self.pairs, self.arms)
+        mapped = self._mapped(row)
+        if self.likes is not None:
+            self.likes.take(*mapped, row, self.arms[paired.OUT])
+        found = paired.play_round(self.params, *mapped, self.pairs, self.arms)
         return found if self._compared is None else self._verdict()
 
     def _verdict(self) -> int:
@@ -300,6 +310,14 @@ class RoundsState(State):
                 upper[i] = -width * paired.lower_end(*seen, i, arm, level)
         return lower, upper
 
+    def population(self, arm: int) -> Population | None:
+        """By how much an arm is better than each other one on items like these; None if that is not asked."""
+        if self.likes is None:
+            return None
+        named, rows = self.settings.arms[arm] if arm >= 0 else None, self.likes.rows()
+        leads = self.likes.leads(arm, self.high - self.low) if arm >= 0 and rows else ()
+        return Population(named, leads, rows)
+
     def expected(self) -> Forecast:
         """Let each arm but the leader be out when its evidence, at the rate so far, has come to the level."""
         arms = self.settings.arms
@@ -408,6 +426,7 @@ class RoundsState(State):
             "arms": [row.tolist() if row.any() else None for row in self.arms],
             "body": self.body[[PULLS, SUMS, LOST, SQUARES]].tolist(),
             "totals": None if self.totals is None else self.totals.to_list(),
+            "likes": None if self.likes is None else self.likes.to_dict(),
             "first": self.first,
             "values": [[*cell, value] for cell, value in sorted(self.values.items())],
             "asked": [[*cell, pull] for cell, pull in sorted(self.asked.items())],
@@ -422,6 +441,8 @@ class RoundsState(State):
         self.body[[PULLS, SUMS, LOST, SQUARES]] = data["body"]
         if self.totals is not None:
             self.totals.restore(data["totals"])
+        if self.likes is not None:
+            self.likes.restore(data["likes"])
         for arm in range(len(self.settings.arms)):
             families.centre(self._summing, self.body, arm)
         self.first = self.front = data["first"]

@@ -33,6 +33,7 @@ from .checks import (
     check_minimize,
     check_order,
     check_question,
+    check_sampled,
     check_seed,
     read_about,
 )
@@ -78,6 +79,7 @@ class Shared(TypedDict, total=False):
     compare: str | None
     direct: bool | None
     question: Question | None
+    sampled: bool | None
     about: Mapping[str, str] | None
     control: str | None
 
@@ -121,6 +123,7 @@ class Settings:
     compare      "means", or "wins" if only who was better counts in each round
     direct       with wins, whether it may be found that no arm wins against all others
     question     what is asked, if not which arm is best
+    sampled      whether the items are a random sample, so that something holds for items like these
     seed         of the pulls' seeds, of the order of items and of the strategy's own draws
     alarm        whether values that vary more than sigma allows suspend, where the model has a sigma
     lease        seconds until an unanswered pull is issued again, None for never
@@ -208,6 +211,9 @@ class Settings:
             read=recall_question,
             older={"question": None},
         )
+    )
+    sampled: bool = field(
+        metadata=setting("sampled", check=check_sampled, default=False, older={"sampled": False})
     )
     seed: int = field(metadata=setting("seed", check=check_seed, default=lambda: secrets.randbits(53)))
     alarm: bool = field(metadata=setting(check=bool, default=True, keys=("alarm",), older={"alarm": False}))

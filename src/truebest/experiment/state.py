@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 from ..errors import DamagedLogError, StoreError, TruebestError
+from ..telling.standings import Population
 from .events import KINDS, TOLD, Entry
 from .findings import Findings
 from .forecast import Forecast
@@ -260,6 +261,10 @@ class State(ABC):
 
     def uniform_samples(self) -> int | None:
         """How many samples uniform sampling would take in total; None where that cannot be said."""
+        return None
+
+    def population(self, arm: int) -> Population | None:  # noqa: ARG002
+        """What holds for items like these, of an arm against each other one; None if that is not asked."""
         return None
 
     @abstractmethod

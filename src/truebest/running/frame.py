@@ -106,7 +106,7 @@ class Frame:
         evidence = Text(said + "  ", no_wrap=True, overflow="crop", end="\n")
         evidence.append(fill * full, style="green" if now.decided else "cyan")
         evidence.append(("." if ascii_only else "─") * (cells - full), style="dim")
-        above = [prose(str(now), colour)]
+        above = [prose(str(now), colour), *map(prose, words.beyond(now))]
         below = [evidence, prose(("; " if ascii_only else " · ").join(self.facts()))]
         below += [prose(words.ends(now), "dim")] if words.ends(now) else []
         below += [prose(note, "yellow", 2 * width) for note in self.notes()]
@@ -122,9 +122,10 @@ class Frame:
         said, part = words.evidence(now)
         said = f"evidence: {said}"
         drawn = "" if now.progress.statistic is None else bar(part, 200)
+        beyond = "".join(f"<div>{escaped(line)}</div>" for line in words.beyond(now))
         notes = "".join(f"<div>{escaped(_short(note, LONGEST_SENTENCE))}</div>" for note in self.notes())
         return (
-            f"<div><div>{escaped(_short(str(now), LONGEST_SENTENCE), True)}</div>"
+            f"<div><div>{escaped(_short(str(now), LONGEST_SENTENCE), True)}</div>{beyond}"
             f"{arm_table(now, MOST_ARMS)}<div>{escaped(words.ends(now))}</div>"
             f"<div>{html.escape(said)} {drawn}</div>"
             f"<div>{escaped(' · '.join(self.facts()))}</div>{notes}</div>"

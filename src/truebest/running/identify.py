@@ -69,6 +69,8 @@ def identify(
                   one a line, or a number; or an unlimited source: a function draw(rng) -> item
     failures      with items, what counts if an arm gives no value: "repeat" (default) is as `on_error` says,
                   a number is its value, "worst" takes the worst for whatever is claimed; with wins "loss"
+    sampled       whether the items of a closed set are a random sample: also say what holds for items like
+                  these
     compare       "means"; or "wins", for values without bounds: best is who wins against each other arm in
                   more than half of the rounds that are not ties; tolerance 0.05 allows 1.05 times the best
     direct        with wins: also find out whether any arm is best, where preferences may be circular

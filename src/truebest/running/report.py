@@ -52,7 +52,9 @@ def page(
     course, headline = _course(events, log_lines), words.headline(now.answer, settings, now.progress.waiting)
     parts = [
         f"<header><p class='faint'>{_text(now.name)}</p><h1>{_text(headline)}</h1>",
-        f"<p class='lead'>{_text(words.paragraph(now))}</p></header>",
+        f"<p class='lead'>{_text(words.paragraph(now))}</p>",
+        *(f"<p>{_text(line)}</p>" for line in words.beyond(now)),
+        "</header>",
         _tiles(now, course, uniform),
         "<h2>How sure is that?</h2>",
         *(f"<p>{_text(sentence)}</p>" for sentence in words.sureness(now)),

@@ -45,6 +45,7 @@ class Create(Body):
     direct: bool | None = None
     question: dict[str, Any] | None = None
     control: str | None = Field(None, description="The arm that the others are compared with.")
+    sampled: bool | None = Field(None, description="Whether the items are a random sample.")
     seed: int | None = None
     lease: float | None = 3600.0
     about: dict[str, str] | None = None

@@ -168,6 +168,7 @@ def view(
         "badge": BADGES[state],
         "headline": words.headline(now.answer, now.settings, now.progress.waiting),
         "answer": words.paragraph(now),
+        "beyond": words.beyond(now),
         "hold": f"{begun(held)}." if held else "",
         "reading": READING if reading else "",
         "tiles": _tiles(now, forecast, roster.pace()),

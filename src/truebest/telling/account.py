@@ -9,7 +9,7 @@ from typing import Any, Self
 from . import columns, words
 from .answers import Answer, Best, Open, Suspended, Undecided, UsedUp, Within
 from .plain import from_plain, to_plain
-from .standings import Progress, Promise, Setup, Standing
+from .standings import Population, Progress, Promise, Setup, Standing
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Account:
     answer     what was found (`Best`, `Within`, `Tied`, `NoWinner`), or why nothing was (`Undecided`,
                `UsedUp`, `Stopped`, `Suspended`)
     standings  a `Standing` per arm, in the order of the arms; account["name"] is one of them
+    population what holds for items like these, apart from the answer; None unless that is asked
     """
 
     name: str
@@ -28,6 +29,7 @@ class Account:
     standings: tuple[Standing, ...]
     promise: Promise
     progress: Progress
+    population: Population | None = None
 
     def __getitem__(self, arm: str) -> Standing:
         return self.standings[self.settings.arms.index(arm)]

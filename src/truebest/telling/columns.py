@@ -16,6 +16,7 @@ from .._records import frame
 from .._text import aligned, begun, cell_of_markdown, harmless, markdown_table, shortened
 from . import words
 from .answers import Best, Within
+from .numbers import fitting, number
 from .standings import Interval, Lead, Standing
 
 if TYPE_CHECKING:
@@ -79,16 +80,7 @@ def places_of(now: Account, rows: Sequence[Standing] | None = None) -> int | Non
     if not now.settings.design.averages:
         return None
     leads = [one.lead for one in rows or now.standings if one.lead is not None]
-    least = min((lead.high - lead.low for lead in leads if lead.known and lead.high > lead.low), default=0.0)
-    return min(max(1 - math.floor(math.log10(least)), 0), 12) if least else None
-
-
-def number(value: float, places: int | None) -> str:
-    """With so many decimal places; more for what would look like 0 and is not. No zero has a sign."""
-    value += 0.0
-    if places is None or abs(value) >= 1e12:
-        return f"{value:.4g}"
-    return f"{value:.1g}" if value and abs(value) < 0.5 * 10.0**-places else f"{value:.{places}f}"
+    return fitting(leads)
 
 
 def mean_text(one: Standing, places: int | None) -> str:
@@ -186,13 +178,15 @@ def as_text(now: Account) -> str:
     """The sentence, and the table below it."""
     header, rows = table(now, True)
     lines = aligned(list(map(harmless, header)), [list(map(harmless, row)) for row in rows])
-    return "\n".join([harmless(now.sentence), "", *lines, *below(now)])
+    said = map(harmless, [now.sentence, *words.beyond(now)])
+    return "\n".join([*said, "", *lines, *below(now)])
 
 
 def as_markdown(now: Account) -> str:
     """The same in Markdown."""
     rest = "".join(f"\n{line}\n" for line in below(now)[1:])
-    return f"{cell_of_markdown(now.sentence)}\n\n{markdown_table(*table(now, True))}{rest}"
+    said = "\n\n".join(map(cell_of_markdown, [now.sentence, *words.beyond(now)]))
+    return f"{said}\n\n{markdown_table(*table(now, True))}{rest}"
 
 
 def as_html(now: Account) -> str:
@@ -201,7 +195,8 @@ def as_html(now: Account) -> str:
     cells = [[Cell(_escaped(text), "style='text-align:left'") for text in row] for row in rows]
     titles = [Cell(_escaped(text), "style='text-align:left'") for text in header]
     rest = "".join(f"<p>{_escaped(line)}</p>" for line in below(now)[1:])
-    return f"<p>{_escaped(now.sentence)}</p>{html_table(titles, cells)}{rest}"
+    said = "".join(f"<p>{_escaped(line)}</p>" for line in [now.sentence, *words.beyond(now)])
+    return f"{said}{html_table(titles, cells)}{rest}"
 
 
 def as_frame(now: Account) -> Any:

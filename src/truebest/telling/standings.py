@@ -88,6 +88,27 @@ class Standing(NamedTuple):
     beaten_by: str | None
 
 
+class Population(NamedTuple):
+    """What holds for items like these, of which those that were used are a random sample.
+
+    All of it holds at all times, with the probability of the promise, and apart from the answer, which is
+    about these answers to these items.
+
+    arm    the one that is compared with the others, the leader; None before the first complete row
+    leads  per arm, the lead of that one over it; None for itself; empty before the first complete row
+    rows   how many complete rows that follows from: items
+    """
+
+    arm: str | None
+    leads: tuple[Lead | None, ...]
+    rows: int
+
+    @property
+    def decided(self) -> bool:
+        """Whether the arm is better than each other one."""
+        return bool(self.leads) and all(lead is None or lead.low > 0.0 for lead in self.leads)
+
+
 class Caveat(NamedTuple):
     """Something to know about a promise; docs/guides/live.md lists the codes.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from .._text import begun, confidence, moment, plural, shortened
 from .answers import Answer, Best, NoWinner, Open, Stopped, Suspended, Tied, Undecided, UsedUp, Within
+from .population import population_words
 from .standings import VOIDS, Hold, Role, Setup, Standing
 
 if TYPE_CHECKING:
@@ -208,6 +209,12 @@ def which_is_better(now: Account) -> str:
     return now.settings.design.which_words("smaller" if now.settings.minimize else "larger")
 
 
+def beyond(now: Account) -> list[str]:
+    """What holds for items like these, as a sentence; nothing where that is not asked."""
+    said = population_words(now)
+    return [f"{begun(said)}."] if said else []
+
+
 # -- arms ----------------------------------------------------------------------------------------------
 
 
@@ -316,6 +323,7 @@ def facts(now: Account) -> list[tuple[str, str]]:
     lines += [("ruled out", "; ".join(out))] if out else []
     lines += [("control", versus_control(now))] if versus_control(now) else []
     lines.append(("promise", now.promise.words))
+    lines += [("population", population_words(now))] if now.population is not None else []
     lines += [("SUSPENDED", answer.reason)] if isinstance(answer, Suspended) else []
     return lines + [("note", note) for note in notes(now, True)]
 

@@ -69,6 +69,7 @@ class Page {
     parts.verdict.className = `verdict ${view.state}`;
     fill(parts.verdict, el("p", { class: "badge", text: view.badge }),
       el("h1", {}, words(view.headline)), el("p", { class: "lead" }, words(view.answer)),
+      ...view.beyond.map((line) => el("p", {}, words(line))),
       view.hold ? el("p", {}, words(view.hold)) : null);
     fill(parts.said, view.headline);
     fill(parts.tiles, ...tiles(view));

@@ -1,0 +1,78 @@
+"""What holds for items like these: where those of a closed set are a random sample of all that could come.
+
+Then rows are independent, and whatever is true of the difference of two arms on the first of them is evidence
+about all items that could come, as with an unlimited source: bets on every row stay as they are, and the mean
+of its difference is d, whatever came before. That evidence decides nothing here. Proven at log(K(K-1)/delta),
+all ends of all pairs hold together, so it does not matter which arm leads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..designs.rounds import Rounds
+from ..kernels import paired, round_claims
+from ..kernels._types import Array
+from ..telling.standings import Lead
+
+
+class Evidence:
+    """Of every pair of arms, about items like these; bit for bit a function of the rows."""
+
+    def __init__(self, design: Rounds, num_arms: int, delta: float) -> None:
+        unlimited = replace(design, items=None)
+        self._params = unlimited.parameters(num_arms, delta)
+        self._level = math.log(num_arms * (num_arms - 1.0)) - math.log(delta)
+        self._pairs, self._arms = unlimited.blank(num_arms)
+        self._sums = np.zeros((2, num_arms))  # of which nothing is asked
+
+    def copy(self) -> Evidence:
+        """The same, which may go its own way."""
+        twin = Evidence.__new__(Evidence)
+        twin.__dict__.update(self.__dict__)
+        twin._pairs, twin._arms, twin._sums = self._pairs.copy(), self._arms.copy(), self._sums.copy()
+        return twin
+
+    def take(self, low: Array, high: Array, arms: Iterable[int], out: Array) -> None:
+        """Let arms take their next row, which they do together.
+
+        low, high  the row, as `round_claims.take_cell` is told it
+        out        after how many rows each arm was ruled out, 0 before that: then its pairs stay as they are
+        """
+        self._arms[paired.OUT] = out
+        for arm in arms:
+            round_claims.take_cell(self._params, low, high, self._pairs, self._arms, self._sums, arm)
+
+    def leads(self, arm: int, width: float) -> tuple[Lead | None, ...]:
+        """By how much an arm is better than each other one on average, and between which ends that lies."""
+        K, seen = self._arms.shape[1], (self._params, self._pairs, self._arms)
+        found: list[Lead | None] = []
+        for i in range(K):
+            n = float(min(self._arms[paired.ROUNDS, [arm, i]]))
+            estimate = width * paired.lead(*seen[1:], arm, i) / n if n > 0.0 else None
+            low = width * paired.lower_end(*seen, arm, i, self._level)
+            high = -width * paired.lower_end(*seen, i, arm, self._level)
+            found.append(None if i == arm else Lead(estimate, low, high))
+        return tuple(found)
+
+    def rows(self) -> int:
+        """How many rows there were."""
+        return int(paired.rounds_taken(self._arms))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it; a row of zeros as None."""
+        return {
+            name: [row.tolist() if row.any() else None for row in array]
+            for name, array in (("pairs", self._pairs), ("arms", self._arms))
+        }
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """What `to_dict` gave, bit for bit."""
+        for array, rows in ((self._pairs, data["pairs"]), (self._arms, data["arms"])):
+            for row, kept in zip(array, rows, strict=True):
+                row[:] = 0.0 if kept is None else kept

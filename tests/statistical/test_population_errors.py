@@ -1,0 +1,95 @@
+"""How often a statement about items like these is wrong, and what makes it wrong far more often.
+
+Closed sets are drawn from a population in which all arms are equal, which is the hardest case: any difference
+that is proven is wrong. A test allows MOST runs with a wrong end, ever: if the probability were δ itself,
+more are seen with probability 1e-6. The negative controls read something else as a statement about the
+population, and must exceed MOST. Seeds are fixed.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from truebest.designs import Rounds
+from truebest.experiment.population import Evidence
+from truebest.kernels import paired
+from truebest.kernels._types import Array
+
+DELTA, RUNS, ITEMS, EVERY = 0.2, 300, 150, 5
+MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))
+
+
+def coins(rng: np.random.Generator, num_arms: int, share: float = 0.5) -> Array:
+    """0/1 scores with mean ½ for every arm, on items of which a share is easy or hard for all arms alike."""
+    alone = rng.random((ITEMS, num_arms)) < 0.5
+    common = rng.random((ITEMS, 1)) < 0.5
+    return np.where(rng.random((ITEMS, 1)) < share, common, alone).astype(float)
+
+
+def ever_wrong(rows: Array, scale: float = 1.0) -> bool:
+    """Whether any end of any pair is ever on the wrong side of 0, looked at after every few rows.
+
+    scale  what 1/delta of the level is multiplied by: 1/(K(K-1)) leaves log(1/delta) for each end
+    """
+    K = rows.shape[1]
+    likes = Evidence(Rounds(len(rows)), K, DELTA / scale)
+    for n, row in enumerate(rows, 1):
+        likes.take(row, row, range(K), np.zeros(K))
+        if n % EVERY == 0:
+            for b in range(K):
+                if any(lead is not None and lead.low > 0.0 for lead in likes.leads(b, 1.0)):
+                    return True
+    return False
+
+
+def declares(rows: Array) -> bool:
+    """Whether the closed set's own rule declares an arm, or its sums do, which are rarely equal."""
+    K, design = rows.shape[1], Rounds(len(rows))
+    params, (pairs, arms) = design.parameters(K, DELTA), design.blank(K)
+    found = paired.GO_ON
+    for row in rows:
+        found = paired.play_round(params, row, row, pairs, arms)
+        if found != paired.GO_ON:
+            break
+    tied = rows.sum(axis=0)
+    return bool(found >= 0 and (tied == tied[found]).sum() == 1)
+
+
+@pytest.mark.parametrize("num_arms", [2, 4])
+def test_no_end_is_wrong_more_often_than_promised(num_arms: int) -> None:
+    """Of all pairs together, whichever arm leads."""
+    rng = np.random.default_rng(num_arms)
+    wrong = sum(ever_wrong(coins(rng, num_arms, 0.2)) for _ in range(RUNS))
+    assert wrong <= MOST
+
+
+def test_each_end_at_the_level_of_one_is_wrong_too_often() -> None:
+    """Negative control: with four arms, log(1/delta) for each of twelve ends."""
+    rng = np.random.default_rng(7)
+    wrong = sum(ever_wrong(coins(rng, 4, 0.2), 1.0 / 12.0) for _ in range(RUNS))
+    assert wrong > MOST
+
+
+def test_the_answer_about_these_items_is_none_about_items_like_these() -> None:
+    """Negative control: of two arms that are equal in the population one is declared on nearly every set."""
+    rng = np.random.default_rng(9)
+    wrong = sum(declares(coins(rng, 2)) for _ in range(RUNS))
+    assert wrong > 0.8 * RUNS > MOST
+
+
+def test_items_that_were_chosen_by_hand_prove_what_is_false() -> None:
+    """Negative control: a set of which the hard items for one arm were left out."""
+    rng, wrong = np.random.default_rng(11), 0
+    for _ in range(RUNS):
+        rows = coins(rng, 2)
+        wrong += ever_wrong(rows[(rows[:, 0] >= rows[:, 1]) | (rng.random(ITEMS) < 0.1)])
+    assert wrong > 0.8 * RUNS > MOST
+
+
+def test_the_level_is_of_all_ends() -> None:
+    """So that of two arms both are at log(2/delta)."""
+    assert Evidence(Rounds(9), 2, DELTA)._level == pytest.approx(math.log(2.0 / DELTA))
