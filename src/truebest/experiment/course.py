@@ -35,13 +35,17 @@ class Points:
         self.all: list[Account] = []
         self.edition, self.spacing = 0, 1
 
+    def reach(self, now: Account) -> float:
+        """How many spacings it is beyond the last point."""
+        return (now.samples - (self.all[-1].samples if self.all else 0)) / self.spacing
+
     def add(self, now: Account) -> None:
         """Add a point if it is far enough from the last; if results were taken back, drop what is beyond."""
         before = len(self.all)
         while self.all and self.all[-1].samples > now.samples:
             self.all.pop()
         self.edition += len(self.all) < before
-        if now.samples >= (self.all[-1].samples if self.all else 0) + self.spacing:
+        if self.reach(now) >= 1:
             self.all.append(now)
         if len(self.all) > MOST_POINTS:
             self.all = self.all[1::2]

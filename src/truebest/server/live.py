@@ -35,7 +35,7 @@ FORECAST_EVERY, FORECAST_SHARE = 1.0, 0.03  # seconds at least, and the share of
 MOST_VIEWERS = 500
 PART = 1.0  # seconds for which the past of a long log is read at once
 MOST_LINES = 20_000  # that are read at once
-UNSEEN = 50  # new lines, times the spacing of points, after which charts would have a hole
+UNSEEN = 25  # spacings of points, beyond which charts would have a hole
 BEHIND = 8  # messages that a viewer may be behind
 
 
@@ -113,7 +113,6 @@ class Live:
         self._arms: list[str] = []
         self._sent, self._edition = 0, 0  # points that all viewers have, and of which edition
         self._forecast, self._forecast_due = Forecast(None, {}), 0.0
-        self._back = False  # whether nobody watched for a while
         self._told = -1  # after how many samples the view is
         self._predicted, self._fresh = -1, False  # after how many samples, and whether nobody has seen it yet
 
@@ -152,7 +151,6 @@ class Live:
     async def _follow(self) -> None:
         """Look at the store again and again, until nobody watches."""
         loop = asyncio.get_running_loop()
-        self._back = True
         try:
             while self.viewers and not self._ended:
                 begun = loop.time()
@@ -222,10 +220,7 @@ class Live:
             lines = list(islice(self._experiment.events(self._last.seq - 1), MOST_LINES))
             if lines[:1] != [self._last]:
                 raise StoreError(f"the log of {self._experiment.name!r} was replaced; it is opened anew.")
-            if self._back and len(lines) > UNSEEN * self._points.spacing and self._past is None:
-                self._forget()  # much happened while nobody watched: read it all, for the charts
-                return self._read()
-            new, self._back = lines[1:], False
+            new = lines[1:]
         self._last = new[-1] if new else self._last
         if self._past is not None and not self._past.behind:
             self._adopt(self._past)
@@ -239,6 +234,8 @@ class Live:
 
     def _update(self) -> None:
         now = self._experiment.status()
+        if self._past is None and self._points.reach(now) > UNSEEN:
+            self._past = Past(self._experiment.course())  # read it all, beside
         self._points.add(now)
         arms = views.drawn_arms(now)
         if arms != self._arms:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import fastapi
 import pytest
 
 from support.service import READ_TOKEN, TOKEN, Answer, Service, serving
@@ -402,9 +401,6 @@ def test_an_event_is_seen_within_a_second(service: Service, url: str) -> None:
         connection.close()
 
 
-@pytest.mark.skipif(
-    fastapi.__version__.startswith("0.136."), reason="FastAPI 0.136 does not notice that a viewer has gone"
-)
 def test_what_happened_while_nobody_watched_is_drawn(
     service: Service, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -434,6 +430,21 @@ def test_what_happened_while_nobody_watched_is_drawn(
     assert news["points"]["samples"][0] < 10
     assert news["view"]["workers"][0]["results"] == samples
     assert news["view"]["reading"] == ""
+    connection.close()
+
+
+def test_what_happened_between_two_looks_is_drawn(service: Service, url: str) -> None:
+    """Many values that come at once, while a page is open, are more than one point of its charts."""
+    create(service, "at once")
+    connection, stream = watch(service, "at once")
+    assert message(stream)[1]["points"]["samples"] == []
+    Experiment.open(url, "at once").observe([("ab"[i % 2], 0.5) for i in range(200)])
+    kind, news = message(stream)
+    while kind != "whole" or news["view"]["reading"]:
+        kind, news = message(stream)
+    drawn = news["points"]["samples"]
+    assert (drawn[0] < 10, drawn[-1]) == (True, 200)
+    assert len(drawn) > 50
     connection.close()
 
 
