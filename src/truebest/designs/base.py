@@ -107,6 +107,15 @@ class Design(ABC):
         given  the fields that were given, and did not take their default
         """
 
+    def misfit(self, settings: Terms) -> str:
+        """Why settings that were stored cannot be of this design; "" if they can."""
+        if self.steered and settings.stopping is None:
+            return "independent pulls need a strategy and a stopping rule"
+        if not self.steered and settings.stopping is not None:
+            return "rounds have a strategy and a rule of their own"
+        modelled = isinstance(settings.values, Model)
+        return "" if modelled == self.averages else "means need a model of the values, and wins have none"
+
     # -- words -----------------------------------------------------------------------------------------
 
     @abstractmethod

@@ -89,6 +89,11 @@ class Rounds(Design):
             question = question.placed(zero, unit)
         return cls(settings.items.size, settings.failures, version=version, question=question)
 
+    def misfit(self, settings: Terms) -> str:
+        """Why settings that were stored cannot be of this design; "" if they can."""
+        unlimited = self.averages and settings.values.limits is None
+        return super().misfit(settings) or "rounds need values between bounds" * unlimited
+
     def complete(self, settings: Terms, given: Collection[str]) -> None:
         """Refuse what means over common items have no use for, or cannot be computed with."""
         refuse_direct(settings)

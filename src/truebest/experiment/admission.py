@@ -70,12 +70,9 @@ def _check_rest(record: dict[str, Any], settings: Settings, again: Settings) -> 
         check_name("the name of a strategy", chosen.record["custom"])
     if items is not None and not (type(items.size) in (int, type(None)) and isinstance(items.digest, str)):
         raise InvalidInputError(f"items must be a number of items and a hash, got {tuple(items)!r:.100}")
-    if not again.design.steered:
-        if (chosen, rule) != (IN_ROUNDS, None):
-            raise InvalidInputError("rounds have a strategy and a rule of their own")
-    elif rule is None or chosen == IN_ROUNDS:
-        raise InvalidInputError("independent pulls need a strategy and a stopping rule")
-    else:
+    if again.design.steered == (chosen == IN_ROUNDS):
+        raise InvalidInputError("independent pulls have a strategy, and rounds have one of their own")
+    if rule is not None:
         rule.seen(settings.model)
 
 

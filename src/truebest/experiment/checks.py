@@ -35,17 +35,38 @@ def check_arms(given: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
+def read_arms(stored: list[str]) -> tuple[str, ...]:
+    """As they were stored; earlier versions may have taken names that are refused now."""
+    names = _names(stored)
+    if len(set(names)) < max(2, len(names)):
+        raise ValueError(f"{_door.short(stored)} are not two or more different names")
+    return names
+
+
+def _names(stored: object) -> tuple[str, ...]:
+    if not isinstance(stored, list) or not all(isinstance(one, str) for one in stored):
+        raise TypeError(f"{_door.short(stored)} is not a list of texts")
+    return tuple(stored)
+
+
 def check_minimize(given: bool) -> bool:
     """True or False."""
-    if not isinstance(given, bool | np.bool_):
-        raise InvalidInputError(f"minimize must be True or False, got {_door.short(given)}; choose one.")
-    return bool(given)
+    return _boolean("minimize", given)
 
 
 def check_direct(given: bool) -> bool:
     """True or False."""
+    return _boolean("direct", given)
+
+
+def check_alarm(given: bool) -> bool:
+    """True or False."""
+    return _boolean("alarm", given)
+
+
+def _boolean(name: str, given: bool) -> bool:
     if not isinstance(given, bool | np.bool_):
-        raise InvalidInputError(f"direct must be True or False, got {_door.short(given)}; choose one.")
+        raise InvalidInputError(f"{name} must be True or False, got {_door.short(given)}; choose one.")
     return bool(given)
 
 
@@ -86,6 +107,11 @@ def check_lease(given: float | None) -> float | None:
     )
 
 
+def read_lease(stored: float | None) -> float | None:
+    """As it was stored; version 0.1 took longer ones."""
+    return None if stored is None else check_lease(min(stored, LONGEST))
+
+
 def check_control(given: str | None, arms: tuple[str, ...]) -> str | None:
     """One of the arms, or None."""
     if given is not None and given not in arms:
@@ -103,7 +129,7 @@ def check_about(given: Mapping[str, str] | None, arms: tuple[str, ...]) -> tuple
 
 def read_about(stored: list[str] | None) -> tuple[str, ...] | None:
     """As it was stored."""
-    return None if stored is None else tuple(stored)
+    return None if stored is None else _names(stored)
 
 
 def seconds(name: str, value: float, endless: str = "leave it out") -> float:

@@ -19,7 +19,7 @@ class Setting:
     default    what a new experiment takes, as it would be given; a function is called; REQUIRED for none
     keys       under which it is stored, if not by the names of its arguments
     write      what is kept, for JSON; a tuple, where there are several keys
-    read       the inverse, of the values of all keys
+    read       the inverse, of the values of all keys; without one, what is stored must pass the check
     older      key -> the stored value that a log without this key stands for
     fixed      whether any value but the experiment's own is refused; otherwise it is ignored
     same       whether what is given may be what is stored, both as they are kept
@@ -32,7 +32,7 @@ class Setting:
     default: Any = REQUIRED
     keys: tuple[str, ...] = ()
     write: Callable[[Any], Any] = lambda value: value
-    read: Callable[..., Any] = lambda value: value
+    read: Callable[..., Any] | None = None
     older: Mapping[str, Any] = field(default_factory=dict)
     fixed: bool = True
     same: Callable[[Any, Any], bool] = operator.eq
@@ -42,6 +42,10 @@ class Setting:
     def take(self, values: list[Any], arms: tuple[str, ...]) -> Any:
         """What is kept of the arguments."""
         return self.check(*values, arms) if self.per_arm else self.check(*values)
+
+    def recall(self, values: list[Any], arms: tuple[str, ...]) -> Any:
+        """What is kept, of what was stored."""
+        return self.take(values, arms) if self.read is None else self.read(*values)
 
     def usual(self, arms: tuple[str, ...]) -> Any:
         """What a new experiment takes; if it must be given, the refusal of the check."""

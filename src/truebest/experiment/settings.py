@@ -26,6 +26,7 @@ from ..theory.stopping import StoppingRule
 from .about import same_about
 from .checks import (
     check_about,
+    check_alarm,
     check_arms,
     check_control,
     check_direct,
@@ -36,6 +37,8 @@ from .checks import (
     check_sampled,
     check_seed,
     read_about,
+    read_arms,
+    read_lease,
 )
 from .choices import (
     IN_ROUNDS,
@@ -57,6 +60,7 @@ from .setting import REQUIRED, Setting, setting
 
 DECISIONS = 3  # raised whenever the same results would be judged otherwise than before
 ASKING = 4  # as 3, where another question is asked: those that know of none must not judge it
+_RESTORE = "restore the store from a backup"
 READ = (1, 2, 3, 4)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
 
 
@@ -134,7 +138,7 @@ class Settings:
     decisions: int = field(
         metadata=setting(check=int, default=DECISIONS, keys=("decisions",), read=_readable)
     )
-    arms: tuple[str, ...] = field(metadata=setting("arms", check=check_arms, read=tuple))
+    arms: tuple[str, ...] = field(metadata=setting("arms", check=check_arms, read=read_arms))
     delta: float = field(metadata=setting("delta", check=_door.delta, default=0.05))
     values: Values = field(
         metadata=setting(
@@ -216,9 +220,13 @@ class Settings:
         metadata=setting("sampled", check=check_sampled, default=False, older={"sampled": False})
     )
     seed: int = field(metadata=setting("seed", check=check_seed, default=lambda: secrets.randbits(53)))
-    alarm: bool = field(metadata=setting(check=bool, default=True, keys=("alarm",), older={"alarm": False}))
+    alarm: bool = field(
+        metadata=setting(check=check_alarm, default=True, keys=("alarm",), older={"alarm": False})
+    )
     lease: float | None = field(
-        metadata=setting("lease", check=check_lease, default=3600.0, nullable=True, fixed=False)
+        metadata=setting(
+            "lease", check=check_lease, default=3600.0, nullable=True, fixed=False, read=read_lease
+        )
     )
     about: tuple[str, ...] | None = field(
         metadata=setting(
@@ -354,25 +362,27 @@ def read_settings(record: dict[str, Any], strategy: Strategy | None = None) -> S
 
     Keys that this truebest does not know are ignored: what changes a decision raises DECISIONS.
     """
-    kept = {}
+    kept: dict[str, Any] = {}
     for name, how in DECLARED.items():
         whole = {**how.older, **record}
         for key in how.keys:
             if key not in whole:
                 raise StoreError(
-                    f"the settings of the experiment lack {key}, which every truebest stores; restore the "
-                    f"store from a backup"
+                    f"the settings of the experiment lack {key}, which every truebest stores; {_RESTORE}"
                 )
         try:
-            kept[name] = how.read(*(whole[key] for key in how.keys))
-        except TruebestError:
+            kept[name] = how.recall([whole[key] for key in how.keys], kept.get("arms", ()))
+        except StoreError:
             raise
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, TruebestError) as error:
+            refusal = isinstance(error, TruebestError)
+            why = str(error).rstrip(".") if refusal else f"{type(error).__name__}: {error}"
             raise StoreError(
-                f"{' and '.join(how.keys)} of the experiment cannot be read "
-                f"({type(error).__name__}: {error}); restore the store from a backup"
+                f"{' and '.join(how.keys)} of the experiment cannot be read ({why}); {_RESTORE}"
             ) from error
     settings = Settings(**kept)
+    if misfit := settings.design.misfit(settings):
+        raise StoreError(f"the settings of the experiment do not go together ({misfit}); {_RESTORE}")
     return replace(settings, chosen=settings.chosen.with_own(strategy))
 
 

@@ -150,6 +150,32 @@ def test_a_setting_that_an_old_log_lacks_has_its_older_meaning(monkeypatch: pyte
     assert dict(DECLARED["values"].older) == {"model": None}
 
 
+JSON: list[Any] = [[1], {}, "zzz", None, True, 0, -1, 2.5, 10**400]
+
+
+@pytest.mark.parametrize("given", [OTHER, ROUNDS, WINS, ASKED], ids=["means", "rounds", "wins", "asked"])
+def test_settings_that_cannot_be_are_refused_in_a_sentence(given: dict[str, Any]) -> None:
+    """Any JSON in the place of any setting, beside a hash that is right: it is refused, or does no harm."""
+    record = new_settings(ARMS, **{**given, "seed": 7}).to_record()
+    refused: dict[str, list[Any]] = {key: [] for key in record}
+    for key, value in ((key, value) for key in record for value in JSON):
+        store = MemoryStore()
+        store.create("x", Entry(CREATED, data={**record, key: value}))
+        try:
+            experiment = Experiment.open(store, "x")
+            for pull in experiment.ask(2):
+                experiment.tell(pull, 0.5)
+            said = str(experiment.status())
+        except StoreError as error:
+            said = str(error)
+            refused[key].append(value)
+        assert said
+        assert "\n" not in said
+    assert all([1] in refused[key] for key in ("arms", "delta", "tolerance", "order", "seed", "lease"))
+    assert all(2.5 in refused[key] for key in ("minimize", "alarm", "about", "control", "compare"))
+    assert read_settings({**record, "lease": 1e12}).lease == 3.2e9
+
+
 def test_keys_that_are_not_known_are_passed_over() -> None:
     """A later version may store more, as long as decisions are the same."""
     record = new_settings(ARMS, sigma=1.0).to_record()
