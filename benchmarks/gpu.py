@@ -1,8 +1,8 @@
 """How many steps a GPU does in a second, and whether they are the processor's: `python -m benchmarks.gpu`.
 
-K = 5, the paper's mu1, delta = 0.1, the practical rule. The first call compiles, of the next two the faster
-is measured, and its first runs are made again and compared with the processor's one by one. `--output` writes
-everything as JSON.
+K = 5, the paper's mu1, delta = 0.1, the practical rule or `--stopping`. The first call compiles, of the next
+two the faster is measured, and its first runs are made again and compared with the processor's one by one.
+`--output` writes everything as JSON.
 """
 
 from __future__ import annotations
@@ -102,10 +102,10 @@ def main() -> None:
     given = parser.parse_args()
     cuda.THREADS = given.block
     told = about()
-    rows = [
-        measure(name, given.runs, given.compare, {"stopping": given.stopping})
-        for name in given.strategies.split(",")
-    ]
+    options: dict[str, Any] = {"stopping": given.stopping}
+    if given.stopping == "student":
+        options["model"] = truebest.Student()
+    rows = [measure(name, given.runs, given.compare, options) for name in given.strategies.split(",")]
     show(
         ["strategy", "steps/s", "processor", "first call", "compared", "differ", "registers"],
         [
