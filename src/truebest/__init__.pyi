@@ -56,6 +56,7 @@ from .telling.answers import Suspended as Suspended
 from .telling.answers import Tied as Tied
 from .telling.answers import Undecided as Undecided
 from .telling.answers import UsedUp as UsedUp
+from .telling.answers import Verdicts as Verdicts
 from .telling.answers import Within as Within
 from .theory.complexity import ComplexityBounds as ComplexityBounds
 from .theory.complexity import OptimalWeights as OptimalWeights

@@ -2,9 +2,9 @@
 
 STYLE = """
 :root { --back: #fff; --text: #1d2024; --faint: #5b6470; --line: #dfe3e8; --soft: #f3f5f7;
-  --sure: #2e7d4f; --open: #b45f06; --count: #4c8fbd; color-scheme: light dark; }
+  --sure: #2e7d4f; --open: #b45f06; --bad: #b3261e; --count: #4c8fbd; color-scheme: light dark; }
 @media (prefers-color-scheme: dark) { :root { --back: #15181c; --text: #e6e9ed; --faint: #9aa4b0;
-  --line: #343a42; --soft: #1f242a; --sure: #5cbf86; --open: #e0a04a; --count: #6fb1de; } }
+  --line: #343a42; --soft: #1f242a; --sure: #5cbf86; --open: #e0a04a; --bad: #ff8a80; --count: #6fb1de; } }
 * { box-sizing: border-box; }
 body { background: var(--back); color: var(--text); font: 16px/1.55 system-ui, sans-serif;
   max-width: 56rem; margin: 0 auto; padding: 2rem 1rem 4rem; overflow-wrap: anywhere; }
@@ -25,6 +25,7 @@ figure { margin: 1.2rem 0 2rem; } figcaption { font-size: .9rem; margin-bottom: 
 .track { position: relative; height: 1.1rem; }
 .track i { position: absolute; top: 50%; height: 4px; margin-top: -2px; border-radius: 2px; }
 .track .sure { background: var(--sure); } .track .open { background: var(--open); }
+.track .bad { background: var(--bad); }
 .track .dot { width: 12px; height: 12px; margin: -6px 0 0 -6px; border-radius: 50%; }
 .track .zero { top: 0; width: 2px; height: 100%; margin: 0 0 0 -1px; background: var(--faint); }
 .track .count { left: 0; top: 15%; height: 70%; margin: 0; background: var(--count); }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,17 +10,24 @@ import pytest
 import truebest
 from support.told import in_the_race, ruled_out
 from support.twin import Rewards, drive
-from truebest import BestArm, Bounded, Gaussian
+from truebest import BestArm, Bounded, Gate, Gaussian, Student, Undecided, Verdicts
 from truebest.experiment.experiment import Experiment
+from truebest.experiment.exports import exported
 from truebest.experiment.store.memory import MemoryStore
 from truebest.kernels.random import BERNOULLI, GAUSSIAN
 from truebest.theory.models import Model
 from truebest.theory.stopping import StoppingRule
 
 PAIRS = BestArm(pairs=True)
-CASES: dict[str, tuple[int, list[float], Model, StoppingRule]] = {
+Case = tuple[int, list[float], Model, StoppingRule]
+CASES: dict[str, Case] = {
     "tilt": (BERNOULLI, [0.9, 0.5, 0.6], Bounded(0.0, 1.0), truebest.Tilt()),
     "mixture": (GAUSSIAN, [1.2, 0.1, 0.4], Gaussian(1.0), truebest.Mixture()),
+}
+GATES: dict[str, tuple[Case, Gate]] = {
+    "tilt": ((BERNOULLI, [0.9, 0.5, 0.9], Bounded(0.0, 1.0), truebest.Tilt()), Gate("b", margin=0.1)),
+    "student": ((GAUSSIAN, [0.1, 1.2, 3.0], Student(), truebest.StudentRule()), Gate("b", margin=0.5)),
+    "better by": ((GAUSSIAN, [2.5, 0.1, 0.2], Gaussian(1.0), truebest.Mixture()), Gate("b", at_least=1.0)),
 }
 
 
@@ -41,6 +49,59 @@ def test_a_live_experiment_is_the_simulated_run(case: str) -> None:
     assert (experiment.history()[-1].data or {})["labels"] == [0, 2, 2]
     assert experiment.settings.to_record()["question"]["class"] == "BestArm"
     assert experiment.settings.decisions == 4
+
+
+@pytest.mark.parametrize("case", list(GATES))
+def test_a_gate_is_the_simulated_run(case: str, tmp_path: Path) -> None:
+    """The same arms and the same end, with snapshots and new processes; what is stored comes back."""
+    (family, means, model, rule), gate = GATES[case]
+    kind = "bernoulli" if family == BERNOULLI else "gaussian"
+    options: dict[str, Any] = {"model": model, "stopping": rule, "seed": 4}
+    place = Gate(1, margin=gate.margin)
+    want = truebest.trace("uniform", means, 0.1, rewards=kind, max_samples=4000, question=place, **options)
+    store = MemoryStore()
+    experiment = Experiment.create(store, "x", ["a", "b", "c"], 0.1, question=gate, **options)
+    asked = drive(experiment, Rewards(means, 4, family, 1.0), most=4000, reopen=40)
+    assert asked == [0, 1, 2, *want.arm[:-1].tolist()]
+    assert want.right
+    status = experiment.status()
+    passes = [mean - means[1] > -float(gate.margin or 0.0) for mean in means]
+    sides = [
+        tuple(arm for arm, ok in zip("ac", (passes[0], passes[2]), strict=True) if ok is how)
+        for how in (True, False)
+    ]
+    assert status.answer == Verdicts(*sides)
+    assert status.best is None
+    assert experiment.verify().sound
+    assert [one.lead is None for one in status.standings] == [False, True, False]
+    file = tmp_path / "x.jsonl"
+    file.write_text("".join(f"{line}\n" for line in exported(experiment, "jsonl")))
+    again = Experiment.import_log(MemoryStore(), file, "y")
+    assert again.status().answer == status.answer
+    assert again.settings.question == Gate(1, margin=gate.margin)
+
+
+def test_a_verdict_that_a_retraction_changes_is_given_anew() -> None:
+    """After a wrong value is put right, the gate is open again, then fails; the log has both decisions."""
+    experiment = Experiment.create("memory:", "x", ["a", "b"], bounds=(0, 1), question=Gate("a"), seed=1)
+    values = {"a": 0.2, "b": 0.8}
+    while pulls := experiment.ask():
+        for pull in pulls:
+            experiment.tell(pull, values[pull.arm])
+    assert experiment.status().answer == Verdicts(("b",))
+    for line in experiment.history():
+        if line.kind == "told" and line.arm == "b":
+            experiment.retract(line.pull or 0, "read upside down", 0.1)
+    values["b"] = 0.1
+    assert experiment.status().answer == Undecided(so_far=Verdicts())
+    while pulls := experiment.ask():
+        for pull in pulls:
+            experiment.tell(pull, values[pull.arm])
+    assert experiment.status().answer == Verdicts((), ("b",))
+    found = [line.data or {} for line in experiment.history() if line.kind == "decided"]
+    assert [(one["passed"], one["failed"]) for one in found] == [(["b"], []), ([], ["b"])]
+    assert experiment.verify().sound
+    assert experiment.verify().decision == "b failed"
 
 
 def test_after_a_retraction_the_evidence_is_built_again() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import truebest
-from truebest import BestArm, Experiment
+from truebest import BestArm, Experiment, Gate, Verdicts
 from truebest.designs.rounds import Rounds
 from truebest.experiment.cells import CellsState
 from truebest.experiment.snapshots import as_dict, from_dict
@@ -40,7 +40,8 @@ def run(values: Any, ahead: int, seed: int = 0, **given: Any) -> Experiment:
         if rng.random() < 0.1 * (ahead > 1):
             experiment.fail(pull, "no answer")
         else:
-            experiment.tell(pull, float(values[pull.item, ARMS.index(pull.arm)]))
+            assert pull.item is not None
+            experiment.tell(pull, float(values[pull.item % len(values), ARMS.index(pull.arm)]))
         if rng.random() < 0.05:
             experiment = Experiment.open(store, "x")
         if experiment.status().decided:
@@ -131,3 +132,67 @@ def test_a_simulated_run_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     part = job.part(0, 1, room)
     assert (part.samples[0, 0], part.arms[0, 0]) == (live.status().samples, 0)
     assert part.pulls[0].tolist() == list(live.status().pulls.values())
+
+
+@pytest.mark.parametrize("items", [ITEMS, 40, np.inf])
+@pytest.mark.parametrize("gate", [Gate("b", margin=0.2), Gate("b"), Gate("b", at_least=0.1)])
+def test_a_gate_is_a_function_of_the_table(gate: Gate, items: float) -> None:
+    """In whatever order results come, in a closed set to its end or not; the log leads to the decision."""
+    values = np.tile(table(3), (40, 1)) if items == np.inf else table(3)[: int(items)]
+    given: dict[str, Any] = {"question": gate, "items": items}
+    one, other = run(values, 1, **given), run(values, 12, 3, **given)
+    assert seen(one) == seen(other)
+    assert one.status().answer == other.status().answer
+    assert one.verify().sound
+    assert other.verify().sound
+
+
+def test_a_simulated_gate_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Round by round on the same items in the same order: the same values, and verdicts that are right."""
+    gate, values = Gate("b", margin=0.05), table(1)
+    live = run(values, 1, question=gate)
+    state = live._journal.known
+    assert isinstance(state, CellsState)
+    assert state.order is not None
+    ordered = values[state.order]
+    scores = ItemScores(ordered, ordered, ITEMS, False)
+    job = RoundsJob(Rounds(ITEMS, question=gate.bound(ARMS)), scores, 0.1, 0.0, 1)
+    monkeypatch.setattr(rounds, "next_item", lambda again, n, items, order, stream: n)
+    monkeypatch.setattr(RoundsJob, "loop", property(lambda _: rounds.claim_runs.py_func))  # type: ignore[attr-defined]
+    part = job.part(0, 1, job.room(np.zeros(SIGNALS, np.int64)))
+    assert part.samples[0, 0] == live.status().samples
+    assert part.pulls[0].tolist() == list(live.status().pulls.values())
+    means = values.mean(axis=0)
+    passed = tuple(
+        arm for arm, mean in zip(ARMS, means, strict=True) if arm != "b" and mean - means[1] >= -0.05
+    )
+    assert live.status().answer == Verdicts(passed, tuple({"a", "c"} - set(passed)))
+
+
+@pytest.mark.parametrize(
+    ("ahead", "margin", "passes"), [(7, 0.07, True), (8, 0.07, False), (7, 0.0, False), (0, 0.0, False)]
+)
+def test_a_set_that_is_used_up_says_it_exactly(ahead: int, margin: float, passes: bool) -> None:
+    """Of 100 items, 7 fewer are not worse by more than 0.07; of two equal arms none is better."""
+    experiment = Experiment.create(
+        MemoryStore(),
+        "x",
+        ["old", "new"],
+        1e-30,
+        bounds=(0, 1),
+        items=100,
+        question=Gate("old", margin=margin),
+    )
+    while pulls := experiment.ask(2):
+        for pull in pulls:
+            assert pull.item is not None
+            experiment.tell(pull, float(pull.item < (50 if pull.arm == "old" else 50 - ahead)))
+    names = (("new",), ()) if passes else ((), ("new",))
+    assert experiment.status().answer == Verdicts(*names)
+    now = experiment.status()
+    lead = now["new"].lead
+    assert lead is not None
+    assert now.progress.rounds == 100 or lead.known
+    assert lead.low <= -ahead / 100 <= lead.high
+    assert (lead.low == -ahead / 100 == lead.high) == (now.progress.rounds == 100)
+    assert experiment.verify().sound

@@ -242,7 +242,7 @@ def test_a_retraction_reopens_a_decision() -> None:
     decided_on = rows("status", "x")["samples"]
     ran = run("retract", "x", str(decided_on), "--reason", "typed wrongly", "--value", "0")
     assert ran.code == 0
-    assert "the experiment, which had found long best, was reopened" in ran.err
+    assert "the experiment, which had found that long is best, was reopened" in ran.err
     assert "the promise is now: wrong with probability at most 10%: 5% for each of 2 readings" in ran.err
     assert kinds()[kinds().index("retracted") + 1] == "reopened"
     assert "values taken back or corrected that the decision could use" in run("status", "x").out

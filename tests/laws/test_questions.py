@@ -237,7 +237,7 @@ def test_labels_name_the_unbeaten_arm_in_front() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"question": Winner()}, "only wins count|names an arm"),
+        ({"question": Winner()}, "only wins count"),
         ({"question": PAIRS, "tolerance": 0.1}, "knows no tolerance"),
         ({"question": "best"}, "one of truebest's own"),
         ({"question": PAIRS, "stopping": "gk16"}, "cannot answer"),
@@ -264,15 +264,15 @@ def test_only_sampling_in_turn_answers_other_questions() -> None:
 
 
 def test_a_gate_that_cannot_be_asked_is_refused() -> None:
-    """No such baseline; a margin that no difference exceeds; and an experiment, which has no words for it."""
+    """No such baseline; a margin that no difference exceeds; likewise in an experiment."""
     with pytest.raises(
         truebest.InvalidInputError, match="baseline must be a number from 0 to 1, got 2; it is the arm"
     ):
         truebest.simulate("uniform", [0.5, 0.2], question=Gate(2, 0.1))
     with pytest.raises(truebest.InvalidInputError, match="smaller than the distance of the bounds, 1"):
         truebest.simulate("uniform", [0.5, 0.2], question=Gate(0, -1.0), rewards="bernoulli", stopping="tilt")
-    with pytest.raises(truebest.InvalidInputError, match="must be one that names an arm"):
-        truebest.Experiment.create("memory:", "x", ["a", "b"], bounds=(0, 1), question=Gate("b", 0.1))
+    with pytest.raises(truebest.InvalidInputError, match="smaller than the distance of the bounds, 1"):
+        truebest.Experiment.create("memory:", "x", ["a", "b"], bounds=(0, 1), question=Gate("b", 1.0))
     with pytest.raises(
         truebest.InvalidInputError, match="one of the arms a, b, or a number from 0 to 1, got"
     ):

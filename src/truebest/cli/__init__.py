@@ -16,7 +16,7 @@ CODES = {
     BAD_INPUT: "bad input",
     UNDECIDED: "undecided (ask: wait, then ask again)",
     OVER: "ask: nothing more to ask, as the experiment is decided or was stopped",
-    OTHER: "--expect: another one is the best, or none",
+    OTHER: "an option has failed; or --expect: another one is the best, or none",
     INTERRUPTED: "interrupted by Ctrl-C, or by the loss of a cluster (129, 143: by SIGHUP, SIGTERM)",
 }
 

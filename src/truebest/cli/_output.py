@@ -203,10 +203,12 @@ def print_hidden(rows: int) -> None:
 
 def code_of(answer: Answer, expected: str | None = None) -> int:
     """The answer as an exit code; with the arm that was expected to be the best, if one was."""
-    from ..telling.answers import Open, Tied
+    from ..telling.answers import Open, Tied, Verdicts
 
     if isinstance(answer, Open):
         return UNDECIDED
+    if isinstance(answer, Verdicts):
+        return OTHER if answer.failed else DONE
     found = answer.arms if isinstance(answer, Tied) else (getattr(answer, "arm", None),)
     return DONE if expected is None or expected in found else OTHER
 

@@ -207,9 +207,9 @@ def retract(
     if before.decided:
         from ..telling.words import claim
 
-        found = f"found {before.best} best" if before.best is not None else "found no winner"
+        found = claim(before.answer, before.settings)
         now = claim(after.answer, after.settings) if after.decided else "it is undecided"
-        say(f"the experiment, which had {found}, was reopened; now {now}.")
+        say(f"the experiment, which had found that {found}, was reopened; now {now}.")
     if after.promise.bound != before.promise.bound:
         say(f"the promise is now: {after.promise.words}.")
 

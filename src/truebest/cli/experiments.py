@@ -113,7 +113,8 @@ def list_experiments(store: StoreUrl = None, format: Listing = Format.table) -> 
 
 def _summaries(place: Store, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     from ..experiment.overview import overview
-    from ..telling.answers import Best, Open, Stopped, Suspended
+    from ..telling.answers import Open, Stopped, Suspended
+    from ..telling.words import decision
 
     for name in names:
         try:
@@ -124,14 +125,13 @@ def _summaries(place: Store, names: Sequence[str]) -> Iterator[dict[str, Any]]:
         except Exception as error:  # what is stored was not made by any version
             say(f"experiment {name!r} cannot be read ({type(error).__name__}: {error}); delete it.")
             continue
-        best = now.answer.arm if isinstance(now.answer, Best) else None
         yield {
             "name": now.name,
             "arms": len(now.settings.arms),
             "delta": now.settings.delta,
             "samples": now.samples,
             "failed": now.failed,
-            "decision": best,
+            "decision": decision(now.answer, now.settings),
             "promise": now.bound,
             "leader": now.answer.leader if isinstance(now.answer, Open) else None,
             "stopped": isinstance(now.answer, Stopped),

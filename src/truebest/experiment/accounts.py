@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..questions import PerArm
 from ..telling.account import Account
 from ..telling.answers import (
     Answer,
@@ -18,9 +19,10 @@ from ..telling.answers import (
     Tied,
     Undecided,
     UsedUp,
+    Verdicts,
     Within,
 )
-from ..telling.standings import Hold, Interval, Lead, Progress, Promise, Role, Standing
+from ..telling.standings import Hold, Interval, Lead, Progress, Promise, Role, Standing, per_arm
 from ..theory.models import Bounded, Gaussian
 from ..theory.statistics import confidence_width
 from .findings import Findings
@@ -48,18 +50,27 @@ def answer_of(state: State, arm: int, within: float | None = None) -> Answer:
     within  how far below the best it can be
     """
     settings, arms, found = state.settings, state.settings.arms, state.decision
-    leader = arms[arm] if arm >= 0 else None
+    leader, asked = arms[arm] if arm >= 0 else None, per_arm(state.settings)
     if found is None:
+        so_far = None if asked is None or not state.standing()[1] else _verdicts(state.labels, asked, arms)
         if state.stopped is not None:
-            return Stopped(leader, within, state.stopped)
+            return Stopped(leader, within, state.stopped, so_far=so_far)
         if state.suspended:
-            return Suspended(leader, within, suspension(state))
-        return (UsedUp if state.used_up and not state.waits else Undecided)(leader, within)
+            return Suspended(leader, within, suspension(state), so_far=so_far)
+        ended = state.used_up and not state.waits
+        return (UsedUp if ended else Undecided)(leader, within, so_far=so_far)
+    if asked is not None:
+        return _verdicts(found.labels, asked, arms)
     if leader is None:
         return NoWinner(tuple((arms[a], arms[b]) for a, b in enumerate(found.beaten) if b is not None))
     if found.tied:
         return Tied(leader, tuple(arms[a] for a in found.tied))
     return Within(leader, settings.tolerance) if settings.tolerance else Best(leader)
+
+
+def _verdicts(labels: Sequence[float], asked: PerArm, arms: tuple[str, ...]) -> Verdicts:
+    """Which arms have passed and which have failed; none before every arm has a value."""
+    return Verdicts(*asked.judged(labels, arms)) if labels else Verdicts()
 
 
 def _race(state: State, seen: Findings) -> tuple[float | None, list[bool]]:
@@ -88,12 +99,16 @@ def _standings(
         pending[item.arm] += 1
     shown = bound is not None and settings.design.steered  # in rounds none is proven
     between = _mean_intervals(settings, seen) if shown else [None] * len(arms)
-    leads, control = _leads(settings, seen), _over_control(state, seen)
+    asked, control = per_arm(settings), _over_control(state, seen)
+    roles = [_role(a, arm, answer, seen, race) for a, arm in enumerate(arms)]
+    if asked is not None:
+        roles = _judged_roles(asked, answer, arms)
+    leads = _leads(settings, seen) if asked is None else _judged(settings, seen, asked, roles)
     beaten = [None if by is None else arms[by] for by in seen.beaten] or [None] * len(arms)
     return tuple(
         Standing(
             arm=arm,
-            role=_role(a, arm, answer, seen, race),
+            role=roles[a],
             samples=seen.pulls[a],
             pending=pending[a],
             failures=state.counts["failed"][a],
@@ -133,6 +148,28 @@ def _leads(settings: Settings, seen: Findings) -> list[Lead | None]:
             estimate = (won - lost) / seen.pulls[a] if seen.pulls[a] else None
             lead = lead._replace(estimate=estimate, won=won, lost=lost)
         found.append(None if a == seen.arm or seen.arm < 0 else lead)
+    return found
+
+
+def _judged_roles(asked: PerArm, answer: Answer, arms: tuple[str, ...]) -> list[Role]:
+    """What is known of each arm, where it is asked whether it passes."""
+    found = answer.so_far if isinstance(answer, Open) else answer
+    assert found is None or isinstance(found, Verdicts)
+    known: dict[str, Role] = dict.fromkeys(found.passed, Role.PASSED) if found else {}
+    known |= dict.fromkeys(found.failed, Role.FAILED) if found else {}
+    other = asked.reference(arms)
+    return [Role.BASELINE if a == other else known.get(arm, Role.OPEN) for a, arm in enumerate(arms)]
+
+
+def _judged(settings: Settings, seen: Findings, asked: PerArm, roles: list[Role]) -> list[Lead | None]:
+    """By how much each arm is better than what it is compared with; as far as its verdict says, at least."""
+    other = asked.reference(settings.arms)
+    base, found = seen.means[other], list[Lead | None]()
+    for mean, low, high, role in zip(seen.means, seen.lower, seen.upper, roles, strict=True):
+        least = max(low, asked.mark) if role is Role.PASSED else low
+        most = min(high, asked.mark) if role is Role.FAILED else high
+        lead = Lead(_ahead(settings, mean, base), least, max(least, most))
+        found.append(None if role is Role.BASELINE else lead)
     return found
 
 

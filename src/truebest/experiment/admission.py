@@ -16,7 +16,7 @@ from ..theory.models import Model
 from . import events
 from .choices import IN_ROUNDS
 from .events import Entry
-from .findings import Findings
+from .findings import Findings, verdicts_record
 from .names import check_name
 from .settings import Request, Settings, read_settings
 from .state import State
@@ -241,10 +241,21 @@ class Order:
             return "it decides after the end, or for another arm than it says"
         if entry.pull is not None or entry.arm != (found.arm if found.arm >= 0 else None):
             return "it decides for another arm than it says"
+        said = verdicts_record(found.labels, self._settings.arms, self._settings.question)
+        if any((entry.data or {}).get(name) != arms for name, arms in said.items()):
+            return "it decides for other arms than it says"
         columns = (found.pulls, found.means, found.lower, found.upper, found.deviations)
         if any(len(column) != K or not all(map(_is_number, column)) for column in columns):
             return "what it says of the arms is not a number for each"
-        alone = (found.statistic, found.threshold, found.rounds, *found.tied, *found.beaten, *found.ruled_out)
+        alone = (
+            found.statistic,
+            found.threshold,
+            found.rounds,
+            *found.tied,
+            *found.beaten,
+            *found.ruled_out,
+            *found.labels,
+        )
         pairs = (number for pair in found.wins for number in pair)
         return "" if all(map(_is_number, (*alone, *pairs))) else "what it says is not in numbers"
 

@@ -15,13 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import alarm, best, decision, families, rules, tracking
+from ..kernels import alarm, best, decision, families, questions, rules, tracking
 from ..kernels._types import Array, Flags, Indices
 from ..kernels.exact import FARTHEST, round_offset
 from ..kernels.layout import (
     ALARM,
-    HEADS,
-    LABELS,
     LEVEL,
     LOST,
     MEANS,
@@ -29,6 +27,7 @@ from ..kernels.layout import (
     PAIR_LEVEL,
     PENALTY,
     PULLS,
+    QUESTION,
     ROWS,
     SETTLED,
     SHARE,
@@ -37,6 +36,7 @@ from ..kernels.layout import (
     WATCHED,
 )
 from ..kernels.rules import comparator
+from ..questions import PerArm
 from ..theory.models import Gaussian
 from .findings import Findings
 from .settings import Settings
@@ -231,16 +231,21 @@ class Bodies:
     def standing(self) -> tuple[int, int]:
         """The arm that leads, -1 for none, and how many results the rule has seen."""
         samples = int(self.evidence[PULLS].sum())
-        if self.rule.question is not None and self.evidence[PULLS].all():
-            return self.rule.question.named(self.labels), samples
+        labels = self.labels
+        if self.rule.question is not None and (labels or isinstance(self.rule.question, PerArm)):
+            return self.rule.question.named(labels), samples
         return tracking.leading_arm(self.evidence) if samples else -1, samples
 
     @property
     def labels(self) -> list[float]:
-        """What would be answered now, per arm, where a question is asked."""
+        """What would be answered now, per arm; empty if no question is asked, or before each has a value."""
         K = self.evidence.shape[1]
-        labels: list[float] = self.evidence[LABELS - HEADS - K].tolist()
-        return labels
+        if self.rule.question is None or not self.evidence[PULLS].all():
+            return []
+        labels, ask = np.empty(K), self.params[QUESTION : QUESTION + questions.ASKED]
+        questions.label(ask, self.evidence[MEANS], self.evidence[-K:], labels)
+        found: list[float] = labels.tolist()
+        return found
 
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees, as it is kept with a decision; means in the user's own units.
@@ -251,10 +256,7 @@ class Bodies:
         pulls, mu = whole[PULLS], whole[MEANS]
         z, beta = best.verdict(self.params, self.evidence)
         leader = arm if arm is not None else self.standing()[0]
-        lower, upper = self._intervals(leader, whole, self.params[PAIR_LEVEL])
-        if self.left == 1:  # by the decision, whatever the pairs say
-            lower = np.maximum(lower, 0.0)
-        lower, upper = self._clipped(lower, leader), self._clipped(upper, leader)
+        lower, upper = self._found_intervals(leader, whole)
         return Findings(
             arm=leader,
             pulls=tuple(int(n) for n in pulls),
@@ -265,8 +267,24 @@ class Bodies:
             upper=tuple((unit * upper).tolist()),
             ruled_out=tuple(int(n) if n else None for n in self.evidence[OUT]),
             deviations=self.deviations(),
-            labels=() if self.rule.question is None else tuple(map(int, self.labels)),
+            labels=tuple(map(int, self.labels)),
         )
+
+    def _found_intervals(self, leader: int, whole: Array) -> tuple[Array, Array]:
+        """By how much the leader is better than each arm; or each arm than what it is compared with.
+
+        The latter hold together: both ends of all of them share delta.
+        """
+        asked, K = self.settings.question, whole.shape[1]
+        if isinstance(asked, PerArm):
+            other = asked.reference(self.settings.arms)
+            level = self.rule.asked_level(self.model, K, 0.5 * self.settings.delta)
+            low, high = (self._clipped(end, other) for end in self._intervals(other, whole, level))
+            return -high, -low
+        lower, upper = self._intervals(leader, whole, self.params[PAIR_LEVEL])
+        if self.left == 1:  # by the decision, whatever the pairs say
+            lower = np.maximum(lower, 0.0)
+        return self._clipped(lower, leader), self._clipped(upper, leader)
 
     def leads(self, arm: int) -> tuple[list[float], list[float]]:
         """By how much a given arm is better than each other one, in the user's own units: at least, at most.

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ..kernels import families, paired, questions, round_claims
+from ..questions import PerArm
 from .findings import Findings
 from .rounds import AHEAD, RoundsState
+
+MIXED = 1.4  # nats by which a mixture of bets falls short of the best one, about
 
 
 class CellsState(RoundsState):
@@ -98,9 +102,24 @@ class CellsState(RoundsState):
             return super()._verdict() if self.design.question.unique else paired.UNDECIDED
         return paired.GO_ON
 
+    @property
+    def labels(self) -> Sequence[float]:
+        """What would be answered now, per arm; empty before the first row."""
+        found: list[float] = self.told[round_claims.LABELS].tolist()
+        return found if self.first > 1 else ()
+
     def _leading(self) -> int:
-        named = self.design.question.named(self.told[round_claims.LABELS].tolist())
-        return named if named >= 0 else super()._leading()
+        named = self.design.question.named(self.labels)
+        return named if named >= 0 or isinstance(self.design.question, PerArm) else super()._leading()
+
+    def _found_ends(self, leader: int) -> tuple[list[float], list[float]]:
+        """Where it is asked of each arm whether it passes: both ends of all intervals share delta."""
+        asked = self.design.question
+        if not isinstance(asked, PerArm):
+            return super()._found_ends(leader)
+        level = self.params[paired.PAIR_LEVEL] + math.log(2.0)
+        low, high = self._ends(asked.reference(self.settings.arms), level)
+        return [-end for end in high], [-end for end in low]
 
     def _progress(self, leader: int, race: list[int]) -> tuple[float | None, float | None]:  # noqa: ARG002
         """The least evidence that is asked for now, of two opposite claims the larger one; and the level."""
@@ -117,6 +136,27 @@ class CellsState(RoundsState):
         z = min(found, default=math.inf)
         return (z if math.isfinite(z) else None), float(self.params[paired.PAIR_LEVEL])
 
+    def rounds_needed(self) -> list[float] | None:
+        """The same; where it is asked of each arm whether it passes, by the evidence that there is so far."""
+        asked = self.design.question
+        if not isinstance(asked, PerArm) or self.first <= 2:
+            return super().rounds_needed()
+        base, seen = asked.reference(self.settings.arms), (self.params, self.pairs, self.arms)
+        needed = [float(n) for n in self.arms[paired.ROUNDS]]
+        level, items = float(self.params[paired.PAIR_LEVEL]) + MIXED, float(self.params[paired.ITEMS])
+        labels, proven = self.told[round_claims.LABELS], self.told[round_claims.HEADS :]
+        ask = self.params[paired.QUESTION : paired.PARAMS]
+        for a in self._asked_about():
+            if a != base:
+                claims = [
+                    (b, i, questions.margin(ask, proven, labels, b, i)) for b, i in ((a, base), (base, a))
+                ]
+                z = max(paired.pair_evidence(*seen, *claim) for claim in claims if not math.isnan(claim[2]))
+                tau = level * needed[a] / (z + MIXED) if z > 0.0 else math.inf
+                needed[a] = max(needed[a], tau / (1.0 + tau / items) if tau < math.inf else items)
+        needed[base] = max(needed)
+        return needed
+
     @property
     def waiting(self) -> int:
         """Results that wait for an earlier pull to be settled before they count."""
@@ -129,7 +169,7 @@ class CellsState(RoundsState):
     def findings(self, arm: int | None = None) -> Findings:
         """What is seen, and what is answered."""
         found = super().findings(arm)
-        labels = tuple(map(int, self.told[round_claims.LABELS]))
+        labels = tuple(map(int, self.labels))
         return replace(found, rounds=int(paired.rounds_taken(self.arms)), labels=labels)
 
     # -- what to sample next ---------------------------------------------------------------------------

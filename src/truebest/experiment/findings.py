@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from ..questions import BEST, PerArm, Question
 
 ROUNDED = 1e-6  # by which means may differ that were computed in another order
 
@@ -18,7 +20,8 @@ class Findings:
     pulls       how many results the evidence has
     means       None without pulls
     statistic, threshold   None while an arm has no pulls
-    lower, upper  by how much the leader is better than each arm: infinite where nothing is known
+    lower, upper  by how much the leader is better than each arm; or where it is asked of each arm whether it
+                passes, each arm than what it is compared with; infinite where nothing is known
     ruled_out   per arm, after how many results of all arms; None for one that is in the race; empty where the
                 rule rules out none by itself
     deviations  the observed standard deviations; None below two pulls, and if version 0.1 stored the record
@@ -50,7 +53,7 @@ class Findings:
         """All pulls together."""
         return sum(self.pulls)
 
-    def to_record(self, arms: tuple[str, ...]) -> dict[str, Any]:
+    def to_record(self, arms: tuple[str, ...], question: Question = BEST) -> dict[str, Any]:
         """As it is stored with a decision: infinity, which JSON does not have, as None.
 
         Deviations are left out where there are none, as version 0.1 did; an arm that is out has a 0 where
@@ -68,6 +71,7 @@ class Findings:
             "lower": [x if math.isfinite(x) else None for x in self.lower],
             "upper": [x if math.isfinite(x) else None for x in self.upper],
             "best": arms[self.arm] if self.arm >= 0 else None,
+            **verdicts_record(self.labels, arms, question),
             **({"ruled_out": out} if any(out) else {}),
             **({"deviations": list(self.deviations)} if known else {}),
             **({} if self.rounds is None else {"rounds": self.rounds}),
@@ -101,12 +105,21 @@ class Findings:
         return found
 
 
+def verdicts_record(labels: Sequence[float], arms: Sequence[str], question: Question) -> dict[str, list[str]]:
+    """The names of the arms that have passed, and of those that have failed; empty if that is not asked."""
+    if not isinstance(question, PerArm):
+        return {}
+    passed, failed = question.judged(labels, arms)
+    return {"passed": list(passed), "failed": list(failed)}
+
+
 def same_decision(found: Findings | None, record: Mapping[str, Any] | None) -> bool:
     """Whether what was found is the stored decision, on the same samples."""
     if found is None or record is None:
         return False
     own = {"arm": found.arm, "samples": found.samples, "pulls": list(found.pulls)}
-    return all(record.get(key) == value for key, value in own.items())
+    same = list(found.labels) == list(record.get("labels", ()))
+    return same and all(record.get(key) == value for key, value in own.items())
 
 
 def like_decision(found: Findings | None, record: Mapping[str, Any] | None, unit: float) -> bool:

@@ -19,6 +19,7 @@ from ..kernels.layout import MEANS, OUT, PULLS, SETTLED, own_rows
 from ..kernels.noiseless import FOREVER, run_on
 from ..kernels.tracking import TIE
 from ..strategies import Strategy
+from ..telling.standings import per_arm
 from .bodies import Bodies
 from .chooser import Chooser
 from .settings import Settings
@@ -87,36 +88,58 @@ def of_pulls(settings: Settings, bodies: Bodies, chooser: Chooser) -> Forecast:
     means, nothing = bodies.seen()[MEANS], dict.fromkeys(settings.arms, 0)
     if not bodies.told.all():
         return Forecast(None, nothing, "no forecast before every arm has a result")
-    if (means >= means.max() - TIE).sum() > 1:
-        return Forecast(None, nothing, "no forecast while two arms share the lead")
+    if per_arm(settings) is None and (means >= means.max() - TIE).sum() > 1:
+        return Forecast(None, nothing, too_close(settings))
     if settings.strategy is None:
         name = settings.strategy_name
         return Forecast(None, nothing, f"no forecast: the user's own strategy {name!r} was not passed")
     later = _pulls_at_decision(bodies, chooser, settings.strategy)
     if later is None:
-        return Forecast(None, nothing, "no forecast: the leading arms are too close")
+        why = "the leading arms are too close" if per_arm(settings) is None else "it can go either way"
+        return Forecast(None, nothing, f"no forecast: {why}")
     more = np.maximum(0.0, np.ceil(later - bodies.told)).astype(np.int64)
     low, high = _range(bodies, float(later.sum()))
     return Forecast(int(more.sum()), dict(zip(settings.arms, more.tolist(), strict=True)), low=low, high=high)
 
 
+def too_close(settings: Settings) -> str:
+    """Why nothing can be said where what decides is as likely to fall out one way as the other."""
+    asked = per_arm(settings)
+    return f"no forecast while {'two arms share the lead' if asked is None else 'it can go either way'}"
+
+
 def _range(bodies: Bodies, total: float) -> tuple[int | None, int | None]:
-    """More samples if the closest rival is a standard error farther from the leader, or nearer.
+    """More samples if what decides is a standard error farther from where it turns, or nearer.
 
     The samples at the decision grow as 1 over the square of that distance.
     """
-    told, means = bodies.told, bodies.seen()[MEANS]
-    first, second = np.argsort(-means, kind="stable")[:2]
-    variances = bodies.model.variances(means.size)
-    spread = [
-        variances[a] if d is None else (d / bodies.model.unit) ** 2 for a, d in enumerate(bodies.deviations())
-    ]
-    gap = float(means[first] - means[second])
-    error = float(np.sqrt(spread[first] / told[first] + spread[second] / told[second]))
+    told = bodies.told
+    gap, error = _closest(bodies)
     if not 0.0 < error < gap:
         return None, None
     ends = [total * (gap / (gap + off)) ** 2 - float(told.sum()) for off in (error, -error)]
     return max(0, math.floor(ends[0])), math.ceil(max(0.0, ends[1]))
+
+
+def _closest(bodies: Bodies) -> tuple[float, float]:
+    """The distance that decides last, in the values' units, and its standard error: that of the closest rival
+    from the leader, or of an open arm from where it begins to pass.
+    """
+    told, means, unit = bodies.told, bodies.seen()[MEANS], bodies.model.unit
+    variances = unit**2 * bodies.model.variances(means.size)
+    squares = [variances[a] if d is None else d**2 for a, d in enumerate(bodies.deviations())]
+    spread, asked = np.array(squares) / told, per_arm(bodies.settings)
+    if asked is None:
+        first, second = np.argsort(-means, kind="stable")[:2]
+        return unit * float(means[first] - means[second]), math.sqrt(spread[first] + spread[second])
+    base = asked.reference(bodies.settings.arms)
+    still = [a for a in np.flatnonzero(bodies.evidence[OUT] == 0.0) if a != base]
+    means = bodies.whole()[MEANS]
+    rows = [
+        (abs(unit * (means[a] - means[base]) - asked.mark), math.sqrt(spread[a] + spread[base]))
+        for a in still
+    ]
+    return min(rows, key=lambda row: row[0] / row[1] if row[1] else math.inf, default=(0.0, 0.0))
 
 
 def uniform_samples(bodies: Bodies) -> int | None:

@@ -232,6 +232,11 @@ class IndependentState(State):
         """The arm that leads, -1 for none, and how many results the rule has seen."""
         return self.bodies.standing()
 
+    @property
+    def labels(self) -> Sequence[float]:
+        """What would be answered now, per arm, if a question is asked; empty before anything can be said."""
+        return self.bodies.labels
+
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees; the arm is the leader if none is given."""
         return self.bodies.findings(arm)

@@ -21,7 +21,7 @@ from ..kernels.layout import LOST, MEANS, OWN, PULLS, ROWS, SQUARES, SUMS, UNIT,
 from ..telling.standings import Population
 from .events import ASKED, FAILED, RETRACTED, TOLD, Entry
 from .findings import Findings
-from .forecast import Forecast
+from .forecast import Forecast, too_close
 from .items import item_seed
 from .leases import Open
 from .population import Evidence
@@ -271,9 +271,7 @@ class RoundsState(State):
         """What the rule sees; the arm is the leader if none is given."""
         K, rounds, race = len(self.settings.arms), self.first - 1, self._race()
         leader = self.standing()[0] if arm is None or rounds == 0 else max(arm, -1)
-        lower, upper = self._ends(leader, self.params[paired.PAIR_LEVEL])
-        if len(race) == 1 and leader == race[0]:  # by the decision, whatever the pairs say
-            lower = [max(low, 0.0) for low in lower]
+        lower, upper = self._found_ends(leader)
         statistic, threshold = self._progress(leader, race)
         counted = zip(self.body[MEANS].tolist(), self.body[PULLS].tolist(), strict=True)
         return Findings(
@@ -292,6 +290,13 @@ class RoundsState(State):
             rounds=rounds,
             tied=self._tied(leader, race) if leader >= 0 and rounds == self.design.items else (),
         )
+
+    def _found_ends(self, leader: int) -> tuple[list[float], list[float]]:
+        """By how much the leader is better than each arm."""
+        lower, upper = self._ends(leader, self.params[paired.PAIR_LEVEL])
+        if self._race() == [leader]:  # by the decision, whatever the pairs say
+            lower = [max(low, 0.0) for low in lower]
+        return lower, upper
 
     def leads(self, arm: int) -> tuple[list[float], list[float]]:
         """By how much a given arm is better than each other one, in the values' units, at their level."""
@@ -328,7 +333,7 @@ class RoundsState(State):
         if needed is None:
             return Forecast(None, nothing, "no forecast before some rounds are complete")
         if not all(map(math.isfinite, needed)):
-            return Forecast(None, nothing, "no forecast while two arms share the lead")
+            return Forecast(None, nothing, too_close(self.settings))
         found = self.findings()
         taken, items = found.pulls, self.design.items
         more = [max(0, math.ceil(n - had)) for n, had in zip(needed, taken, strict=True)]

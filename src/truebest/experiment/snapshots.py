@@ -46,7 +46,9 @@ def as_dict(state: State) -> dict[str, Any]:
         "snapshot": SNAPSHOT,
         **{name: getattr(state, name) for name in _PLAIN},
         **state.to_dict(),
-        "decision": None if state.decision is None else state.decision.to_record(state.settings.arms),
+        "decision": None
+        if state.decision is None
+        else state.decision.to_record(state.settings.arms, state.settings.question),
         "open": [[pull, *item] for pull, item in state.open.items()],
         "violated": list(state.violated.items()),
         "refuted": None if state.refuted is None else list(state.refuted),

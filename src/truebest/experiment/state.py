@@ -251,6 +251,11 @@ class State(ABC):
     def standing(self) -> tuple[int, int]:
         """The arm that leads, -1 for none, and how many results the rule has seen."""
 
+    @property
+    def labels(self) -> Sequence[float]:
+        """What would be answered now, per arm, if a question is asked; empty before anything can be said."""
+        return ()
+
     @abstractmethod
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees; the arm is the leader if none is given."""

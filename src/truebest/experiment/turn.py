@@ -46,7 +46,8 @@ class Turn:
         if found is None:
             return
         arm = found.arm if found.arm >= 0 else None
-        decided = Entry(events.DECIDED, arm=arm, data=found.to_record(self.state.settings.arms))
+        settings = self.state.settings
+        decided = Entry(events.DECIDED, arm=arm, data=found.to_record(settings.arms, settings.question))
         self.state.apply(decided)
         self.new.append(decided)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import DamagedLogError, StoreError
 from ..strategies import Strategy
+from ..telling.words import decided
 from .admission import Order
 from .designs import new_state
 from .events import CREATED, DECIDED, STOPPED, Entry
@@ -40,7 +41,8 @@ class Verification:
     intact     how many of them, from the first on, are what was written and follow from each other
     unhashed   how many of these were written by version 0.1, which kept no hashes
     head       the hash of the last line, which stands for the whole log
-    decision   the arm that the log declares to be the best, or "no winner"; None if it declares nothing
+    decision   what the log declares: the best arm, "no winner", or which arms passed and which failed; None
+               for nothing
     follows    whether each decision in the log is the one that the lines before it lead to, and none is
                missing; None if that cannot be told
     problem    what is wrong, or ""; the log up to line `intact` is not concerned
@@ -142,8 +144,10 @@ class _Audit:
         """What the lines so far declare."""
         if self.state is None or self.state.decision is None:
             return None
-        arm = self.state.decision.arm
-        return self.state.settings.arms[arm] if arm >= 0 else "no winner"
+        found, settings = self.state.decision, self.state.settings
+        if found.arm >= 0:
+            return settings.arms[found.arm]
+        return decided(found.to_record(settings.arms, settings.question))
 
     @property
     def follows(self) -> bool | None:

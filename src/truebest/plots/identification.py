@@ -9,20 +9,23 @@ from typing import Any
 from ..telling import words
 from ..telling.account import Account
 from ..telling.columns import in_order
-from ..telling.standings import Role, Standing
+from ..telling.drawing import look_of, mark_of
+from ..telling.standings import Standing
 from . import new_figure
 
 MOST_ARMS = 100
 WIDTH = 10.0  # inches
 NAME_WIDTH, NAME_LINES = 32, 3  # characters; names may have 1000
 TITLE_WIDTH, TITLE_LINES = 105, 8
-CERTAIN, OPEN, BARS = "#2e7d4f", "#c77700", "#4c8fbd"
+BARS, COLOURS = "#4c8fbd", {"sure": "#2e7d4f", "bad": "#b3261e", "open": "#c77700"}
+ABOVE: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": 8}
 
 
 def draw(now: Account) -> Any:
     """A Matplotlib figure: left the leader's lead over every other arm, right the samples per arm.
 
-    The intervals are the rule's own: it decides when all of them are above 0. Each end holds by itself.
+    The intervals are the rule's own: it decides when all of them are above 0. Each end holds by itself. Where
+    it is asked of each arm whether it passes, left is what is asked, with a line where an arm begins to pass.
     """
     figure = new_figure(WIDTH, 1.0)
     arms = in_order(now)[:MOST_ARMS]
@@ -45,10 +48,14 @@ def draw(now: Account) -> Any:
 
 
 def _draw_leads(axes: Any, now: Account, arms: list[Standing]) -> None:
-    axes.axvline(0.0, color="black", lw=0.8)
+    mark = mark_of(now)
+    axes.axvline(mark, color="black", lw=0.8)
+    if mark:
+        axes.axvline(0.0, color="grey", lw=0.8, ls=":")
+        axes.annotate(f"{mark:g}", (mark, 1.0), (0, 2), xycoords=("data", "axes fraction"), **ABOVE)
     for y, one in enumerate(arms):
-        if one.arm == now.leader:
-            said = words.verdict(now.answer, now.settings)
+        if one.arm == now.centre:
+            said = words.beside(now)
             axes.annotate(said, (0.0, y), (6, 0), textcoords="offset points", va="center", weight="bold")
             continue
         lead = one.lead
@@ -56,8 +63,8 @@ def _draw_leads(axes: Any, now: Account, arms: list[Standing]) -> None:
             said = "no result" if one.mean is None else "not bounded yet"
             axes.annotate(said, (0.0, y), (6, 0), textcoords="offset points", va="center", color="grey")
             continue
-        certain = one.role is Role.OUT  # a full marker on a full line, so that it shows without colour too
-        look = {"color": CERTAIN, "ls": "-"} if certain else {"color": OPEN, "ls": (0, (4, 1.5))}
+        certain = look_of(one) != "open"  # a full marker on a full line: it shows without colour, too
+        look = {"color": COLOURS[look_of(one)], "ls": "-" if certain else (0, (4, 1.5))}
         axes.plot(lead.ends, [y, y], lw=2.0, solid_capstyle="butt", **look)
         axes.plot(
             lead.estimate,
@@ -70,7 +77,7 @@ def _draw_leads(axes: Any, now: Account, arms: list[Standing]) -> None:
         )
     ends = words.ends(now)
     sure = f"\n{_wrapped(ends, NAME_WIDTH * 2, NAME_LINES)}" if ends else ""
-    axes.set_xlabel(f"the leader is better by ({now.settings.design.scale}){sure}")
+    axes.set_xlabel(f"{words.scale(now)}{sure}")
     axes.grid(axis="x", color="0.9")
     axes.set_axisbelow(True)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from .. import _door
 from ..errors import InvalidInputError, StoreError
-from .base import Question
+from .base import PerArm, Question
 from .best import BestArm
 from .gate import Gate
 from .winner import Winner
@@ -26,6 +26,7 @@ __all__ = [
     "QUESTIONS",
     "BestArm",
     "Gate",
+    "PerArm",
     "Question",
     "Winner",
     "find_question",

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from ..kernels.questions import FIRST
+from ..kernels.questions import FAILED, FIRST, PASSED
 
 
 class Question(ABC):
@@ -58,3 +58,38 @@ class Question(ABC):
     def named(self, labels: Sequence[float]) -> int:
         """The arm that an answer names, or the one in front so far; -1 for none."""
         return list(labels).index(FIRST) if FIRST in labels else -1
+
+
+class PerArm(Question):
+    """A question whose answer says of each arm whether it passes; with the words for it."""
+
+    @abstractmethod
+    def reference(self, arms: Sequence[str]) -> int:
+        """The arm that the others are compared with; -1 if they are compared with a number."""
+
+    @abstractmethod
+    def verdict(self, passed: bool, arms: Sequence[str]) -> str:
+        """What an arm is that has passed, or has failed: "not worse than old"."""
+
+    @abstractmethod
+    def comparison(self, arms: Sequence[str]) -> str:
+        """What an arm is by how much, where it is measured: "better than old"."""
+
+    @property
+    @abstractmethod
+    def mark(self) -> float:
+        """By how much, in the values' units, an arm must be that to pass."""
+
+    def named(self, labels: Sequence[float]) -> int:  # noqa: ARG002
+        """None: an answer says of every arm whether it passes."""
+        return -1
+
+    def judged(self, labels: Sequence[float], arms: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The arms that have passed, and those that have failed."""
+        found = [
+            (one, arm)
+            for a, (one, arm) in enumerate(zip(labels, arms, strict=True))
+            if a != self.reference(arms)
+        ]
+        passed, failed = (tuple(arm for one, arm in found if one == label) for label in (PASSED, FAILED))
+        return passed, failed

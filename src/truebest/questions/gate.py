@@ -9,11 +9,11 @@ from dataclasses import InitVar, dataclass, replace
 from .. import _door
 from ..errors import InvalidInputError
 from ..kernels.questions import GATE
-from .base import Question
+from .base import PerArm
 
 
 @dataclass(frozen=True)
-class Gate(Question):
+class Gate(PerArm):
     """Of every arm but the baseline: whether it is not worse than that by more than a margin.
 
     An arm *passes* or *fails*, and is undecided meanwhile; exactly one of both is right. With a margin above
@@ -80,9 +80,21 @@ class Gate(Question):
     def placed(self, zero: float, unit: float) -> Gate:  # noqa: ARG002
         return replace(self, margin=float(self.margin or 0.0) / abs(unit))
 
-    def named(self, labels: Sequence[float]) -> int:  # noqa: ARG002
-        """None: an answer says of every arm whether it passes."""
-        return -1
+    def reference(self, arms: Sequence[str]) -> int:
+        return number_of("baseline", self.baseline, arms)
+
+    def verdict(self, passed: bool, arms: Sequence[str]) -> str:
+        old, mark = arms[self.reference(arms)], self.mark
+        if mark < 0.0:
+            return f"{'not ' * passed}worse than {old} by more than {-mark:g}"
+        return f"{'not ' * (not passed)}better than {old}{f' by more than {mark:g}' if mark else ''}"
+
+    def comparison(self, arms: Sequence[str]) -> str:
+        return f"better than {arms[self.reference(arms)]}"
+
+    @property
+    def mark(self) -> float:
+        return 0.0 - float(self.margin or 0.0)
 
 
 def number_of(what: str, arm: int | str, arms: Sequence[str] | int) -> int:

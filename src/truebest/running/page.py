@@ -7,20 +7,23 @@ import html
 from .._html import Cell, table
 from ..telling import words
 from ..telling.account import Account
-from ..telling.columns import ends_text, mean_text, places_of, sd_text
-from ..telling.drawing import UNKNOWN, axis_of, chosen, rest_words
-from ..telling.standings import Interval, Role, Standing
+from ..telling.columns import ends_text, mean_text, sd_text
+from ..telling.drawing import UNKNOWN, axis_of, chosen, look_of, mark_of, rest_words
+from ..telling.numbers import places_of
+from ..telling.standings import Interval, Standing
+
+COLOURS = {"sure": "#2e8b57", "bad": "#c0392b", "open": "#c98a00"}
 
 
 def arm_table(now: Account, most: int) -> str:
     """A header and a row per arm, of at most so many."""
     arms, rest = chosen(now, most)
-    axis, places = axis_of(arms), places_of(now, arms)
+    axis, places = axis_of(arms, mark_of(now)), places_of(now, arms)
     largest = max(one.samples for one in now.standings)
     left = 'style="text-align:left"'
     rows: list[list[str | Cell]] = [
         [
-            Cell(escaped(one.arm, one.arm == now.leader), left),
+            Cell(escaped(one.arm, one.arm == now.centre), left),
             str(one.samples),
             Cell(bar(one.samples / largest if largest else 0.0)),
             mean_text(one, places),
@@ -33,7 +36,8 @@ def arm_table(now: Account, most: int) -> str:
     ]
     if rest:
         rows.append([Cell(html.escape(rest_words(rest)), f'colspan="8" {left}')])
-    return table(("arm", "samples", "", "mean", "sd", "leader is better by", "", "pending"), rows)
+    title = html.escape(words.bar_titles(now, "|")[1])
+    return table(("arm", "samples", "", "mean", "sd", title, "", "pending"), rows)
 
 
 def bar(part: float, width: int = 80) -> str:
@@ -43,16 +47,16 @@ def bar(part: float, width: int = 80) -> str:
 
 
 def _interval(now: Account, one: Standing, axis: Interval) -> str:
-    """A small drawing: a line from end to end, the estimate, and a thin line at 0."""
-    if one.arm == now.leader:
-        return html.escape(words.verdict(now.answer, now.settings))
-    lead = one.lead or UNKNOWN
+    """A small drawing: a line from end to end, the estimate, and a thin line, see `mark_of`."""
+    if one.arm == now.centre:
+        return html.escape(words.beside(now))
+    lead, mark = one.lead or UNKNOWN, mark_of(now)
 
     def x(value: float) -> float:
         return 4.0 + 172.0 * min(max((value - axis[0]) / (axis[1] - axis[0]), 0.0), 1.0)
 
-    colour = "#2e8b57" if one.role is Role.OUT else "#c98a00"
-    drawn = f'<line x1="{x(0.0):.1f}" x2="{x(0.0):.1f}" y1="0" y2="14" stroke="gray" stroke-width="1"/>'
+    colour = COLOURS[look_of(one)]
+    drawn = f'<line x1="{x(mark):.1f}" x2="{x(mark):.1f}" y1="0" y2="14" stroke="gray" stroke-width="1"/>'
     if lead.known:
         ends = f'x1="{x(lead.low):.1f}" x2="{x(lead.high):.1f}" y1="7" y2="7"'
         drawn += f'<line {ends} stroke="{colour}" stroke-width="3"/>'

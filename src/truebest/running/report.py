@@ -22,9 +22,10 @@ from ..experiment.exports import event_record
 from ..experiment.settings import Settings
 from ..telling import words
 from ..telling.account import Account
-from ..telling.columns import control_text, in_order, lead_text, mean_text, places_of
-from ..telling.drawing import UNKNOWN, axis_of, chosen, rest_words
-from ..telling.standings import VOIDS, WEAKENS, Role, Standing
+from ..telling.columns import control_text, in_order, lead_text, mean_text
+from ..telling.drawing import UNKNOWN, axis_of, chosen, look_of, mark_of, rest_words
+from ..telling.numbers import places_of
+from ..telling.standings import VOIDS, WEAKENS, Standing
 
 MOST_ARMS = 50
 
@@ -100,20 +101,21 @@ def _tiles(now: Account, course: Course, uniform: int | None) -> str:
 
 
 def _leads(now: Account) -> str:
-    """By how much the leader is better than each other option, as lines on one axis."""
-    if now.leader is None:
+    """By how much the leader is better than each other option, or what is asked, as lines on one axis."""
+    if not any(one.lead for one in now.standings):
         return ""
     arms, rest = chosen(now, MOST_ARMS)
-    axis, places = axis_of(arms), places_of(now, arms)
+    mark = mark_of(now)
+    axis, places = axis_of(arms, mark), places_of(now, arms)
     rows = []
     for one in filter(arms.__contains__, in_order(now)):
         mean = mean_text(one, places)
-        if one.arm == now.leader:
-            drawn, text = f"<b>{_text(words.verdict(now.answer, now.settings))}</b>", f"mean {mean}"
+        if one.arm == now.centre:
+            drawn, text = f"<b>{_text(words.beside(now))}</b>", f"mean {mean}" if mean else "no result yet"
         else:
-            drawn = _line(one, axis)
+            drawn = _line(one, axis, mark)
             said = lead_text(now, one, places)
-            by = now.settings.design.behind
+            by = words.behind(now, one)
             text = f"mean {mean}; {by} {said}" if mean and said else said or "no result yet"
         rows.append(_row(one.arm, drawn, text))
     left, right = axis
@@ -122,7 +124,7 @@ def _leads(now: Account) -> str:
     more = f"<p class='faint'>{escape(rest_words(rest))}</p>" if rest else ""
     return (
         f"<figure><figcaption>{escape(words.measured(now))}. Each line spans what the data allow, its dot is "
-        "the estimate, the bar across marks no difference. Green lines are of options that are ruled out. "
+        f"the estimate, the bar across marks {escape(words.line_words(now))}. {words.colour_words(now)} "
         f"{escape(words.which_is_better(now))}</figcaption>{''.join(rows)}{scale}{more}</figure>"
     )
 
@@ -142,14 +144,14 @@ def _control(now: Account) -> str:
     return f"<h2>{title}</h2>{said}{table(['option', 'is better by'], rows)}{note}"
 
 
-def _line(one: Standing, axis: tuple[float, float]) -> str:
+def _line(one: Standing, axis: tuple[float, float], mark: float) -> str:
     lead = one.lead or UNKNOWN
 
     def place(x: float) -> float:
         return 100.0 * min(max((x - axis[0]) / (axis[1] - axis[0]), 0.0), 1.0)
 
-    look = "sure" if one.role is Role.OUT else "open"
-    drawn = f"<i class='zero' style='left:{place(0.0):.2f}%'></i>"
+    look = look_of(one)
+    drawn = f"<i class='zero' style='left:{place(mark):.2f}%'></i>"
     if lead.known:
         width = max(place(lead.high) - place(lead.low), 0.5)
         drawn += f"<i class='{look}' style='left:{place(lead.low):.2f}%;width:{width:.2f}%'></i>"
@@ -237,11 +239,10 @@ def _log(course: Course) -> str:
 
 
 def _details(event: Event) -> str:
-    if event.kind in ("created", "decided"):
-        best = (event.data or {}).get("best")
-        return (
-            "the settings" if event.kind == "created" else "no winner" if best is None else f"{best} is best"
-        )
+    if event.kind == "created":
+        return "the settings"
+    if event.kind == "decided":
+        return words.decided(event.data or {})
     data = {
         key: value
         for key, value in (event_record(event)["data"] or {}).items()

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 from .._text import clean
 from ..telling import words
 from ..telling.account import Account
-from ..telling.columns import ends_text, mean_text, places_of, sd_text
-from ..telling.drawing import UNKNOWN, axis_of, chosen, rest_words
-from ..telling.standings import Interval, Lead, Role, Standing
+from ..telling.columns import ends_text, mean_text, sd_text
+from ..telling.drawing import UNKNOWN, axis_of, chosen, look_of, mark_of, rest_words
+from ..telling.numbers import places_of
+from ..telling.standings import Interval, Lead, Standing
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 SHARE, LEAST_BAR, WIDEST_BAR = 8, 8, 44  # cells
+COLOURS = {"sure": "green", "bad": "red", "open": "yellow"}
 
 
 def arm_lines(now: Account, width: int, most: int, ascii_only: bool) -> Iterator[Text]:
@@ -29,20 +31,21 @@ def arm_lines(now: Account, width: int, most: int, ascii_only: bool) -> Iterator
     columns, said, left = _columns(now, arms, width, gap, ascii_only)
     bar = min(left, WIDEST_BAR)
     marks = "=o|+" if ascii_only else "━●│┿"
-    titles = (f"leader is better by ({marks[2]} is 0)", "leader is better by", "leads by")
+    mark = mark_of(now)
+    titles = words.bar_titles(now, marks[2])
     title = next((text for text in titles if len(text) <= bar), "")
-    axis = axis_of(arms)
+    axis = axis_of(arms, mark)
     space = " " * gap
     cells = zip(*(column.lines() for column in columns), strict=True)
     yield Text(space.join((*next(cells), title)), style="dim", no_wrap=True, overflow="crop")
     for one, row, text in zip(arms, cells, said or [""] * len(arms), strict=True):
         line = Text(space.join(row) + space, no_wrap=True, overflow="crop")
-        if one.arm == now.leader:
+        if one.arm == now.centre:
             line.stylize("bold")
-            line.append(words.verdict(now.answer, now.settings))
+            line.append(words.beside(now))
         elif bar >= LEAST_BAR:
-            drawn = _interval_bar(one.lead or UNKNOWN, axis, bar, marks)
-            line.append(drawn, style="green" if one.role is Role.OUT else "yellow")
+            drawn = _interval_bar(one.lead or UNKNOWN, axis, bar, marks, mark)
+            line.append(drawn, style=COLOURS[look_of(one)])
             line.append(space + text)
         yield line
     if rest:
@@ -100,10 +103,10 @@ def _columns(
     return columns, said, left - size - gap
 
 
-def _interval_bar(lead: Lead, axis: Interval, width: int, marks: str) -> str:
-    """A line from end to end, and a mark at 0 that it either covers or has left behind.
+def _interval_bar(lead: Lead, axis: Interval, width: int, marks: str, mark: float) -> str:
+    """A line from end to end, and a mark that it either covers or has left behind.
 
-    marks  for the line, its middle, 0, 0 under a line
+    marks  for the line, its middle, the mark, the mark under a line
     """
     line, dot, zero_mark, crossing = tuple(marks)
     left, right = axis
@@ -111,11 +114,11 @@ def _interval_bar(lead: Lead, axis: Interval, width: int, marks: str) -> str:
     def column(x: float) -> int:
         return round(min(max((x - left) / (right - left), 0.0), 1.0) * (width - 1))
 
-    cells, zero = [" "] * width, column(0.0)
+    cells, zero = [" "] * width, column(mark)
     if lead.known:
         low, high = lead.ends
-        first = max(column(low), zero + 1) if low > 0.0 else column(low)
-        last = min(column(high), zero - 1) if high < 0.0 else column(high)
+        first = max(column(low), zero + 1) if low > mark else column(low)
+        last = min(column(high), zero - 1) if high < mark else column(high)
         first, last = min(first, width - 1), max(last, 0)
         for i in range(first, max(first, last) + 1):
             cells[i] = line

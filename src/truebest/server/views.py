@@ -18,9 +18,21 @@ from ..experiment.forecast import Forecast
 from ..experiment.overview import Overview
 from ..telling import columns, words
 from ..telling.account import Account
-from ..telling.answers import Answer, Best, NoWinner, Open, Stopped, Suspended, Tied, Undecided, UsedUp
-from ..telling.drawing import chosen
-from ..telling.standings import VOIDS, WEAKENS, Lead, Role, Standing
+from ..telling.answers import (
+    Answer,
+    Best,
+    NoWinner,
+    Open,
+    Stopped,
+    Suspended,
+    Tied,
+    Undecided,
+    UsedUp,
+    Verdicts,
+)
+from ..telling.drawing import chosen, look_of, mark_of
+from ..telling.numbers import places_of
+from ..telling.standings import VOIDS, WEAKENS, Lead, Role, Standing, per_arm
 
 MOST_DRAWN = 8  # arms in a chart: as many colours can be told apart
 MOST_PENDING = 50  # pulls that are listed
@@ -43,10 +55,8 @@ OUTLOOK = (
     "How much longer: the ends are what it takes if the lead over the closest rival is one standard error "
     "(the usual size of chance) larger, or smaller, than it looks."
 )
-BAND = (
-    "The band spans what the data allowed after as many samples, the line across marks no difference. The "
-    "band of an option that is ruled out is green: another one is surely better."
-)
+BAND = "The band spans what the data allowed after as many samples, the line across marks"
+CHIPS = {Role.PASSED: "in", Role.OPEN: "open", Role.FAILED: "out"}  # where each arm is asked about by itself
 
 
 class Roster:
@@ -118,14 +128,15 @@ class Roster:
 def state_of(answer: Answer, waiting: int) -> str:
     """How the page looks: "decided", "stopped", "suspended", "empty" or "undecided"."""
     match answer:
-        case Best() | NoWinner():
+        case Best() | NoWinner() | Verdicts():
             return "decided"
         case Stopped():
             return "stopped"
         case Suspended():
             return "suspended"
         case Undecided() | UsedUp():
-            return "empty" if answer.leader is None and not waiting else "undecided"
+            none = answer.leader is None and answer.so_far is None
+            return "empty" if none and not waiting else "undecided"
     assert_never(answer)
 
 
@@ -143,7 +154,7 @@ def summary(one: Overview) -> dict[str, Any]:
         "badge": BADGES[state],
         "arms": len(one.settings.arms),
         "samples": one.samples,
-        "decision": answer.arm if isinstance(answer, Best) else None,
+        "decision": words.decision(answer, one.settings),
         "leader": answer.leader if isinstance(answer, Open) else getattr(answer, "arm", None),
         "promise": bound,
         "delta": one.settings.delta,
@@ -180,7 +191,9 @@ def view(
         "race": _race(now),
         "arms": _arms(now),
         "control": _control(now),
-        "measured": f"{words.measured(now)}. {BAND}",
+        "titles": words.page_titles(now),
+        "measured": _measured(now),
+        "mark": mark_of(now),
         "charts": [_chart(now, now[arm]) for arm in drawn],
         "now": points([now], drawn),
         "notes": [f"{note}." for note in notes + words.out_notes(now)] or [words.nothing_unusual(now)],
@@ -189,6 +202,11 @@ def view(
         "num_pending": len(roster.pending),
     }
     return dict(plain(found))
+
+
+def _measured(now: Account) -> str:
+    """What the charts of one arm each show."""
+    return f"{words.measured(now)}. {BAND} {words.line_words(now)}. {words.colour_words(now, 'bands')}"
 
 
 def _tiles(now: Account, forecast: Forecast, pace: float | None) -> list[dict[str, Any]]:
@@ -216,7 +234,7 @@ def _tiles(now: Account, forecast: Forecast, pace: float | None) -> list[dict[st
 def _longer(answer: Answer, forecast: Forecast, pace: float | None) -> tuple[str, str]:
     """How much longer it will take, and what that is."""
     match answer:
-        case Best() | NoWinner():
+        case Best() | NoWinner() | Verdicts():
             return "nothing", "it is decided"
         case Stopped():
             return "nothing", "it was stopped by hand"
@@ -247,6 +265,9 @@ def _has_range(forecast: Forecast) -> bool:
 
 def _race(now: Account) -> list[dict[str, Any]]:
     """Who may be the best, and who may not: those first that got most samples."""
+    if per_arm(now.settings) is not None:
+        lists = ((role, kind, words.arms_in(now, role)) for role, kind in CHIPS.items())
+        return [_chips(kind, str(role).capitalize(), arms, "None.") for role, kind, arms in lists]
     rows = sorted(now.standings, key=lambda one: (one.arm != now.leader, -one.samples))
     sides = {
         kind: [one.arm for one in rows if (one.role is Role.OUT) == (kind == "out")] for kind in ("in", "out")
@@ -254,35 +275,40 @@ def _race(now: Account) -> list[dict[str, Any]]:
     sure = any(one.role is Role.BEST for one in rows) and not any(one.role is Role.LEFT for one in rows)
     title = "May still be the best" if not now.decided else "The best" if sure else "May be the best"
     none = {"in": "None: each option loses to another one.", "out": "None." if now.decided else "None yet."}
-    return [
-        {
-            "kind": kind,
-            "title": f"{title if kind == 'in' else 'Ruled out'} ({len(arms)})",
-            "names": arms[:MOST_CHIPS],
-            "more": f"and {len(arms) - MOST_CHIPS} more" if len(arms) > MOST_CHIPS else "",
-            "none": none[kind],
-        }
-        for kind, arms in sides.items()
-    ]
+    titles = {"in": title, "out": "Ruled out"}
+    return [_chips(kind, titles[kind], arms, none[kind]) for kind, arms in sides.items()]
+
+
+def _chips(kind: str, title: str, arms: list[str], none: str) -> dict[str, Any]:
+    more = f"and {len(arms) - MOST_CHIPS} more" if len(arms) > MOST_CHIPS else ""
+    return {
+        "kind": kind,
+        "title": f"{title} ({len(arms)})",
+        "names": arms[:MOST_CHIPS],
+        "more": more,
+        "none": none,
+    }
 
 
 def _arms(now: Account) -> dict[str, Any]:
     """The table of arms, with a bar for each lead."""
     header, cells = columns.table(now, since=False)
-    rows = columns.in_order(now)
+    judged, rows = per_arm(now.settings) is not None, columns.in_order(now)
+    if judged:  # the page has a column of its own for that
+        header, cells = [header[0], *header[2:]], [[row[0], *row[2:]] for row in cells]
     leads = {one.arm: one.lead for one in rows if one.lead is not None and one.lead.known}
     sure = (
         f"Of the last column: {words.ends(now)}." if words.ends(now) and now.settings.design.averages else ""
     )
     return {
         "notes": [note for note in (words.which_is_better(now), sure) if note],
-        "caption": "Every option: where it stands, its mean, and how it compares with the leader",
+        "caption": "Every option: where it stands, its mean, and how it compares",
         "header": ["Option", "Standing", *(TITLES.get(title, title) for title in header[1:])],
         "rows": [
             {
                 "cells": [one.arm, _standing(now, one), *row[1:]],
-                "bar": _bar(leads.get(one.arm), leads.values()),
-                "sure": one.role is Role.OUT,
+                "bar": _bar(leads.get(one.arm), leads.values(), mark_of(now)),
+                "look": look_of(one),
             }
             for one, row in zip(rows, cells, strict=True)
         ],
@@ -299,7 +325,7 @@ def _control(now: Account) -> dict[str, Any] | None:
     """Every other arm against the control; None without one."""
     if now.settings.control is None:
         return None
-    better, places = words.better_than_control(now) or (), columns.places_of(now)
+    better, places = words.better_than_control(now) or (), places_of(now)
     rows = [one for one in columns.in_order(now) if one.over_control is not None]
     leads = {
         one.arm: one.over_control for one in rows if one.over_control is not None and one.over_control.known
@@ -317,28 +343,29 @@ def _control(now: Account) -> dict[str, Any] | None:
                     "better" if one.arm in better else "not proven",
                     columns.control_text(now, one, places) or "not known yet",
                 ],
-                "bar": _bar(leads.get(one.arm), leads.values()),
-                "sure": one.arm in better,
+                "bar": _bar(leads.get(one.arm), leads.values(), 0.0),
+                "look": "sure" if one.arm in better else "open",
             }
             for one in rows
         ],
     }
 
 
-def _bar(lead: Lead | None, others: Iterable[Lead]) -> list[float] | None:
-    """Where the ends of an interval, and no difference, lie on the axis of all of them, from 0 to 1."""
+def _bar(lead: Lead | None, others: Iterable[Lead], mark: float) -> list[float] | None:
+    """Where the ends of an interval, and the mark, lie on the axis of all of them, from 0 to 1."""
     if lead is None:
         return None
-    ends = [0.0, *(end for one in others for end in one.ends)]
+    ends = [0.0, mark, *(end for one in others for end in one.ends)]
     left, right = min(ends), max(ends)
-    return [(x - left) / (right - left) if right > left else 0.5 for x in (*lead.ends, 0.0)]
+    return [(x - left) / (right - left) if right > left else 0.5 for x in (*lead.ends, mark)]
 
 
 def _chart(now: Account, one: Standing) -> dict[str, Any]:
     """What the chart of the leader against an arm says to those who do not see it."""
-    said = columns.lead_text(now, one, columns.places_of(now))
-    shown = f"{now.leader} {now.settings.design.does} {said} against {one.arm}" if said else ""
-    return {"said": shown or f"nothing is known of {one.arm} yet", "out": one.role is Role.OUT}
+    said = columns.lead_text(now, one, places_of(now))
+    shown = words.compared(now, one, said) if said else f"nothing is known of {one.arm} yet"
+    state = str(one.role) if look_of(one) != "open" else ""
+    return {"said": shown, "look": look_of(one), "state": f" · {state}" if state else ""}
 
 
 def drawn_arms(now: Account) -> list[str]:
@@ -347,11 +374,11 @@ def drawn_arms(now: Account) -> list[str]:
 
 
 def points(course: Sequence[Account], arms: Sequence[str]) -> dict[str, list[Any]]:
-    """Points for charts: samples, the leader, and per drawn arm its mean, interval and samples."""
+    """Points for charts: samples, the arm to compare with, per drawn arm its mean, interval, samples."""
     rows = [[one[arm] for one in course] for arm in arms]
     return {
         "samples": [one.samples for one in course],
-        "leader": [one.leader for one in course],
+        "centre": [one.centre for one in course],
         "means": [[_short(one.mean) for one in row] for row in rows],
         "low": [[_short(one.lead and one.lead.low) for one in row] for row in rows],
         "high": [[_short(one.lead and one.lead.high) for one in row] for row in rows],

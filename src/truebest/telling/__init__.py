@@ -3,6 +3,7 @@
 answers   what was found, or why nothing was
 standings what an account consists of besides: a row per arm, what is promised, how far it is
 account   all of it: `Account`
+numbers   how numbers and intervals are written
 words     every sentence about an experiment
 columns   the one table of arms, as text, Markdown, HTML, records
 drawing   which arms are shown, and on which axis, where there is little room

@@ -9,7 +9,7 @@ from typing import Any, Self
 from . import columns, words
 from .answers import Answer, Best, Open, Suspended, Undecided, UsedUp, Within
 from .plain import from_plain, to_plain
-from .standings import Population, Progress, Promise, Setup, Standing
+from .standings import Population, Progress, Promise, Setup, Standing, per_arm
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,8 @@ class Account:
     """What is known of an experiment at one moment, about the results that the decision may use so far.
 
     settings   what it was created with
-    answer     what was found (`Best`, `Within`, `Tied`, `NoWinner`), or why nothing was (`Undecided`,
-               `UsedUp`, `Stopped`, `Suspended`)
+    answer     what was found (`Best`, `Within`, `Tied`, `NoWinner`, `Verdicts`), or why nothing was
+               (`Undecided`, `UsedUp`, `Stopped`, `Suspended`)
     standings  a `Standing` per arm, in the order of the arms; account["name"] is one of them
     population what holds for items like these, apart from the answer; None unless that is asked
     """
@@ -36,7 +36,7 @@ class Account:
 
     @property
     def decided(self) -> bool:
-        """Whether it is found which arm is best, or that none is."""
+        """Whether what was asked is answered: such as which arm is best, or that none is."""
         return not isinstance(self.answer, Open)
 
     @property
@@ -53,6 +53,14 @@ class Account:
     def leader(self) -> str | None:
         """The best arm, or the one that looks best so far."""
         return self.answer.leader if isinstance(self.answer, Open) else self.best
+
+    @property
+    def centre(self) -> str | None:
+        """The arm that the others are compared with: the leader, or the one that the question names."""
+        asked, arms = per_arm(self.settings), self.settings.arms
+        if asked is None:
+            return self.leader
+        return arms[asked.reference(arms)] if asked.reference(arms) >= 0 else None
 
     @property
     def shortfall(self) -> float | None:

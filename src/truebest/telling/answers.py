@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Every arm that is asked about has passed or has failed; the question says what that means."""
+
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -11,10 +19,12 @@ class Open:
 
     leader  the arm that looks best so far: a guess; None before the first result
     within  how far below the best the leader can be, at most, proven like a decision; None if nothing is
+    so_far  the arms that have passed or failed already, where that is asked, from the first result on
     """
 
     leader: str | None = None
     within: float | None = None
+    so_far: Verdicts | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -69,4 +79,4 @@ class NoWinner:
     beaten: tuple[tuple[str, str], ...]
 
 
-Answer = Undecided | UsedUp | Stopped | Suspended | Best | Within | Tied | NoWinner
+Answer = Undecided | UsedUp | Stopped | Suspended | Best | Within | Tied | NoWinner | Verdicts

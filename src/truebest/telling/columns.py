@@ -1,12 +1,8 @@
-"""The one table of arms: what each of its cells says, and the table as text, Markdown, HTML and records.
-
-A number has as many decimal places as the narrowest interval calls for, on every surface.
-"""
+"""The one table of arms: what each of its cells says, and the table as text, Markdown, HTML and records."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -16,37 +12,39 @@ from .._records import frame
 from .._text import aligned, begun, cell_of_markdown, harmless, markdown_table, shortened
 from . import words
 from .answers import Best, Within
-from .numbers import fitting, number
-from .standings import Interval, Lead, Standing
+from .numbers import is_at, judged_ends, judged_text, low_end, number, observed, places_of
+from .standings import Interval, Standing, per_arm
 
 if TYPE_CHECKING:
     from .account import Account
 
 TITLE = 40  # characters of a name in the title of a column
-FINE = 1e-3  # of an interval's width: a lower end that is barely above 0 is shown as 0
 
 
 def table(now: Account, between: bool = False, since: bool = True) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: the leader first, then the others by mean; without columns that have nothing to say.
+    """Header and rows, see `in_order`; without columns that have nothing to say.
 
     between  whether to show where the means lie, where that is known
     since    whether to say since when an arm is ruled out
     """
     rows, control, places = now.standings, now.settings.control, places_of(now)
+    asked = per_arm(now.settings)
     titles = {
         "arm": True,
+        "verdict": asked is not None,
         "samples": True,
         "pending": any(one.pending for one in rows),
         "failed": any(one.failures for one in rows),
         "mean": True,
         "mean between": between and any(one.between is not None for one in rows),
         "sd": True,
-        f"{shortened(now.leader or 'leader', TITLE)} {now.settings.design.does}": True,
+        words.measure(now): True,
         f"better than {shortened(control or '', TITLE)} by": control is not None,
     }
     cells = [
         [
             one.arm,
+            str(one.role),
             str(one.samples),
             str(one.pending or ""),
             str(one.failures or ""),
@@ -67,20 +65,14 @@ def _kept(row: list[str], shown: list[bool]) -> list[str]:
 
 
 def in_order(now: Account) -> list[Standing]:
-    """The leader, then the others by mean."""
+    """The leader, then the others by mean; or the arms as they are, where each is asked about by itself."""
+    if per_arm(now.settings) is not None:
+        return list(now.standings)
     sign = -1.0 if now.settings.minimize else 1.0
     return sorted(now.standings, key=lambda one: (one.arm != now.leader, -sign * (one.mean or 0.0)))
 
 
 # -- cells ---------------------------------------------------------------------------------------------
-
-
-def places_of(now: Account, rows: Sequence[Standing] | None = None) -> int | None:
-    """Decimal places that fit the narrowest interval; None without one, and where it is one of wins."""
-    if not now.settings.design.averages:
-        return None
-    leads = [one.lead for one in rows or now.standings if one.lead is not None]
-    return fitting(leads)
 
 
 def mean_text(one: Standing, places: int | None) -> str:
@@ -98,9 +90,11 @@ def lead_text(now: Account, one: Standing, places: int | None, since: bool = Tru
 
     Until there is a decision, an arm that is out has no ends: it is not the best, whatever they say.
     """
+    if per_arm(now.settings) is not None:
+        return judged_text(now, one, places)
     if one.lead is None or not one.lead.known:
         return _out(now, one) if one.lead is not None and since else ""
-    said = _observed(one.lead, _floor(now), places)
+    said = observed(one.lead, _floor(now), places)
     if one.out is not None and not now.decided and one.lead.estimate is not None:
         said = number(one.lead.estimate, places)
     said = now.settings.design.lead_words(said, one.lead.won, one.lead.lost)
@@ -110,6 +104,8 @@ def lead_text(now: Account, one: Standing, places: int | None, since: bool = Tru
 def ends_text(now: Account, one: Standing, places: int | None) -> str:
     """The same beside a picture that has what was observed: the ends alone."""
     lead = one.lead
+    if per_arm(now.settings) is not None:
+        return ", ".join(text for text in (str(one.role), judged_ends(now, one, places)) if text)
     if lead is None or not lead.known:
         return "ruled out" if one.out is not None else ""
     if one.out is not None and not now.decided:
@@ -117,8 +113,8 @@ def ends_text(now: Account, one: Standing, places: int | None) -> str:
     said = f"up to {number(lead.high, places)}"
     if lead.low == lead.high:
         said = number(lead.low, places)
-    elif not _is_at(lead, _floor(now)):
-        said = f"{number(_low(lead), places)} to {number(lead.high, places)}"
+    elif not is_at(lead, _floor(now)):
+        said = f"{number(low_end(lead), places)} to {number(lead.high, places)}"
     if not now.settings.design.averages:
         said = f"wins {now.settings.design.lead_words(said, lead.won, lead.lost)}"
     return said
@@ -129,7 +125,7 @@ def control_text(now: Account, one: Standing, places: int | None) -> str:
     if one.over_control is None or not one.over_control.known:
         return ""
     best = words.best_is_better(now) and one.arm == now.best
-    return _observed(one.over_control, 0.0 if best else None, places)
+    return observed(one.over_control, 0.0 if best else None, places)
 
 
 def _out(now: Account, one: Standing) -> str:
@@ -146,24 +142,6 @@ def _floor(now: Account) -> float | None:
         case Best():
             return 0.0
     return None
-
-
-def _observed(lead: Lead, floor: float | None, places: int | None) -> str:
-    if lead.low == lead.high:
-        return number(lead.low, places)
-    ends = f"{number(_low(lead), places)} to {number(lead.high, places)}"
-    if floor is not None and _is_at(lead, floor):
-        ends = f"more than {number(floor, None)}, at most {number(lead.high, places)}"
-    return ends if lead.estimate is None else f"{number(lead.estimate, places)} ({ends})"
-
-
-def _is_at(lead: Lead, floor: float | None) -> bool:
-    """Whether a lower end says no more than the decision."""
-    return floor is not None and lead.low <= floor + FINE * (lead.high - lead.low)
-
-
-def _low(lead: Lead) -> float:
-    return 0.0 if 0.0 < lead.low < FINE * (lead.high - lead.low) else lead.low
 
 
 # -- the whole -----------------------------------------------------------------------------------------

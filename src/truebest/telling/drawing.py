@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import math
+
 from .account import Account
-from .standings import Interval, Lead, Standing
+from .standings import Interval, Lead, Role, Standing, per_arm
 
 UNKNOWN = Lead()
+LOOKS = {Role.OUT: "sure", Role.PASSED: "sure", Role.FAILED: "bad"}  # of an interval, by what is known
+
+
+def look_of(one: Standing) -> str:
+    """Green, red, or that of what is open."""
+    return LOOKS.get(one.role, "open")
+
+
+def mark_of(now: Account) -> float:
+    """Where the line across a picture of intervals is: no difference, or where an arm begins to pass."""
+    asked = per_arm(now.settings)
+    return 0.0 if asked is None else asked.mark
 
 
 def chosen(now: Account, most: int) -> tuple[list[Standing], list[int]]:
@@ -15,7 +29,7 @@ def chosen(now: Account, most: int) -> tuple[list[Standing], list[int]]:
     """
     if len(now.standings) <= most:
         return list(now.standings), []
-    rivals = sorted(now.standings, key=lambda one: (one.arm != now.leader, -one.samples))
+    rivals = sorted(now.standings, key=lambda one: (one.arm != now.centre, -one.samples))
     kept = {one.arm for one in rivals[:most]}
     return [one for one in now.standings if one.arm in kept], [one.samples for one in rivals[most:]]
 
@@ -24,12 +38,12 @@ def rest_words(samples: list[int]) -> str:
     return f"... and {len(samples)} more, with {sum(samples)} samples"
 
 
-def axis_of(arms: list[Standing]) -> Interval:
-    """What an interval bar spans: 0 and all intervals, unless some are far wider than the narrowest."""
+def axis_of(arms: list[Standing], mark: float = 0.0) -> Interval:
+    """What an interval bar spans: 0, the mark and all intervals; less if some are far wider than others."""
     ends = [one.lead.ends for one in arms if one.lead is not None and one.lead.known]
     if not ends:
         return -1.0, 1.0
-    reach = 6.0 * min(high - low for low, high in ends)
-    left, right = min(0.0, *(low for low, _ in ends)), max(0.0, *(high for _, high in ends))
-    axis = max(left, -reach), min(right, reach)
+    reach = 6.0 * min((high - low for low, high in ends if high > low), default=math.inf)
+    left, right = min(0.0, mark, *(low for low, _ in ends)), max(0.0, mark, *(high for _, high in ends))
+    axis = min(max(left, -reach), mark), max(min(right, reach), mark)
     return axis if axis[0] < axis[1] else (-1.0, 1.0)

@@ -1,11 +1,25 @@
-"""Numbers as people read them: with as many decimal places as the intervals beside them call for."""
+"""How numbers are written: with as many decimal places as the narrowest interval calls for, everywhere."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import TYPE_CHECKING
 
-from .standings import Lead
+from .standings import Lead, Role, Standing, per_arm
+
+if TYPE_CHECKING:
+    from .account import Account
+
+FINE = 1e-3  # of an interval's width: a lower end that is barely above 0 is shown as 0
+
+
+def places_of(now: Account, rows: Sequence[Standing] | None = None) -> int | None:
+    """Decimal places that fit the narrowest interval; None without one, and where it is one of wins."""
+    if not now.settings.design.averages:
+        return None
+    return fitting([one.lead for one in rows or now.standings if one.lead is not None])
 
 
 def fitting(leads: Iterable[Lead]) -> int | None:
@@ -21,3 +35,58 @@ def number(value: float, places: int | None) -> str:
     if places is None or abs(value) >= 1e12:
         return f"{value:.4g}"
     return f"{value:.1g}" if value and abs(value) < 0.5 * 10.0**-places else f"{value:.{places}f}"
+
+
+def observed(lead: Lead, floor: float | None, places: int | None) -> str:
+    """What was observed, and between which ends it lies; a lower end at the floor says no more than that."""
+    if lead.low == lead.high:
+        return number(lead.low, places)
+    ends = f"{number(low_end(lead), places)} to {number(lead.high, places)}"
+    if floor is not None and is_at(lead, floor):
+        ends = f"more than {number(floor, None)}, at most {number(lead.high, places)}"
+    return ends if lead.estimate is None else f"{number(lead.estimate, places)} ({ends})"
+
+
+def is_at(lead: Lead, floor: float | None) -> bool:
+    """Whether a lower end says no more than the decision."""
+    return floor is not None and lead.low <= floor + FINE * (lead.high - lead.low)
+
+
+def low_end(lead: Lead) -> float:
+    """The lower end; 0 if it is barely above."""
+    return 0.0 if 0.0 < lead.low < FINE * (lead.high - lead.low) else lead.low
+
+
+def judged_ends(now: Account, one: Standing, places: int | None) -> str:
+    """Between which ends an arm is of which it is asked whether it passes; "" if they are not known.
+
+    They are rounded outwards, but not beyond what its verdict says.
+    """
+    asked, lead = per_arm(now.settings), one.lead
+    if asked is None or lead is None or not lead.known:
+        return ""
+    if lead.low == lead.high:
+        return number(lead.low, places)
+    low, high = _outwards(lead.low, places, ROUND_FLOOR), _outwards(lead.high, places, ROUND_CEILING)
+    beyond = one.role is Role.PASSED and low < asked.mark, one.role is Role.FAILED and high > asked.mark
+    texts = (
+        number(asked.mark, None) if at else number(end, places)
+        for end, at in zip((low, high), beyond, strict=True)
+    )
+    return " to ".join(texts)
+
+
+def judged_text(now: Account, one: Standing, places: int | None, so_far: str = "") -> str:
+    """The same behind what was observed; "" if nothing is known."""
+    ends, seen = judged_ends(now, one, places), one.lead and one.lead.estimate
+    if seen is None or one.lead is None or one.lead.low == one.lead.high:
+        return ends
+    return number(seen, places) + so_far + (f" ({ends})" if ends else "")
+
+
+def _outwards(value: float, places: int | None, how: str) -> float:
+    return (
+        value
+        if places is None
+        else float(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-places), how))
+    )

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
 from ..designs import Design, Terms
+from ..questions import PerArm
 
 Interval = tuple[float, float]
 VOIDS, WEAKENS, INFORMS = "voids", "weakens", "informs"
@@ -28,10 +29,19 @@ class Setup(Terms, Protocol):
     def to_record(self) -> dict[str, Any]: ...
 
 
+def per_arm(settings: Terms) -> PerArm | None:
+    """The question, if its answer says of each arm whether it passes."""
+    return settings.question if isinstance(settings.question, PerArm) else None
+
+
 class Role(StrEnum):
-    """What is known of an arm; LEFT is one that a decision within a tolerance has not ruled out."""
+    """What is known of an arm; LEFT is one that a decision within a tolerance has not ruled out.
+
+    Where it is asked of each arm whether it passes, it has one of the last four.
+    """
 
     BEST, LEADS, RACING, OUT, LEFT = "best", "leads", "in the race", "ruled out", "not ruled out"
+    PASSED, FAILED, OPEN, BASELINE = "passed", "failed", "open", "baseline"
 
 
 class Lead(NamedTuple):
@@ -39,7 +49,8 @@ class Lead(NamedTuple):
 
     With wins, by how much it is likelier to win a round than to lose it, and how often it has won and lost.
     estimate   so far; None if unknown
-    low, high  each end holds by itself, at all times, with the probability of the promise
+    low, high  each end holds by itself, at all times, with the probability of the promise; where it is asked
+               of each arm whether it passes, all of them hold together
     """
 
     estimate: float | None = None
@@ -68,7 +79,8 @@ class Standing(NamedTuple):
     mean, sd      observed, in the values' own units; None without values, or below two
     between       where its mean lies: all of them at once, at all times, with probability 1 - delta; None if
                   that is not known, or nothing is proven
-    lead          the leader's over it; None for the leader, and without one
+    lead          the leader's over it; None for the leader, and without one. Where it is asked of each arm
+                  whether it passes: its own over what it is compared with
     over_control  its own over the control, all lower ends at once, and all upper ends; None without one
     out           after how many samples of all arms it was ruled out, so that it is no longer sampled
     beaten_by     with wins that need not have a winner: an arm that was found to win against it

@@ -8,18 +8,34 @@ from __future__ import annotations
 
 import math
 import shlex
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, assert_never
 
 from .._text import begun, confidence, moment, plural, shortened
-from .answers import Answer, Best, NoWinner, Open, Stopped, Suspended, Tied, Undecided, UsedUp, Within
+from .answers import (
+    Answer,
+    Best,
+    NoWinner,
+    Open,
+    Stopped,
+    Suspended,
+    Tied,
+    Undecided,
+    UsedUp,
+    Verdicts,
+    Within,
+)
+from .numbers import judged_text, places_of
 from .population import population_words
-from .standings import VOIDS, Hold, Role, Setup, Standing
+from .standings import VOIDS, Hold, Role, Setup, Standing, per_arm
 
 if TYPE_CHECKING:
     from .account import Account
 
 LONGEST_NAME = 80  # characters in a headline
-MOST_NAMED = 3  # options that are best together
+MOST_NAMED = 3  # options that are best together, or open
+MOST_JUDGED = 8  # options of which a sentence says that they pass
+LONGEST_TITLE = 40  # characters of a name in the title of a column
 
 
 # -- the answer ----------------------------------------------------------------------------------------
@@ -39,17 +55,45 @@ def verdict(answer: Answer, settings: Setup) -> str:
         case Best(arm):
             rivals = [one for one in settings.arms if one != arm]
             return design.best_words(rivals[0] if len(rivals) == 1 else "each other arm")
-        case NoWinner():
+        case NoWinner() | Verdicts():
             return "is not the best"
     assert_never(answer)
+
+
+def beside(now: Account) -> str:
+    """What is said of the arm that the others are compared with, in the place of an interval."""
+    return verdict(now.answer, now.settings) if per_arm(now.settings) is None else str(Role.BASELINE)
 
 
 def claim(answer: Answer, settings: Setup) -> str:
     """What was found, as a clause."""
     if isinstance(answer, NoWinner):
         return "there is no winner: each arm loses to another one"
+    if isinstance(answer, Verdicts):
+        return judged(answer, settings)
     leader = answer.arm if isinstance(answer, Best) else answer.leader
     return f"{leader} {verdict(answer, settings)}"
+
+
+def decision(answer: Answer, settings: Setup) -> str | None:
+    """What was found, in a table of experiments: the best arm, or which arms pass; None for nothing."""
+    if isinstance(answer, Best):
+        return answer.arm
+    return judged(answer, settings) if isinstance(answer, Verdicts) else None
+
+
+def judged(found: Verdicts, settings: Setup, most: int = 1000) -> str:
+    """Which arms pass and which fail: "a, b are better than old; c is not better than old"; "" for none."""
+    asked = per_arm(settings)
+    assert asked is not None
+    said = []
+    for arms, passed in ((found.passed, True), (found.failed, False)):
+        names = [shortened(arm, most) for arm in arms[:MOST_JUDGED]]
+        more = f" and {len(arms) - MOST_JUDGED} more" if len(arms) > MOST_JUDGED else ""
+        verb = "is" if len(arms) == 1 else "are"
+        known = [shortened(arm, most) for arm in settings.arms]
+        said += [f"{', '.join(names)}{more} {verb} {asked.verdict(passed, known)}"] if arms else []
+    return "; ".join(said)
 
 
 def sentence(now: Account) -> str:
@@ -64,7 +108,7 @@ def _standing(now: Account) -> str:
             return f"suspended: {answer.reason}"
         case Stopped():
             return f"stopped ({answer.reason}), undecided after {spent(now)}{_guess(now)}"
-        case Undecided(None) | UsedUp(None):
+        case Undecided(None, so_far=None) | UsedUp(None, so_far=None):
             if waiting:
                 return f"no result counts yet: {plural(waiting, 'result')} waiting for an earlier pull"
             return "no result yet"
@@ -72,21 +116,41 @@ def _standing(now: Account) -> str:
             hole = f"; {waiting} more waiting for an earlier pull" if waiting else ""
             done = ", all that there are" if isinstance(answer, UsedUp) else ""
             return f"undecided after {spent(now)}{done}{_guess(now)}{hole}"
-        case Best() | NoWinner():
+        case Best() | NoWinner() | Verdicts():
             return f"{claim(answer, now.settings)}; {now.promise.words}; {spent(now)}"
     assert_never(answer)
 
 
 def _guess(now: Account) -> str:
+    if isinstance(now.answer, Open) and now.answer.so_far is not None:
+        parts = [judged(now.answer.so_far, now.settings), *open_words(now)]
+        return "".join(f"; {part}" for part in parts if part)
     if now.leader is None:
         return ""
     near = at_most(now)
     return f"; {claim(now.answer, now.settings)}" + (f" and {near}" if near else "")
 
 
+def open_words(now: Account) -> list[str]:
+    """Where those arms stand that have neither passed nor failed: a few of them."""
+    asked, places = per_arm(now.settings), places_of(now)
+    rows = [one for one in now.standings if one.role is Role.OPEN]
+    if asked is None:
+        return []
+    what = asked.comparison(now.settings.arms)
+    said = [(one.arm, judged_text(now, one, places, " so far")) for one in rows]
+    shown = [f"{arm} is {what} by {text}" for arm, text in said if text][:MOST_NAMED]
+    more = len(rows) - len(shown)
+    return shown + ([f"{more} more {'is' if more == 1 else 'are'} open"] if more and shown else [])
+
+
 def headline(answer: Answer, settings: Setup, waiting: int) -> str:
     """The answer in a few words."""
+    if isinstance(answer, Open) and answer.so_far is not None and not isinstance(answer, Suspended):
+        return _open_headline(answer, answer.so_far, settings)
     match answer:
+        case Verdicts():
+            return judged(answer, settings, LONGEST_NAME)
         case NoWinner():
             return "No option wins against all others"
         case Tied(_, arms):
@@ -110,6 +174,12 @@ def headline(answer: Answer, settings: Setup, waiting: int) -> str:
     assert_never(answer)
 
 
+def _open_headline(answer: Open, found: Verdicts, settings: Setup) -> str:
+    begins = {Stopped: "Stopped undecided", UsedUp: "Not decided, and no items left"}
+    said = judged(found, settings, LONGEST_NAME)
+    return begins.get(type(answer), "Not decided yet") + (f": {said}" if said else "")
+
+
 def paragraph(now: Account) -> str:
     """What was found, after how much, what it rests on, and how many pulls failed."""
     failed = [f" {begun(one.sentence)}." for one in now.promise.caveats if one.code == "failed"]
@@ -121,6 +191,8 @@ def _paragraph(now: Account) -> str:
     match answer:
         case NoWinner():
             return f"Decided {after}: each option loses to another one; {now.promise.words}."
+        case Verdicts():
+            return f"Decided {after}; {now.promise.words}."
         case Best():
             wins = not (now.settings.design.averages or isinstance(answer, Tied))
             more = f" It {verdict(answer, now.settings)}." if wins else ""
@@ -133,9 +205,11 @@ def _paragraph(now: Account) -> str:
             return f"Nothing can be said before the first result counts.{waits}"
         case Undecided() | UsedUp() | Stopped():
             near = f" The leader {at_most(now)}." if at_most(now) else ""
+            near += "".join(f" {begun(text)}." for text in open_words(now))
             why = f" It was stopped by hand ({answer.reason})." if isinstance(answer, Stopped) else ""
             why = " There are no more items." if isinstance(answer, UsedUp) else why
-            return f"No option is proven to be the best {after}.{near}{why}"
+            none = "It is not decided" if per_arm(now.settings) else "No option is proven to be the best"
+            return f"{none} {after}.{near}{why}"
     assert_never(answer)
 
 
@@ -149,6 +223,28 @@ def at_most(now: Account) -> str:
     within = now.answer.within if isinstance(now.answer, Open) else None
     side = "above" if now.settings.minimize else "below"
     return "" if within is None else now.settings.design.shortfall_words(within, side)
+
+
+def compared(now: Account, one: Standing, said: str) -> str:
+    """A number, and what it is of, for those who do not see the picture."""
+    if per_arm(now.settings) is not None:
+        return f"{one.arm} is {measure(now)} {said}"
+    return f"{now.leader} {now.settings.design.does} {said} against {one.arm}"
+
+
+def colour_words(now: Account, things: str = "lines") -> str:
+    """What the colours of a picture of intervals mean."""
+    if per_arm(now.settings) is not None:
+        return f"Green {things} are of options that have passed, red ones of options that have failed."
+    return f"Green {things} are of options that are ruled out."
+
+
+def page_titles(now: Account) -> dict[str, str]:
+    """Headings that depend on what is asked."""
+    asked = per_arm(now.settings)
+    if asked is None:
+        return {"race": "Options in the race", "rivals": "The leader against each other option"}
+    return {"race": "Verdicts", "rivals": f"{begun(measure(now))}"}
 
 
 # -- how sure that is ----------------------------------------------------------------------------------
@@ -196,12 +292,58 @@ def ends(now: Account) -> str:
         return ""
     besides = "besides the decision, " if now.decided else ""
     sure = f"at all times with probability at least {confidence(now.promise.bound)}"
+    if per_arm(now.settings) is not None:
+        several = sum(one.lead is not None for one in now.standings) > 1
+        besides = "besides the verdicts, " if arms_in(now, Role.PASSED, Role.FAILED) else ""
+        return f"{besides}{'all intervals hold together,' if several else 'the interval holds'} {sure}"
     return f"{besides}each end of an interval holds by itself, {sure}"
 
 
 def measured(now: Account) -> str:
-    """What an interval against the leader is a measure of, and how sure it is."""
-    return now.settings.design.measures + (f"; {ends(now)}" if ends(now) else "")
+    """What an interval in a picture is a measure of, and how sure it is."""
+    asked, of = per_arm(now.settings), now.settings.design.measures
+    if asked is not None:
+        of = f"By how much each option is {asked.comparison(now.settings.arms)}, in the values' own units"
+    return of + (f"; {ends(now)}" if ends(now) else "")
+
+
+def measure(now: Account) -> str:
+    """The same as the title of a column."""
+    asked = per_arm(now.settings)
+    if asked is not None:
+        known = [shortened(arm, LONGEST_TITLE) for arm in now.settings.arms]
+        return f"{asked.comparison(known)} by"
+    return f"{shortened(now.leader or 'leader', LONGEST_TITLE)} {now.settings.design.does}"
+
+
+def bar_titles(now: Account, sign: str) -> tuple[str, ...]:
+    """The same over a picture in which a sign stands for the line across, the longest first."""
+    asked = per_arm(now.settings)
+    if asked is None:
+        return f"leader is better by ({sign} is 0)", "leader is better by", "leads by"
+    what = measure(now)
+    return f"{what} ({sign} is {asked.mark:g})", what, f"{sign} is {asked.mark:g}"
+
+
+def scale(now: Account) -> str:
+    """The same below an axis."""
+    design = now.settings.design
+    what = "the leader is better by" if per_arm(now.settings) is None else measure(now)
+    return f"{what} ({design.scale})"
+
+
+def behind(now: Account, one: Standing) -> str:
+    """The same between the name of an arm and a number."""
+    asked = per_arm(now.settings)
+    return now.settings.design.behind if asked is None else f"{one.role}, {measure(now)}"
+
+
+def line_words(now: Account) -> str:
+    """What the line across a picture of intervals marks."""
+    asked = per_arm(now.settings)
+    if asked is None or asked.mark == 0.0:
+        return "no difference"
+    return f"{asked.mark:g}, where an option begins to pass"
 
 
 def which_is_better(now: Account) -> str:
@@ -220,7 +362,12 @@ def beyond(now: Account) -> list[str]:
 
 def leads(now: Account) -> list[str]:
     """The arms that may still be the best, while nothing is decided."""
-    return [one.arm for one in now.standings if one.role in (Role.LEADS, Role.RACING)]
+    return arms_in(now, Role.LEADS, Role.RACING)
+
+
+def arms_in(now: Account, *roles: Role) -> list[str]:
+    """The arms with one of these roles."""
+    return [one.arm for one in now.standings if one.role in roles]
 
 
 def out_words(one: Standing) -> str:
@@ -231,6 +378,9 @@ def out_words(one: Standing) -> str:
 def out_notes(now: Account) -> list[str]:
     """The same as sentences."""
     rows = [one for one in now.standings if one.out is not None]
+    if per_arm(now.settings) is not None:
+        judged = [one for one in rows if one.role in (Role.PASSED, Role.FAILED)]
+        return [f"{one.arm} {one.role} {out_words(one)}" for one in judged]
     return [f"{one.arm} was ruled out {out_words(one)}: it is not the best" for one in rows]
 
 
@@ -301,6 +451,14 @@ def _held(one: Hold, experiment: str) -> str:
     )
 
 
+def decided(record: Mapping[str, Any]) -> str:
+    """What a line of the log decides, from its data."""
+    if record.get("best") is not None:
+        return f"{record['best']} is best"
+    kinds = (str(role) for role in (Role.PASSED, Role.FAILED))
+    return "; ".join(f"{', '.join(record[kind])} {kind}" for kind in kinds if record.get(kind)) or "no winner"
+
+
 # -- line by line --------------------------------------------------------------------------------------
 
 
@@ -308,7 +466,10 @@ def facts(now: Account) -> list[tuple[str, str]]:
     """Where it stands, as `truebest status` prints it above the table of arms."""
     answer, far, decided = now.answer, now.progress, now.decided
     lines = [("decision", claim(answer, now.settings) if decided else "none yet")]
-    if not decided:
+    if per_arm(now.settings) is not None:
+        kinds = ((role, arms_in(now, role)) for role in (Role.PASSED, Role.FAILED, Role.OPEN))
+        lines += [(str(role), ", ".join(arms)) for role, arms in kinds if arms]
+    elif not decided:
         lines.append(("leader", _leader_fact(now)))
     why = "came after the decision" if decided else "waiting for earlier pulls"
     lines.append(("samples", f"{far.samples}" + (f"; {far.waiting} more {why}" if far.waiting else "")))
@@ -317,10 +478,11 @@ def facts(now: Account) -> list[tuple[str, str]]:
     if far.waits_for is not None:
         lines.append(("waits for", hold(now).removeprefix("the decision waits for ")))
     lines += _evidence_fact(now)
-    if not decided and now.promise.bound is not None:
-        lines.append(("candidates", ", ".join(leads(now))))
-    out = [f"{one.arm} {out_words(one)}" for one in now.standings if one.out is not None]
-    lines += [("ruled out", "; ".join(out))] if out else []
+    if per_arm(now.settings) is None:
+        if not decided and now.promise.bound is not None:
+            lines.append(("candidates", ", ".join(leads(now))))
+        out = [f"{one.arm} {out_words(one)}" for one in now.standings if one.out is not None]
+        lines += [("ruled out", "; ".join(out))] if out else []
     lines += [("control", versus_control(now))] if versus_control(now) else []
     lines.append(("promise", now.promise.words))
     lines += [("population", population_words(now))] if now.population is not None else []

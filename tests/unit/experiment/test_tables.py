@@ -18,6 +18,7 @@ from truebest.experiment.store.memory import MemoryStore
 from truebest.running.terminal import _told_apart
 from truebest.telling import columns, words
 from truebest.telling.answers import Answer, Best, Tied, Undecided, Within
+from truebest.telling.numbers import places_of
 from truebest.telling.standings import Lead
 
 
@@ -136,7 +137,7 @@ def test_a_lead_is_what_was_observed_with_its_ends(answer: Answer, lead: Lead, s
     """After a decision a lower end that says no more is written as what the decision means."""
     now = made(("b", "c"), answer, means={"b": 0.25, "c": 0.5}, ends={})
     now = replace(now, standings=(now["b"]._replace(lead=lead, out=None), now["c"]))
-    places = columns.places_of(now)
+    places = places_of(now)
     assert columns.lead_text(now, now["b"], places) == said
     assert columns.ends_text(now, now["b"], places) == ends
 

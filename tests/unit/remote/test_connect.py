@@ -116,8 +116,11 @@ def test_models_strategies_and_rules_are_sent(service: Service) -> None:
     asked = truebest.BestArm(pairs=True)
     made = service.create("q", ["a", "b"], sigma=1.0, question=asked)
     assert (made.settings.question, made.settings.strategy_name) == (asked, "uniform")
-    with pytest.raises(InvalidInputError, match="must be one that names an arm"):
-        service.create("gate", ["a", "b"], sigma=1.0, question=truebest.Gate(0, 0.1))
+    gate = service.create("gate", ["a", "b"], bounds=(0, 1), question=truebest.Gate("b", margin=0.1))
+    assert gate.settings.question == truebest.Gate(1, margin=0.1)
+    while pulls := gate.ask():
+        gate.tell([(pull, float(pull.arm == "a")) for pull in pulls])
+    assert gate.status().answer == truebest.Verdicts(("a",))
 
     @truebest.strategy
     def mine(pulls):  # type: ignore[no-untyped-def]

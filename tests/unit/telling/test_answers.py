@@ -15,6 +15,7 @@ from support.told import made
 from truebest import (
     Account,
     Best,
+    Gate,
     NoWinner,
     Result,
     Stopped,
@@ -22,6 +23,7 @@ from truebest import (
     Tied,
     Undecided,
     UsedUp,
+    Verdicts,
     Within,
 )
 from truebest.cli import DONE, OTHER, UNDECIDED
@@ -34,6 +36,7 @@ from truebest.running.report import page
 from truebest.server import views
 from truebest.telling import words
 from truebest.telling.answers import Answer
+from truebest.telling.standings import Lead, Role
 
 ARMS = ("old", "new", "newer")
 ANSWERS: dict[str, Answer] = {
@@ -47,16 +50,31 @@ ANSWERS: dict[str, Answer] = {
     "tied": Tied("newer", ("new", "newer")),
     "no winner": NoWinner((("old", "new"), ("new", "newer"), ("newer", "old"))),
 }
+GATE: dict[str, Any] = {"bounds": (0, 1), "question": Gate("old", margin=0.05)}
 SETTINGS: dict[str, dict[str, Any]] = {
     "independent": {"bounds": (0, 1)},
     "rounds": {"bounds": (0, 1), "items": 90},
     "wins": {"compare": "wins"},
     "wins on items": {"compare": "wins", "items": 90},
 }
+VERDICTS: dict[str, Answer] = {
+    "nothing judged": Undecided(so_far=Verdicts()),
+    "some judged": Undecided(so_far=Verdicts(("new",))),
+    "judged and used up": UsedUp(so_far=Verdicts((), ("newer",))),
+    "judged and stopped": Stopped(None, None, "good enough", so_far=Verdicts()),
+    "judged and suspended": Suspended(None, None, "pull 3 gave 7", so_far=Verdicts()),
+    "passed": Verdicts(("new", "newer")),
+    "one of each": Verdicts(("new",), ("newer",)),
+}
+GATES: dict[str, dict[str, Any]] = {"gate": GATE, "gate in rounds": {**GATE, "items": 90}}
+ASKED = [(name, design) for name in ANSWERS for design in SETTINGS]
+ASKED += [(name, design) for name in ("nothing yet", *VERDICTS) for design in GATES]
 
 
 def account(answer: Answer, design: str = "independent") -> Account:
     """Of three arms, the last of which leads."""
+    if design in GATES:
+        return gate(answer, design)
     none = answer in (Undecided(), ANSWERS["no winner"])
     means: dict[str, float | None] = {"old": 0.25, "new": 0.5, "newer": 0.75}
     ends = {} if none else {"old": (0.25, 0.75), "new": (-0.0625, 0.5)}
@@ -65,6 +83,25 @@ def account(answer: Answer, design: str = "independent") -> Account:
     if "wins" in design:
         rows = tuple(one._replace(lead=one.lead and one.lead._replace(won=30, lost=7)) for one in rows)
     return replace(now, settings=new_settings(ARMS, 0.05, seed=1, **SETTINGS[design]), standings=rows)
+
+
+def gate(answer: Answer, design: str) -> Account:
+    """Of the same arms, the first of which is the baseline: each interval is an arm's own, and fits it."""
+    none = answer == Undecided()
+    found = answer if isinstance(answer, Verdicts) else getattr(answer, "so_far", None) or Verdicts()
+    means: dict[str, float | None] = {"old": 0.5, "new": 0.5625, "newer": 0.25}
+    now = made(ARMS, answer, means=dict.fromkeys(ARMS) if none else means, ends={}, rounds=90)
+    ends = {Role.PASSED: (-0.0375, 0.25), Role.FAILED: (-0.5, -0.0625), Role.OPEN: (-0.5, 0.25)}
+    roles = {"old": Role.BASELINE, **dict.fromkeys(found.passed, Role.PASSED)}
+    roles |= dict.fromkeys(found.failed, Role.FAILED)
+    rows = []
+    for one in now.standings:
+        role = roles.get(one.arm, Role.OPEN)
+        lead = (
+            None if role is Role.BASELINE else Lead() if none else Lead((one.mean or 0.0) - 0.5, *ends[role])
+        )
+        rows.append(one._replace(role=role, lead=lead))
+    return replace(now, settings=new_settings(ARMS, 0.05, seed=1, **GATES[design]), standings=tuple(rows))
 
 
 def report(now: Account) -> str:
@@ -86,7 +123,7 @@ SURFACES: dict[str, Callable[[Account], str]] = {
     "json": lambda now: json.dumps(now.to_dict()),
 }
 SAID = {
-    "nothing yet": "no result yet|no result|nothing can be said",
+    "nothing yet": "no result yet|no result|nothing can be said|none yet",
     "undecided": "undecided|not decided|newer leads|none yet",
     "used up": "undecided|not decided|newer leads|none yet",
     "stopped": "good enough",
@@ -95,29 +132,44 @@ SAID = {
     "within": "newer is within|decision +newer",
     "tied": "tied|equally good|decision +newer",
     "no winner": "no winner|loses to another|no option wins",
+    "nothing judged": "undecided|not decided|open",
+    "some judged": "new is not worse than old by more than 0.05|passed.*new|new.*passed",
+    "judged and used up": "newer is worse than old by more than 0.05|failed.*newer|newer.*failed",
+    "judged and stopped": "good enough",
+    "judged and suspended": "pull 3 gave 7",
+    "passed": "new, newer are not worse than old by more than 0.05|passed.*new.*newer",
+    "one of each": "new is not worse than old by more than 0.05; newer is worse|passed.*new",
 }
 
 
 def test_every_answer_is_tried() -> None:
     """A new class of answers must come here, too."""
-    assert {type(answer) for answer in ANSWERS.values()} == set(get_args(Answer))
-    assert SAID.keys() == ANSWERS.keys()
+    every = ANSWERS | VERDICTS
+    assert {type(answer) for answer in every.values()} == set(get_args(Answer))
+    assert SAID.keys() == every.keys()
 
 
-@pytest.mark.parametrize("design", SETTINGS)
 @pytest.mark.parametrize("surface", SURFACES)
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize(("name", "design"), ASKED)
 def test_every_surface_says_every_answer(name: str, surface: str, design: str) -> None:
     """What was found, or why nothing was."""
-    said = SURFACES[surface](account(ANSWERS[name], design))
+    said = SURFACES[surface](account((ANSWERS | VERDICTS)[name], design))
     assert re.search(SAID[name], said, re.IGNORECASE), said
 
 
-@pytest.mark.parametrize("design", SETTINGS)
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("surface", SURFACES)
+@pytest.mark.parametrize(("name", "design"), [one for one in ASKED if one[1] in GATES])
+def test_no_surface_of_a_gate_says_what_it_is_not_about(name: str, surface: str, design: str) -> None:
+    """An arm that passes is neither best nor a leader, and one that is done with is not ruled out."""
+    said = SURFACES[surface](account((ANSWERS | VERDICTS)[name], design))
+    said = re.sub('"(best|leader|may)[^,]*,', "", said)  # keys of JSON
+    assert not re.search(r"\b(best|leads|leader|ruled out|in the race|winner)\b", said, re.IGNORECASE), said
+
+
+@pytest.mark.parametrize(("name", "design"), ASKED)
 def test_an_account_comes_back_from_json(name: str, design: str) -> None:
     """Equal in every field, with infinite ends as null; what is not known is left out."""
-    now = account(ANSWERS[name], design)
+    now = account((ANSWERS | VERDICTS)[name], design)
     record = json.loads(json.dumps(now.to_dict(), allow_nan=False))
     assert Account.from_dict(record, now.settings) == now
     assert Account.from_dict({**record, "of later": 1}, now.settings) == now
@@ -134,6 +186,13 @@ def test_every_answer_has_an_exit_code(name: str) -> None:
     best = {"best": ["newer"], "within": ["newer"], "tied": ["new", "newer"]}.get(name, [])
     for arm in ARMS:
         assert code_of(answer, arm) == (UNDECIDED if not over else DONE if arm in best else OTHER)
+
+
+def test_a_gate_has_an_exit_code() -> None:
+    """All passed, one failed, undecided."""
+    assert code_of(Verdicts(("new", "newer"))) == DONE
+    assert code_of(Verdicts(("new",), ("newer",))) == OTHER
+    assert code_of(Undecided(so_far=Verdicts((), ("newer",)))) == UNDECIDED
 
 
 def test_a_forgotten_answer_is_an_error() -> None:

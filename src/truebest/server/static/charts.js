@@ -16,7 +16,7 @@ const WHOLE = Array.from({ length: 36 }, (_, i) => [1, 2, 5][i % 3] * 10 ** Math
 function look() {
   const css = getComputedStyle(document.documentElement);
   const of = (name) => css.getPropertyValue(name).trim();
-  return { text: of("--faint"), line: of("--line"), sure: of("--sure"), open: of("--open"), dark: of("--dark") === "1" };
+  return { text: of("--faint"), line: of("--line"), sure: of("--sure"), open: of("--open"), bad: of("--bad"), dark: of("--dark") === "1" };
 }
 
 export function colour(i) {
@@ -70,16 +70,16 @@ class Chart {
   }
 }
 
-// By how much the leader was better than one arm: a band, and the line of no difference.
+// By how much one arm was better than another: a band, and a line across at a mark.
 export function rivalChart(box) {
   const options = (chart) => {
-    const theme = look(), stroke = chart.sure ? theme.sure : theme.open;
+    const theme = look(), stroke = theme[chart.look ?? "open"], mark = chart.mark ?? 0;
     return {
-      scales: { x: { time: false }, y: { range: (_, low, high) => padded(Math.min(low ?? 0, 0), Math.max(high ?? 0, 0)) } },
+      scales: { x: { time: false }, y: { range: (_, low, high) => padded(Math.min(low ?? 0, 0, mark), Math.max(high ?? 0, 0, mark)) } },
       axes: axes(theme, (n) => number(n, 3)),
       series: [{}, { stroke, width: 1.5, points: { show: false } }, { stroke, width: 1.5, points: { show: false } }],
       bands: [{ series: [2, 1], fill: `${stroke}40` }],
-      hooks: { drawSeries: [zero(theme.text)] },
+      hooks: { drawSeries: [across(mark, theme.text)] },
     };
   };
   return new Chart(box, SMALL, options);
@@ -100,10 +100,10 @@ function padded(low, high) {
   return [low - room, high + room];
 }
 
-function zero(stroke) {
+function across(mark, stroke) {
   return (plot, series) => {
     if (series !== 2) return;
-    const y = plot.valToPos(0, "y", true), { left, width } = plot.bbox;
+    const y = plot.valToPos(mark, "y", true), { left, width } = plot.bbox;
     plot.ctx.save();
     plot.ctx.strokeStyle = stroke;
     plot.ctx.lineWidth = 1.5 * devicePixelRatio;

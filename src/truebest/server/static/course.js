@@ -15,10 +15,10 @@ export class Course {
     this.frames = [];
     this.pairs = arms.map((arm) => {
       const box = el("div", { class: "chart", role: "img" });
-      const out = el("span", { class: "faint", text: " · ruled out", hidden: true });
-      const figure = el("figure", {}, el("figcaption", {}, words(arm), out), box);
+      const state = el("span", { class: "faint" });
+      const figure = el("figure", {}, el("figcaption", {}, words(arm), state), box);
       this.rivals.append(figure);
-      return Object.assign(rivalChart(box), { figure, out, title: `the leader against ${arm}` });
+      return Object.assign(rivalChart(box), { figure, state, arm });
     });
     const wide = (title, ...how) => {
       const box = el("div", { class: "chart", role: "img", "aria-label": `${title} of each option over time; the table of the options has the numbers` });
@@ -51,19 +51,20 @@ export class Course {
   }
 
   // The points, and where it stands now.
-  draw({ now, charts }) {
+  draw({ now, charts, mark, titles }) {
     const [samples] = now.samples, fresh = samples > (this.samples.at(-1) ?? 0);
     const x = fresh ? [...this.samples, samples] : this.samples;
     const withNow = (key) => this.points[key].map((list, i) => (fresh ? [...list, now[key][i][0]] : list));
     const means = withNow("means"), lows = withNow("low"), highs = withNow("high"), pulls = withNow("pulls");
     this.arms.forEach((arm, i) => {
-      const chart = this.pairs[i], { said, out } = charts[i];
-      const shown = arm !== now.leader[0] && highs[i].some((value) => value !== null);
+      const chart = this.pairs[i], { said, look, state } = charts[i];
+      const shown = arm !== now.centre[0] && highs[i].some((value) => value !== null);
       chart.figure.hidden = !shown;
       chart.box.setAttribute("aria-label", said);
-      if (chart.sure !== out) {
-        chart.sure = out;
-        chart.out.hidden = !out;
+      chart.title = `${titles.rivals}: ${arm}`;
+      if (chart.look !== look || chart.mark !== mark) {
+        Object.assign(chart, { look, mark });
+        chart.state.textContent = state;
         chart.redraw();
       }
       if (shown) chart.draw([x, lows[i], highs[i]]);

@@ -38,10 +38,10 @@ class Page {
       part("outlook", "p", { class: "faint" }),
       part("reading", "p", { class: "faint", role: "status" }),
       section("How sure is that?", part("sure")),
-      section("Options in the race", part("race")),
+      el("section", {}, part("raceTitle", "h2"), part("race")),
       section("The options", part("arms")),
       part("control", "section"),
-      section("The leader against each other option", part("measured", "p", { class: "faint" }), this.course.rivals),
+      el("section", {}, part("rivalsTitle", "h2"), part("measured", "p", { class: "faint" }), this.course.rivals),
       section("Means", this.course.wide(this.course.means)),
       section("Where the samples went", this.course.wide(this.course.shares)),
       section("Workers and pending pulls", part("workers")),
@@ -76,6 +76,8 @@ class Page {
     fill(parts.outlook, view.outlook);
     fill(parts.reading, view.reading);
     fill(parts.sure, ...sure(view));
+    fill(parts.raceTitle, words(view.titles.race));
+    fill(parts.rivalsTitle, words(view.titles.rivals));
     fill(parts.race, ...race(view));
     fill(parts.arms, ...armsTable(view, this.course.arms));
     fill(parts.control, ...control(view));

@@ -46,14 +46,14 @@ export function control({ control: found }) {
 
 // A row for each option, with its interval as a bar.
 function compared({ caption, header, rows }, kinds, sign) {
-  const cells = rows.map(({ cells: [arm, ...rest], bar: ends, sure: known }) =>
-    [el("span", { class: "arm" }, sign(arm), words(arm)), ...rest, ends ? bar(ends, known) : el("span")]);
+  const cells = rows.map(({ cells: [arm, ...rest], bar: ends, look }) =>
+    [el("span", { class: "arm" }, sign(arm), words(arm)), ...rest, ends ? bar(ends, look) : el("span")]);
   return table(caption, [...header, ""], cells, [...kinds, "drawn"]);
 }
 
-// An interval on the axis of all of them; the line marks no difference.
-function bar([low, high, zero], known) {
-  return el("svg:svg", { class: `interval ${known ? "sure" : "open"}`, viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" },
+// An interval on the axis of all of them, and the line across.
+function bar([low, high, zero], look) {
+  return el("svg:svg", { class: `interval ${look}`, viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" },
     el("svg:line", { class: "zero", x1: 100 * zero, x2: 100 * zero, y1: 0, y2: 12 }),
     el("svg:rect", { x: 100 * low, width: Math.max(1, 100 * (high - low)), y: 4, height: 4 }));
 }
@@ -74,11 +74,17 @@ export function caveats(view) {
   return [el("ul", {}, ...view.notes.map((note) => el("li", {}, words(note))))];
 }
 
+function decided({ best, passed = [], failed = [] }) {
+  if (best) return `${best} is best`;
+  const parts = [[passed, "passed"], [failed, "failed"]].filter(([arms]) => arms.length);
+  return parts.map(([arms, what]) => `${arms.join(", ")} ${what}`).join("; ") || "there is no winner";
+}
+
 const HIDDEN = ["deadline", "check"];
 
 export function logTable(lines, part) {
   const open = part.querySelector("details")?.open, last = lines.at(-1)?.seq ?? 0;
-  const details = (one) => one.kind === "created" ? "the settings" : one.kind === "decided" ? (one.data?.best ? `${one.data.best} is best` : "there is no winner")
+  const details = (one) => one.kind === "created" ? "the settings" : one.kind === "decided" ? decided(one.data ?? {})
     : Object.entries(one.data ?? {}).filter(([key, value]) => !HIDDEN.includes(key) && value !== null).map(([key, value]) => `${key}: ${typeof value === "object" ? JSON.stringify(value) : value}`).join("; ");
   const rows = [...lines].reverse().map((one) => [String(one.seq), moment(one.time), one.kind, one.pull === null ? "" : String(one.pull), one.arm ?? "", number(one.value, 6), details(one)]);
   return [el("details", { open }, el("summary", { text: `The log: ${plural(last, "line")}${lines.length < last ? `, of which the last ${lines.length} are shown` : ""}` }),
