@@ -32,9 +32,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")  # a terminal without the sign ± is not a failure
+        from ..experiment.waiting import told
         from ._app import app_for
 
-        code = app_for(words)(words, prog_name="truebest", standalone_mode=False)
+        with told(say):
+            code = app_for(words)(words, prog_name="truebest", standalone_mode=False)
         sys.stdout.flush()
         if code == INTERRUPTED:
             raise KeyboardInterrupt  # the parser swallowed it

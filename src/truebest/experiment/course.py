@@ -13,7 +13,7 @@ from ..telling.account import Account
 from .accounts import account_of
 from .designs import new_state
 from .events import TOLD, Entry, Event, event_of
-from .journal import stored_lines
+from .reading import stored_lines
 from .reconnect import patiently
 from .settings import Settings
 from .store._base import Store

@@ -5,7 +5,8 @@ otherwise it is computed again. Only a change that is quick to compute, or that 
 computed where others wait: inside the writing block, on the new lines alone.
 
 A decision is not taken from what this process remembers, let alone from a snapshot: before it is appended,
-the log is replayed from its first line and must give the same.
+the log is replayed from its first line and must give the same (`proof`). Meanwhile others may use the log,
+and other threads the journal.
 """
 
 from __future__ import annotations
@@ -16,34 +17,38 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..errors import StoreError
 from ..kernels._jit import Kernel
 from .designs import new_state
 from .events import ASKED, DECIDED, Entry
-from .findings import same_decision
+from .proof import NEAR, Proof
+from .reading import CHUNK, continues, stored_lines
 from .reconnect import patiently
 from .settings import Settings
 from .snapshots import packed, unpacked
 from .state import State
 from .store._base import Log, Store
-from .stretches import replay
 from .turn import Turn
+from .waiting import Wait
 
 Answer = TypeVar("Answer")
 
-CHUNK = 5_000  # lines that are read at once
 LOST_COMMITS = 3  # after so many the work is done inside the writing block
 QUICK = 0.005  # seconds of work that others may wait for
-NEAR = 1_000  # lines that are caught up on while others wait
 SNAPSHOT_EVERY = 100  # lines of the log, and more for a large state
 LEAST_SPACING = 10  # see `_spacing`
 SMALL = 10_000  # bytes of a snapshot that is written along with the lines, which saves a commit
 MANY = 200_000  # lines of a long replay after which a snapshot is saved on the way
 PATIENCE = 1.0  # seconds to wait for other writers before a snapshot is left out
+
+
+class _Done(NamedTuple, Generic[Answer]):
+    """What a call answers."""
+
+    answer: Answer
 
 
 class Journal:
@@ -52,7 +57,7 @@ class Journal:
     def __init__(self, store: Store, name: str, settings: Settings) -> None:
         self.store, self.name, self.settings = store, name, settings
         self._state: State | None = None
-        self._proof: State | None = None  # a replay from the first line, in step with the state
+        self._proof = Proof(store, name, settings, self._recall)
         self._saved = 0  # the last line that the stored snapshot contains, as far as is known
         self._bad = -1  # the same of a snapshot that is of no use
         self._unsure: tuple[Turn, Any] | None = None  # appended, but who knows whether committed
@@ -76,11 +81,14 @@ class Journal:
 
         size  how much work it is, in pulls: from what such work took before follows whether it is quick
         """
-        with self._alone():
-            try:
-                return patiently(self.store, lambda: self._transact(work, size))
-            finally:
-                self._proof = self._unsure = None
+        try:
+            while True:
+                done = self._try(work, size)
+                if not isinstance(done, int):
+                    return done.answer
+                self._proof.advance(done)
+        finally:
+            self._proof.settle()
 
     def lines(self, after: int = 0) -> Iterator[Entry]:
         """The lines behind number `after`, a chunk at a time."""
@@ -88,33 +96,46 @@ class Journal:
 
     # -- committing ------------------------------------------------------------------------------------
 
-    def _transact(self, work: Callable[[Turn], Answer], size: int) -> Answer:
+    def _try(self, work: Callable[[Turn], Answer], size: int) -> _Done[Answer] | int:
+        """Do it, or say up to which line the log must be replayed before."""
+        with self._alone():
+            try:
+                return patiently(self.store, lambda: self._transact(work, size))
+            finally:
+                self._unsure = None
+
+    def _transact(self, work: Callable[[Turn], Answer], size: int) -> _Done[Answer] | int:
         if self._unsure is not None and self._was_stored(self._unsure[0]):
             self._state = self._unsure[0].state
-            return self._unsure[1]  # type: ignore[no-any-return]
+            return _Done[Answer](self._unsure[1])
         for lost in count():
             self._unsure = None
             done = None
             if lost or not self._quick(size):
-                self._catch_up()
+                base = self._catch_up()
                 done = self._attempt(work, size)
                 if not done[0].new:
-                    return done[1]
-                if not self._prove(done[0]):
-                    continue
+                    return _Done(done[1])
+                if self._decides(done[0]) and self._proof.lacks(base.seq):
+                    return base.seq
             with self.store.writing(self.name) as log:
                 if done is None or (self._behind(log) and (lost >= LOST_COMMITS or self._quick(size))):
                     if not self._follow(log):
                         continue
                     done = self._attempt(work, size)
                 turn, answer = done
-                if self._behind(log) or not self._proven(turn):
+                if self._behind(log):
+                    continue
+                confirmed = self._confirmed(turn, log)
+                if confirmed is None:
+                    return log.last
+                if not confirmed:
                     continue
                 self._append(log, turn)
                 self._unsure = turn, answer  # should the connection break as the block is left
             self._state = turn.state
             self._maybe_save()
-            return answer
+            return _Done(answer)
         raise AssertionError
 
     def _was_stored(self, turn: Turn) -> bool:
@@ -197,37 +218,28 @@ class Journal:
 
     # -- proving a decision ----------------------------------------------------------------------------
 
-    def _prove(self, turn: Turn) -> bool:
-        """Replay the log from its first line, if the turn decides; False if the log does not lead there."""
-        if self._proven(turn):
-            return True
-        assert self._state is not None
-        if self._proof is None:
-            self._proof = new_state(self.settings, steers=False, recall=self._recall)
-            for chunk in stored_chunks(self.store, self.name, 0, self._state.seq):
-                replay(self._proof, chunk)
-        if self._proven(turn):
-            return True
+    def _decides(self, turn: Turn) -> bool:
+        """Whether a turn has a decision that must be proven."""
+        return self.store.lasting and any(entry.kind == DECIDED for entry in turn.new)
+
+    def _confirmed(self, turn: Turn, log: Log) -> bool | None:
+        """Whether a replay gives every decision of a turn; None if it is to be made first.
+
+        Raises  StoreError if neither the log leads there nor a snapshot can have led astray
+        """
+        found = self._proof.confirms(turn, log) if self._decides(turn) else True
+        if found is not False:
+            return found
+        if self._proof.kept:  # it must not be less than what a replay from the first line says
+            self._proof.forget()
+            return None
         if self._bad == self._saved:
             raise StoreError(
                 f"experiment {self.name!r} is decided by its state but not by its log, and nothing was "
                 f"stored; this is a bug in truebest, please report it."
             )
-        self._state, self._proof, self._bad = None, None, self._saved  # the snapshot led astray
+        self._state, self._bad = None, self._saved  # the snapshot led astray
         return False
-
-    def _proven(self, turn: Turn) -> bool:
-        """Whether the replayed log, too, gives every decision of the turn."""
-        if not self.store.lasting or not any(entry.kind == DECIDED for entry in turn.new):
-            return True
-        if self._proof is None:
-            return False
-        trial = self._proof.copy()
-        for entry in turn.new:
-            if entry.kind == DECIDED and not same_decision(trial.crossed, entry.data):
-                return False
-            trial.apply(entry)
-        return True
 
     # -- following -------------------------------------------------------------------------------------
 
@@ -235,14 +247,14 @@ class Journal:
         """The lock; a new one in a forked process, where the old one may be held by a thread that is not."""
         if self._pid != os.getpid():
             self._lock, self._pid = threading.RLock(), os.getpid()
-            self._state = self._proof = None
+            self._state, self._proof = None, Proof(self.store, self.name, self.settings, self._recall)
         return self._lock
 
     def _catch_up(self) -> State:
         """The state of the log as it is now; chunk by chunk, so that no transaction is open for long."""
         fresh = self._state is None
         state = self._state = self._state or self._load()
-        last = -1
+        last, wait = -1, None
         while state.seq != last:
             with self.store.reading(self.name) as log:
                 last, self._now, self._saved = log.last, log.now(), log.saved
@@ -252,20 +264,21 @@ class Journal:
             if state.seq and not continues(state, new):  # another file, or a backup
                 self._refuse_other()
                 state = self._state = new_state(self.settings, recall=self._recall)
-                self._proof, last = None, -1
+                last = -1
                 continue
             self._take_in(new[1:] if state.seq else new)
+            wait = wait or Wait("reading the log", last)
+            wait.at(state.seq)
             if fresh and (state.seq == last or state.seq - self._saved > MANY):
                 self._maybe_save()  # so that the next one need not replay as much
         return state
 
     def _take_in(self, entries: list[Entry]) -> None:
+        assert self._state is not None
         try:
-            for state in (self._state, self._proof):
-                if state is not None:
-                    state.replay(entries)
+            self._state.replay(entries)
         except BaseException:
-            self._state = self._proof = None  # they may have taken in half of a line
+            self._state = None  # it may have taken in half of a line
             raise
 
     def _refuse_other(self) -> None:
@@ -309,33 +322,6 @@ class Journal:
             log.save_snapshot(state.seq, text)
             self._bad = -1
         self._saved = log.saved
-
-
-def stored_chunks(store: Store, name: str, after: int, until: int | None = None) -> Iterator[list[Entry]]:
-    """Lines of a log in chunks, each read in a block of its own; the end is where it was at the first."""
-
-    def read(after: int) -> tuple[int, list[Entry]]:
-        with store.reading(name) as log:
-            end = log.last if until is None else until
-            return end, log.entries(after, most=min(CHUNK, end - after))
-
-    while until is None or after < until:
-        until, chunk = patiently(store, partial(read, after))
-        if not chunk:
-            return
-        yield chunk
-        after = chunk[-1].seq
-
-
-def stored_lines(store: Store, name: str, after: int = 0, until: int | None = None) -> Iterator[Entry]:
-    """Lines of a log, read in chunks."""
-    for chunk in stored_chunks(store, name, after, until):
-        yield from chunk
-
-
-def continues(state: State, new: list[Entry]) -> bool:
-    """Whether lines begin with the last one of the state."""
-    return bool(new) and (new[0].seq, new[0].time, new[0].chain) == (state.seq, state.mark, state.head)
 
 
 def _size(state: State) -> int:

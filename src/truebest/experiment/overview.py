@@ -16,8 +16,8 @@ from ..telling.answers import Answer
 from .accounts import answer_of
 from .designs import new_state
 from .events import Entry
-from .journal import CHUNK, continues, stored_chunks, stored_lines
 from .promise import promise
+from .reading import CHUNK, continues, stored_chunks, stored_lines
 from .reconnect import patiently
 from .settings import Settings, read_settings
 from .snapshots import unpacked

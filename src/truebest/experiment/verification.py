@@ -13,7 +13,7 @@ from .admission import Order
 from .designs import new_state
 from .events import CREATED, DECIDED, STOPPED, Entry
 from .findings import like_decision
-from .journal import stored_chunks, stored_lines
+from .reading import stored_chunks, stored_lines
 from .settings import read_settings
 from .snapshots import agree, as_dict, is_whole, unpacked
 from .state import Recall, State
@@ -118,7 +118,7 @@ def _intact_chunks(store: Store, name: str, lines: int) -> Iterator[list[Entry]]
     """The log in chunks, up to the first damaged line, which is then raised."""
     after = 0
     try:
-        for chunk in stored_chunks(store, name, 0, lines):
+        for chunk in stored_chunks(store, name, 0, lines, "verifying the log"):
             yield chunk
             after = chunk[-1].seq
     except DamagedLogError as error:

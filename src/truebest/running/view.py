@@ -10,12 +10,13 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from .._text import clean
 from ..errors import InvalidInputError, StoreError
+from ..experiment.waiting import told
 from .frame import Frame
 
 if TYPE_CHECKING:
@@ -57,10 +58,11 @@ class View:
         self._lines = progress == "lines"
         self.shown = (_is_tty(sys.stderr) or _in_notebook()) if progress is None else bool(progress)
         self.shown = self.shown and sys.stderr is not None
-        self._due = math.inf
+        self._due, self._told = math.inf, ExitStack()
 
     def __enter__(self) -> View:
         if self.shown:
+            self._told.enter_context(told(_say))
             self._begun = time.monotonic()
             self._before = self.experiment.status().samples
             self._display = _Lines(late=True) if self._lines else _display()
@@ -76,6 +78,7 @@ class View:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._told.close()
         if not self.shown:
             return
         try:
@@ -178,6 +181,12 @@ class _Lines:
 
     def stop(self, kept: bool) -> None:
         pass
+
+
+def _say(sentence: str) -> None:
+    """Why there is nothing new to see for a while."""
+    with suppress(OSError):
+        print(f"truebest: {sentence}", file=sys.stderr, flush=True)
 
 
 def check_progress(progress: Progress) -> None:

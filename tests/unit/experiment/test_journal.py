@@ -12,8 +12,8 @@ from support.told import column
 from truebest import Experiment
 from truebest.errors import StoreError
 from truebest.experiment import experiment as calls
-from truebest.experiment import journal
-from truebest.experiment.events import DECIDED, TOLD, Entry
+from truebest.experiment import journal, proof, reading
+from truebest.experiment.events import ASKED, DECIDED, TOLD, Entry
 from truebest.experiment.store import Store, open_store
 from truebest.experiment.turn import Turn
 
@@ -131,24 +131,60 @@ def test_a_refusal_leaves_the_state_as_it_was(store: Store) -> None:
     assert len(experiment.history()) == lines
 
 
-def test_a_decision_is_proven_on_the_log(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before the decision, and only then, all lines are read again from the first, while nobody waits."""
-    replayed: list[tuple[int, int | None]] = []
-    real = journal.stored_chunks
+def replays(store: Store, monkeypatch: pytest.MonkeyPatch, during: Callable[[], object]) -> list[int]:
+    """From which lines on, each behind the one given, decisions are proven; `during` is called before."""
+    begun: list[int] = []
+    real = reading.stored_chunks
 
-    def chunks(store: Store, name: str, after: int, until: int | None = None) -> object:
-        if until is not None:
-            replayed.append((after, until))
-            assert not must_wait(store)
-        return real(store, name, after, until)
+    def chunks(store: Store, name: str, after: int, until: int, what: str) -> object:
+        begun.append(after)
+        during()
+        return real(store, name, after, until, what)
 
-    monkeypatch.setattr(journal, "stored_chunks", chunks)
-    experiment = Experiment.open(store, "x")
+    monkeypatch.setattr(proof, "stored_chunks", chunks)
+    return begun
+
+
+def decide(experiment: Experiment) -> None:
+    """Ask and tell until b is the best."""
     while pulls := experiment.ask():
         experiment.tell(pulls[0], {"a": 0.1, "b": 0.9}[pulls[0].arm])
-    lines = list(real(store, "x", 0))[-1]
-    assert lines[-1].kind == DECIDED
-    assert replayed == [(0, lines[-1].seq - 2)]
+
+
+def test_a_decision_is_proven_on_the_log(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the decision, and only then, all lines are read again from the first, while nobody waits."""
+    experiment = Experiment.open(store, "x")
+    went_on: list[bool] = []
+
+    def others() -> None:
+        assert not must_wait(store)
+        elsewhere(lambda: went_on.append(experiment.status().decided))  # nor need a thread of this process
+        elsewhere(lambda: experiment.ask(3))
+        elsewhere(lambda: Experiment.open(store, "x").ask(2))
+
+    begun = replays(store, monkeypatch, others)
+    decide(experiment)
+    events = experiment.history()
+    assert events[-1].kind == DECIDED
+    assert [event.kind for event in events[-7:-1]] == [*[ASKED] * 5, TOLD]
+    assert (begun, went_on) == ([0], [False])
+    assert experiment.verify().sound
+
+
+def test_the_next_decision_is_proven_from_there_on(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The replay is kept: a decision that fell with a retraction is found again on the lines behind it."""
+    begun = replays(store, monkeypatch, lambda: None)
+    experiment = Experiment.open(store, "x")
+    decide(experiment)
+    monkeypatch.setattr(proof, "NEAR", 0)
+    last = experiment.history()[-1]
+    told = [event for event in experiment.history() if event.kind == TOLD]
+    experiment.retract(told[-1].pull or 0, reason="a typing error", value=0.5)
+    assert not experiment.decided
+    decide(experiment)
+    assert experiment.decided
+    assert begun == [0, last.seq - 3]  # behind the line that was the last before the decision
+    assert experiment.verify().sound
 
 
 def test_two_clients_decide_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -347,6 +347,44 @@ def test_the_mistake_of_one_is_not_that_of_others() -> None:
     assert calls in ([[5], [1, 0, 2], [1], [0], [2]], [[5, 1, 0, 2], [5], [1], [0], [2]])
 
 
+def test_a_call_that_takes_long_keeps_no_other_waiting() -> None:
+    """The next one is made beside it; but no more than three at once."""
+    import asyncio
+    import threading
+    from concurrent.futures import ThreadPoolExecutor
+
+    decide, at_once, most, lock = threading.Event(), 0, 0, threading.Lock()
+
+    def answers(items: Sequence[int]) -> list[int]:
+        nonlocal at_once, most
+        with lock:
+            at_once += 1
+            most = max(most, at_once)
+        if 0 in items:
+            assert decide.wait(60.0)
+        with lock:
+            at_once -= 1
+        return [10 * item for item in items]
+
+    async def main() -> list[int]:
+        with ThreadPoolExecutor(8) as pool:
+            call: gathered.Gathered[int, int] = gathered.Gathered(answers, pool)
+            slow = []
+            for number in range(1, gathered.BESIDE + 1):
+                slow.append(asyncio.ensure_future(call(0)))
+                while at_once < number:
+                    await asyncio.sleep(0.01)
+                if number == 1:
+                    assert await call(1) == 10
+            late = asyncio.ensure_future(call(2))
+            await asyncio.sleep(2 * gathered.SLOW)
+            decide.set()
+            return [await late, *await asyncio.gather(*slow)]
+
+    assert asyncio.run(main()) == [20, 0, 0, 0]
+    assert most == gathered.BESIDE
+
+
 def watch(service: Service, name: str) -> tuple[http.client.HTTPConnection, Any]:
     connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
     headers = {"Authorization": f"Bearer {READ_TOKEN}"}
