@@ -59,6 +59,12 @@ def declares(rows: Array) -> bool:
     return bool(found >= 0 and (tied == tied[found]).sum() == 1)
 
 
+def tastes(rng: np.random.Generator, epochs: int) -> Array:
+    """0/1 answers, items x epochs x two arms: each arm likes other items, and both are equal on average."""
+    chance = rng.beta(0.5, 0.5, (ITEMS, 1, 2))
+    return (rng.random((ITEMS, epochs, 2)) < chance).astype(float)
+
+
 @pytest.mark.parametrize("num_arms", [2, 4])
 def test_no_end_is_wrong_more_often_than_promised(num_arms: int) -> None:
     """Of all pairs together, whichever arm leads."""
@@ -93,3 +99,16 @@ def test_items_that_were_chosen_by_hand_prove_what_is_false() -> None:
 def test_the_level_is_of_all_ends() -> None:
     """So that of two arms both are at log(2/delta)."""
     assert Evidence(Rounds(9), 2, DELTA)._level == pytest.approx(math.log(2.0 / DELTA))
+
+
+def test_an_item_counts_as_one_however_often_it_is_answered() -> None:
+    """With ten epochs, the means of the answers are the values of an item."""
+    rng = np.random.default_rng(13)
+    assert sum(ever_wrong(tastes(rng, 10).mean(axis=1)) for _ in range(RUNS)) <= MOST
+
+
+def test_epochs_that_are_counted_as_items_prove_what_is_false() -> None:
+    """Negative control: the same answers, each of them a row of its own."""
+    rng = np.random.default_rng(13)
+    wrong = sum(ever_wrong(tastes(rng, 10).reshape(-1, 2)) for _ in range(RUNS))
+    assert wrong > 0.5 * RUNS > MOST

@@ -145,6 +145,7 @@ class CommandArm:
         words = self._words
         if item:
             told |= {"TRUEBEST_ITEM": str(pull.item), "TRUEBEST_ROUND": str(pull.round)}
+            told |= {} if pull.epoch is None else {"TRUEBEST_EPOCH": str(pull.epoch)}
             words = [word.replace("{item}", str(pull.item)) for word in words]
         with _input(*item) as given:
             process = self._popen(words, given, told)

@@ -93,6 +93,11 @@ SETTINGS = {
         "With --items: they are a random sample of all that could come, neither chosen by hand nor used to "
         "make an arm; also say what holds for items like these."
     ),
+    "epochs": Option(
+        "With --items, how often each arm answers an item; its value there is the mean. Default: 1.",
+        "INT",
+        read_number,
+    ),
     "control": Option("Also say which arms are better than this one; does not affect the decision.", "ARM"),
     "compare": Option(
         "means (the default), or wins: only who is better in each round counts, and no bounds are needed; "

@@ -43,6 +43,8 @@ class Terms(Protocol):
     @property
     def sampled(self) -> bool: ...
     @property
+    def epochs(self) -> int: ...
+    @property
     def question(self) -> Question: ...
     @property
     def chosen(self) -> Any: ...
@@ -53,7 +55,6 @@ class Design(ABC):
 
     state        the module and the class, in `experiment`, of what follows from a log; loaded when needed,
                  since states import settings
-    pull_fields  what a pull has besides its id, arm, seed and deadline
     only_asked   whether a value from before belongs to none of its samples
     steered      whether a strategy chooses the arms and a rule stops; otherwise the design does both
     averages     whether means are compared
@@ -62,7 +63,6 @@ class Design(ABC):
     """
 
     state: ClassVar[tuple[str, str]]
-    pull_fields: ClassVar[tuple[str, ...]] = ()
     only_asked: ClassVar[bool] = True
     steered: ClassVar[bool] = False
     averages: ClassVar[bool] = True
@@ -158,6 +158,11 @@ class Design(ABC):
     def sought_words(self, side: str) -> str:
         """What is looked for: the smallest or the largest."""
         return f"the {side} mean"
+
+    @property
+    def pull_fields(self) -> tuple[str, ...]:
+        """What a pull has besides its id, arm, seed and deadline."""
+        return ()
 
     @property
     def unit_words(self) -> str:

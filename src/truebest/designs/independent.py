@@ -35,6 +35,7 @@ class Independent(Design):
         """The stopping rule: the one that was given, or one that knows the model."""
         refuse_direct(settings)
         refuse_sampled(settings)
+        refuse_epochs(settings)
         refuse_unmeant(settings.question, settings.chosen.strategy)
         if settings.failures != self.failures:
             raise InvalidInputError(
@@ -79,6 +80,15 @@ def refuse_unmeant(question: Question, strategy: Strategy | None) -> None:
         raise InvalidInputError(
             f"{question} is answered by sampling in turn the arms about which something is open, got the "
             f"strategy {name}; choose 'uniform'."
+        )
+
+
+def refuse_epochs(settings: Terms) -> None:
+    """Refuse several answers to an item where there are no items, or no means."""
+    if settings.epochs > 1:
+        raise InvalidInputError(
+            f"epochs={settings.epochs} lets every arm answer each item so often, and compares the means of "
+            f"these answers; give items=, and leave compare out, or leave epochs out."
         )
 
 

@@ -24,6 +24,7 @@ from ..kernels._types import Indices
 from ..questions import BEST, Question
 from .base import WINS, Design, Terms
 from .independent import refuse_direct, refuse_question, refuse_sampled
+from .units import Units
 
 MOST_ITEMS = 10**7
 MOST_ARMS = 200  # every pair of arms has sums of its own
@@ -41,6 +42,7 @@ class Rounds(Design):
     failures  what becomes of a value that an arm does not give: "repeat" asks for it again; "worst" takes
               what is worst for whatever is claimed; a number is the value that counts in its place
     question  what is asked
+    units     what a row is made of
     version   of the rule: from 2 on bets on a closed set grow, and the smallest ones are left out
     """
 
@@ -48,10 +50,10 @@ class Rounds(Design):
     failures: str | float = "repeat"
     version: int = field(default=VERSION, kw_only=True)
     question: Question = field(default=BEST, kw_only=True)
+    units: Units = field(default=Units(), kw_only=True)
 
     name: ClassVar[str] = "paired"  # what tables of simulations call it
     state = "rounds", "RoundsState"
-    pull_fields = "round", "item"
     words_for_failures: ClassVar[dict[str, str]] = {"repeat": "", WORST: ", taken at their worst"}
     asked_by: ClassVar[str] = "items="  # the argument that asks for this design
 
@@ -66,6 +68,11 @@ class Rounds(Design):
                 f"if arms are compared by wins, got {_door.short(self.failures)}; 'repeat' asks for the "
                 f"same value again."
             )
+
+    @property
+    def pull_fields(self) -> tuple[str, ...]:
+        """What a pull has besides its id, arm, seed and deadline."""
+        return ("round", "item") if self.units.epochs == 1 else ("round", "item", "epoch")
 
     @property
     def place(self) -> tuple[str, str]:
@@ -87,7 +94,8 @@ class Rounds(Design):
             low, high = limits
             zero, unit = (high, low - high) if settings.minimize else (low, high - low)
             question = question.placed(zero, unit)
-        return cls(settings.items.size, settings.failures, version=version, question=question)
+        units = Units(settings.epochs)
+        return cls(settings.items.size, settings.failures, version=version, question=question, units=units)
 
     def misfit(self, settings: Terms) -> str:
         """Why settings that were stored cannot be of this design; "" if they can."""
@@ -155,7 +163,13 @@ class Rounds(Design):
         """What it took."""
         of_all = "" if self.items is None else f" of {self.items}"
         items = "item" if (self.items or rounds) == 1 else "items"
-        return f"{plural(samples, 'sample')} on {rounds}{of_all} {items}"
+        each = f", {self.units.epochs} epochs each" if self.units.epochs > 1 else ""
+        return f"{plural(samples, 'sample')} on {rounds}{of_all} {items}{each}"
+
+    @property
+    def unit_words(self) -> str:
+        """What was drawn at random, and what of it counts."""
+        return self.units.words
 
     @property
     def condition_words(self) -> str:

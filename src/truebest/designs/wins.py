@@ -18,7 +18,7 @@ from ..kernels import paired
 from ..questions import BEST, Question, Winner
 from ..theory.models import Values
 from .base import WINS, Terms
-from .independent import refuse_sampled
+from .independent import refuse_epochs, refuse_sampled
 from .rounds import Rounds
 
 LOSS = "loss"  # a failure counts as one
@@ -124,6 +124,7 @@ class Wins(Rounds):
                 f"{settings.tolerance:g}; leave one of them out."
             )
         refuse_sampled(settings)
+        refuse_epochs(settings)
         self._refuse_others(settings, given)
         self._refuse_the_rest(settings)
 

@@ -57,6 +57,7 @@ def _as_given(settings: Settings) -> dict[str, Any]:
         "control": settings.control,
         "question": settings.question,
         "sampled": settings.sampled,
+        "epochs": settings.epochs,
     }
 
 
@@ -144,10 +145,11 @@ class Order:
         """Whether a new pull is of the round and of the item that its line says."""
         data = entry.data or {}
         try:
-            number, item = self._state.place(entry.pull or 0)
+            number, item, epoch = self._state.place(entry.pull or 0)
         except LookupError:  # of a round that is over
             return False
-        return (number, item) == (data.get("round"), data.get("item")) and self._state.is_within_reach(number)
+        said = data.get("round"), data.get("item"), data.get("epoch")
+        return (number, item, epoch) == said and self._state.is_within_reach(number)
 
     def _values_problem(self, entry: Entry) -> str:
         """Why a line has a value, a pull or an arm that its kind does not have."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..kernels import families, paired, questions, round_claims
+from ..kernels import paired, questions, round_claims
 from ..questions import PerArm
 from .findings import Findings
 from .rounds import AHEAD, RoundsState
@@ -76,19 +76,21 @@ class CellsState(RoundsState):
         for arm in arms:
             value = taken[arm]
             round_claims.take_cell(self.params, *mapped, self.pairs, self.arms, self.told, arm)
-            self.cells.pop(self.asked.pop((number, arm), 0), None)
-            if value is not None:
-                families.observe(self._summing, self.body, arm, 1.0, value)
+            for cell in self._cells_of(number, arm):
+                self.cells.pop(self.asked.pop(cell, 0), None)
+            self._show(arm, value)
             if self.totals is not None:
                 self.totals.add({arm: value})
         round_claims.judge(self.params, self.pairs, self.arms, self.told)
         active, race = self._asked_about(), self._race()
         self.first = 1 + min((self._taken(arm) for arm in race), default=number)
         self.front = 1 + min((self._taken(arm) for arm in active), default=number)
-        self.values = {
-            (n, arm): value for (n, arm), value in self.values.items() if n >= self.first and arm in race
-        }
-        for cell in [(n, arm) for n, arm in self.asked if n < self.first or arm not in race]:
+        gone = [cell for cell in self.values if cell[0] < self.first or cell[1] not in race]
+        gone += [cell for cell in self.parts if cell[0] < self.first or cell[1] not in race]
+        for cell in gone:
+            self.values.pop(cell, None)
+            self.parts.pop(cell, None)
+        for cell in [cell for cell in self.asked if cell[0] < self.first or cell[1] not in race]:
             del self.cells[self.asked.pop(cell)]
 
     def _verdict(self) -> int:
@@ -160,7 +162,8 @@ class CellsState(RoundsState):
     @property
     def waiting(self) -> int:
         """Results that wait for an earlier pull to be settled before they count."""
-        return sum(value is not None and n > self._taken(arm) for (n, arm), value in self.values.items())
+        told = self.parts or self.values
+        return sum(value is not None and n > self._taken(arm) for (n, arm, *_), value in told.items())
 
     def enough(self) -> bool:
         """Not known before the arms have taken the rows: which of them rest depends on it."""
@@ -181,10 +184,10 @@ class CellsState(RoundsState):
         while arms and not self.used_up:
             if self.front > start + 1 + AHEAD + len(self.open) // len(arms):
                 return None
-            for arm in self._turns(self.front, arms):
-                cell = (self.front, arm)
-                if self.front > self._taken(arm) and cell not in self.asked and cell not in self.values:
-                    return arm, {"round": self.front, "item": self._item(self.front)}
+            for cell in self._in_turn(self.front, arms):
+                known = cell in self.asked or cell[:2] in self.values
+                if self.front > self._taken(cell[1]) and not known:
+                    return cell[1], self._said(cell)
             self.front += 1
         return None
 

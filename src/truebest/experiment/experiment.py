@@ -100,6 +100,8 @@ class Experiment(Shown):
         sampled   whether the items of a closed set are a random sample of all that could come, not chosen by
                   hand, nor used to make an arm: then it is also said, in a line of its own, what holds for
                   items like these; default False
+        epochs    with items, how often each arm answers an item, each time with another seed: its value there
+                  is the mean of these answers, and a round counts when all are in; default 1
         seed      the same seed and results give the same asks; default a new seed
         lease     seconds after which an unanswered pull is issued again, None or inf for never; default 3600;
                   an existing experiment keeps its own

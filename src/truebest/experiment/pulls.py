@@ -14,6 +14,7 @@ class Pull:
     round     1, 2, ... where arms are compared in rounds, else None
     item      then the item to evaluate the arm on: its index in a closed set, 0, 1, ..., else a seed from
               which to draw it; the same for all arms of a round
+    epoch     1, 2, ... where each arm answers an item several times, else None
     """
 
     id: int
@@ -22,6 +23,7 @@ class Pull:
     deadline: float | None = None
     round: int | None = None
     item: int | None = None
+    epoch: int | None = None
 
 
 class Pulls(list[Pull]):

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..designs.rounds import Rounds, rounds_needed, shuffled
+from ..designs.units import Several
 from ..errors import DamagedLogError
 from ..kernels import families, paired
 from ..kernels._types import Array
@@ -31,7 +32,8 @@ from .totals import Totals
 
 AHEAD = 64  # rounds begun behind one that is not complete, besides those that workers are busy with
 
-Cell = tuple[int, int]  # a round and an arm
+Cell = tuple[int, ...]  # a round and an arm; and which of several answers
+Score = float | Several | None  # of an arm in a round; None if there will be none
 _OPEN = (paired.GO_ON, paired.UNDECIDED)  # answers of the rule that are no decision
 
 
@@ -39,7 +41,8 @@ class RoundsState(State):
     """See the module.
 
     first    the first round that is not in the evidence
-    values   of cells from there on; None if there will be none
+    values   of arms in rounds from there on, where all answers are in; None if there will be none
+    parts    the answers themselves, where there are several
     asked    the pulls of cells from there on
     likes    the evidence about items like these, where they are a random sample
     """
@@ -75,7 +78,8 @@ class RoundsState(State):
         self.totals = self._new_totals()
         self.likes = Evidence(self.design, K, self.settings.delta) if self.settings.sampled else None
         self.first = self.front = 1  # every round before the front is fully asked
-        self.values: dict[Cell, float | None] = {}
+        self.values: dict[Cell, Score] = {}
+        self.parts: dict[Cell, float | None] = {}
         self.asked: dict[Cell, int] = {}
         self.cells: dict[int, Cell] = {}  # the inverse of `asked`
         self.exhausted = False
@@ -92,12 +96,54 @@ class RoundsState(State):
         twin.totals = self.totals and self.totals.copy()
         twin.likes = self.likes and self.likes.copy()
         twin.values, twin.asked, twin.cells = self.values.copy(), self.asked.copy(), self.cells.copy()
+        twin.parts = self.parts.copy()
         return twin
 
     # -- evidence --------------------------------------------------------------------------------------
 
     def _begin(self, pull: int, arm: int, data: dict[str, Any]) -> None:
-        self._note(pull, (int(data["round"]), arm))
+        self._note(pull, self._cell(arm, data))
+
+    def _cell(self, arm: int, data: dict[str, Any]) -> Cell:
+        """What the log says of a pull."""
+        number = int(data["round"])
+        return (number, arm) if self.design.units.single else (number, arm, int(data["epoch"]) - 1)
+
+    def _cells_of(self, number: int, arm: int) -> list[Cell]:
+        """All answers of an arm in a round."""
+        if self.design.units.single:
+            return [(number, arm)]
+        return [(number, arm, part) for part in range(self.design.units.answers(1))]
+
+    def _said(self, cell: Cell) -> dict[str, Any]:
+        """What the log is to say of a pull."""
+        number, item, epoch = self._place(cell)
+        return {"round": number, "item": item, **({} if epoch is None else {"epoch": epoch})}
+
+    def _place(self, cell: Cell) -> tuple[int, int | None, int | None]:
+        return cell[0], self._item(cell[0]), cell[2] + 1 if len(cell) > 2 else None
+
+    def _put(self, cell: Cell, value: float | None) -> None:
+        """An answer is in, or will not come."""
+        if len(cell) == 2:
+            self.values[cell] = value
+            return
+        self.parts[cell] = value
+        cells = self._cells_of(*cell[:2])
+        if all(one in self.parts for one in cells):
+            self.values[cell[:2]] = tuple(self.parts[one] for one in cells)
+
+    def _take_out(self, cell: Cell) -> None:
+        """An answer is taken back."""
+        self.values.pop(cell[:2], None)
+        self.parts.pop(cell, None)
+
+    def _forget(self, number: int, arm: int) -> None:
+        """An arm's part of a round is in the evidence."""
+        self.values.pop((number, arm), None)
+        for cell in self._cells_of(number, arm):
+            self.parts.pop(cell, None)
+            self.cells.pop(self.asked.pop(cell, 0), None)
 
     def _note(self, pull: int, cell: Cell) -> None:
         if cell in self.asked:
@@ -110,7 +156,7 @@ class RoundsState(State):
         if raw is None:
             self.open[pull] = opened._replace(deadline=None, out=False)
         elif pull in self.cells:  # else its arm is out, and it was not waited for
-            self.values[self.cells[pull]] = raw
+            self._put(self.cells[pull], raw)
 
     def _failed(self, entry: Entry) -> None:
         super()._failed(entry)
@@ -118,7 +164,7 @@ class RoundsState(State):
             assert entry.pull is not None
             del self.open[entry.pull]
             if entry.pull in self.cells:
-                self.values[self.cells[entry.pull]] = self._scored()
+                self._put(self.cells[entry.pull], self._scored())
             self._judge_new()
 
     def _scored(self) -> float | None:
@@ -137,9 +183,9 @@ class RoundsState(State):
             self.open[entry.pull] = Open(entry.arm, True, None, False)
         if entry.pull in self.cells:
             cell = self.cells[entry.pull]
-            self.values.pop(cell, None)
+            self._take_out(cell)
             if entry.value is not None:
-                self.values[cell] = entry.value
+                self._put(cell, entry.value)
             return
         assert self.recall is not None
         self._clear()
@@ -150,16 +196,16 @@ class RoundsState(State):
         for entry in lines:
             if entry.kind == ASKED and entry.pull is not None and entry.pull not in self.cells:
                 assert entry.arm is not None
-                self._note(entry.pull, (int((entry.data or {})["round"]), entry.arm))
+                self._note(entry.pull, self._cell(entry.arm, entry.data or {}))
             elif entry.pull in self.cells:
                 assert entry.pull is not None
                 cell = self.cells[entry.pull]
                 if entry.kind in (TOLD, RETRACTED):
-                    self.values.pop(cell, None)
+                    self._take_out(cell)
                     if entry.value is not None:
-                        self.values[cell] = entry.value
+                        self._put(cell, entry.value)
                 elif entry.kind == FAILED and self.design.failures != "repeat":
-                    self.values[cell] = self._scored()
+                    self._put(cell, self._scored())
 
     def _judge(self) -> None:
         """Ask the rule about the evidence as it is, then about what waits behind it."""
@@ -178,18 +224,22 @@ class RoundsState(State):
                 return
             found = self._play(row)
             for arm, value in row.items():
-                if value is not None and math.isfinite(value):
-                    families.observe(self._summing, self.body, arm, 1.0, value)
+                self._show(arm, value)
             for arm in range(len(self.settings.arms)):
-                self.values.pop((self.first, arm), None)
-                self.cells.pop(self.asked.pop((self.first, arm), 0), None)
+                self._forget(self.first, arm)
             self.first += 1
             self.front = max(self.front, self.first)
             self.exhausted = found == paired.UNDECIDED
             if found not in _OPEN:
                 self.crossed = self.findings(found)
 
-    def _play(self, row: dict[int, float | None]) -> int:
+    def _show(self, arm: int, value: Score) -> None:
+        """Count a value in for what is shown; of several answers the mean of those that there are."""
+        known = [one for one in _answers(value) if one is not None and math.isfinite(one)]
+        if known:
+            families.observe(self._summing, self.body, arm, 1.0, math.fsum(known) / len(known))
+
+    def _play(self, row: dict[int, Score]) -> int:
         """Let the rule see a round; what it declares."""
         if self.totals is not None:
             self.totals.add(row)
@@ -214,22 +264,27 @@ class RoundsState(State):
         totals = self._compared
         return totals.leading(self._race()) if totals else paired.leading(self.pairs, self.arms)
 
-    def _row(self, number: int) -> dict[int, float | None] | None:
+    def _row(self, number: int) -> dict[int, Score] | None:
         """The values of a round, None if it is not complete."""
         race = self._race()
         whole = all((number, arm) in self.values for arm in race)
         return {arm: self.values[number, arm] for arm in race} if whole else None
 
-    def _mapped(self, row: dict[int, float | None]) -> tuple[Any, Any]:
+    def _mapped(self, row: dict[int, Score]) -> tuple[Any, Any]:
         """The least and the most that values can be, as kernels take them: in [0, 1], larger is better."""
         low, high = np.zeros(len(self.settings.arms)), np.zeros(len(self.settings.arms))
         for arm, value in row.items():
-            if value is None:
-                high[arm] = 1.0
-                continue
-            above = self.high - value if self.settings.minimize else value - self.low
-            low[arm] = high[arm] = min(max(above / (self.high - self.low), 0.0), 1.0)
+            least, most = zip(*map(self._placed, _answers(value)), strict=True)
+            low[arm], high[arm] = self.design.units.mean(least), self.design.units.mean(most)
         return low, high
+
+    def _placed(self, value: float | None) -> tuple[float, float]:
+        """The least and the most that an answer can be."""
+        if value is None:
+            return 0.0, 1.0
+        above = self.high - value if self.settings.minimize else value - self.low
+        place = min(max(above / (self.high - self.low), 0.0), 1.0)
+        return place, place
 
     def _race(self) -> list[int]:
         race: list[int] = np.flatnonzero(self.arms[paired.OUT] <= 0.0).tolist()
@@ -242,7 +297,7 @@ class RoundsState(State):
     @property
     def waiting(self) -> int:
         """Results that wait for an earlier pull to be settled before they count."""
-        return sum(value is not None for value in self.values.values())
+        return sum(value is not None for value in (self.parts or self.values).values())
 
     @property
     def eliminates(self) -> bool:
@@ -265,7 +320,12 @@ class RoundsState(State):
 
     def standing(self) -> tuple[int, int]:
         """The arm that leads, -1 for none, and how many results the rule has seen."""
-        return self._leading() if self.first > 1 else -1, int(self.arms[paired.ROUNDS].sum())
+        return self._leading() if self.first > 1 else -1, sum(self._samples())
+
+    def _samples(self, most: float = math.inf) -> tuple[int, ...]:
+        """How many values of each arm the rule has seen, in that many rounds at most."""
+        rows = np.minimum(self.arms[paired.ROUNDS], most).astype(int)
+        return tuple(map(self.design.units.answers, rows.tolist()))
 
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees; the arm is the leader if none is given."""
@@ -276,7 +336,7 @@ class RoundsState(State):
         counted = zip(self.body[MEANS].tolist(), self.body[PULLS].tolist(), strict=True)
         return Findings(
             arm=leader,
-            pulls=tuple(int(n) for n in self.arms[paired.ROUNDS]),
+            pulls=self._samples(),
             means=tuple(mean if n else None for mean, n in counted),
             statistic=statistic,
             threshold=threshold,
@@ -334,12 +394,14 @@ class RoundsState(State):
             return Forecast(None, nothing, "no forecast before some rounds are complete")
         if not all(map(math.isfinite, needed)):
             return Forecast(None, nothing, too_close(self.settings))
-        found = self.findings()
+        found, answers = self.findings(), self.design.units.answers
         taken, items = found.pulls, self.design.items
+        needed = [n * self.design.units.each for n in needed]
         more = [max(0, math.ceil(n - had)) for n, had in zip(needed, taken, strict=True)]
         low, high = _range_of_rounds(-math.log(self.settings.delta), sum(needed), sum(taken))
         if high is not None and items is not None:  # a closed set ends when its items are used up
-            high = min(high, max(sum(more), (items - (found.rounds or 0)) * found.ruled_out.count(None)))
+            left = answers(items - (found.rounds or 0))
+            high = min(high, max(sum(more), left * found.ruled_out.count(None)))
         return Forecast(sum(more), dict(zip(arms, more, strict=True)), low=low, high=high)
 
     def rounds_needed(self) -> list[float] | None:
@@ -378,7 +440,7 @@ class RoundsState(State):
     def _ruled_out(self, arm: int) -> int | None:
         """When an arm was ruled out."""
         out = float(self.arms[paired.OUT, arm])
-        return int(np.minimum(self.arms[paired.ROUNDS], out).sum()) if out > 0.0 else None
+        return sum(self._samples(out)) if out > 0.0 else None
 
     # -- what to sample next ---------------------------------------------------------------------------
 
@@ -388,9 +450,9 @@ class RoundsState(State):
         while not self.used_up:
             if self.front > self.first + AHEAD + len(self.open) // len(race):
                 return None
-            for arm in self._turns(self.front, race):
-                if (self.front, arm) not in self.asked:
-                    return arm, {"round": self.front, "item": self._item(self.front)}
+            for cell in self._in_turn(self.front, race):
+                if cell not in self.asked:
+                    return cell[1], self._said(cell)
             self.front += 1
         return None
 
@@ -398,10 +460,14 @@ class RoundsState(State):
         """The arms in the race, in the order in which a round asks for them."""
         return race
 
-    def place(self, pull: int) -> tuple[int | None, int | None]:
-        """The round of a pull, and its item."""
-        number = self.cells[pull][0]
-        return number, self._item(number)
+    def _in_turn(self, number: int, arms: list[int]) -> list[Cell]:
+        """What a round asks for: every arm once, then once more."""
+        turns = [self._cells_of(number, arm) for arm in self._turns(number, arms)]
+        return [cell for part in zip(*turns, strict=True) for cell in part]
+
+    def place(self, pull: int) -> tuple[int | None, int | None, int | None]:
+        """The round of a pull, its item, and which answer to it."""
+        return self._place(self.cells[pull])
 
     def is_within_reach(self, number: int | None) -> bool:
         """Whether `next` can have come to a round, with the pulls that are out."""
@@ -433,7 +499,7 @@ class RoundsState(State):
             "totals": None if self.totals is None else self.totals.to_list(),
             "likes": None if self.likes is None else self.likes.to_dict(),
             "first": self.first,
-            "values": [[*cell, value] for cell, value in sorted(self.values.items())],
+            "values": [[*cell, value] for cell, value in sorted((self.parts or self.values).items())],
             "asked": [[*cell, pull] for cell, pull in sorted(self.asked.items())],
             "exhausted": self.exhausted,
         }
@@ -451,10 +517,16 @@ class RoundsState(State):
         for arm in range(len(self.settings.arms)):
             families.centre(self._summing, self.body, arm)
         self.first = self.front = data["first"]
-        self.values = {(number, arm): value for number, arm, value in data["values"]}
-        self.asked = {(number, arm): pull for number, arm, pull in data["asked"]}
+        for *cell, value in data["values"]:
+            self._put(tuple(cell), value)
+        self.asked = {tuple(cell): pull for *cell, pull in data["asked"]}
         self.cells = {pull: cell for cell, pull in self.asked.items()}
         self.exhausted = data["exhausted"]
+
+
+def _answers(value: Score) -> Several:
+    """The answers that a value is the mean of."""
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _range_of_rounds(level: float, needed: float, taken: int) -> tuple[int | None, int | None]:

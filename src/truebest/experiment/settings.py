@@ -18,6 +18,7 @@ from typing import Any, TypedDict, Unpack
 from .. import _door
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, IN_TURN
 from ..designs import COMPARED, MEANS, Design, Wins, kind_of
+from ..designs.units import check_epochs
 from ..errors import InvalidInputError, StoreError, TruebestError
 from ..questions import BEST, Question, question_record, recall_question
 from ..strategies import Strategy
@@ -59,7 +60,7 @@ from .items import ItemSet, check_items, items_record, recall_items
 from .setting import REQUIRED, Setting, setting
 
 DECISIONS = 3  # raised whenever the same results would be judged otherwise than before
-ASKING = 4  # as 3, where another question is asked: those that know of none must not judge it
+ASKING = 4  # as 3, where what is asked, or what a row is, is not known to those that must not judge it
 _RESTORE = "restore the store from a backup"
 READ = (1, 2, 3, 4)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
 
@@ -84,6 +85,7 @@ class Shared(TypedDict, total=False):
     direct: bool | None
     question: Question | None
     sampled: bool | None
+    epochs: int | None
     about: Mapping[str, str] | None
     control: str | None
 
@@ -128,6 +130,7 @@ class Settings:
     direct       with wins, whether it may be found that no arm wins against all others
     question     what is asked, if not which arm is best
     sampled      whether the items are a random sample, so that something holds for items like these
+    epochs       how often each arm answers an item
     seed         of the pulls' seeds, of the order of items and of the strategy's own draws
     alarm        whether values that vary more than sigma allows suspend, where the model has a sigma
     lease        seconds until an unanswered pull is issued again, None for never
@@ -219,6 +222,7 @@ class Settings:
     sampled: bool = field(
         metadata=setting("sampled", check=check_sampled, default=False, older={"sampled": False})
     )
+    epochs: int = field(metadata=setting("epochs", check=check_epochs, default=1, older={"epochs": 1}))
     seed: int = field(metadata=setting("seed", check=check_seed, default=lambda: secrets.randbits(53)))
     alarm: bool = field(
         metadata=setting(check=check_alarm, default=True, keys=("alarm",), older={"alarm": False})
@@ -329,7 +333,8 @@ class Request:
         made.question.check(len(made.arms), made.values.limits)
         rule = made.design.complete(made, self.kept)
         chosen = made.chosen if made.design.steered else IN_ROUNDS
-        version = ASKING if made.question.by_claims else made.decisions
+        asks_more = made.question.by_claims or made.epochs > 1
+        version = ASKING if asks_more else made.decisions
         return replace(made, stopping=rule, chosen=chosen, decisions=version)
 
     def resumed(self, name: str, record: dict[str, Any]) -> Settings:

@@ -212,9 +212,9 @@ class State(ABC):
         """Whether there is nothing left to ask for."""
         return False
 
-    def place(self, pull: int) -> tuple[int | None, int | None]:  # noqa: ARG002
-        """The round of a pull that is out, and its item; None where there are none."""
-        return None, None
+    def place(self, pull: int) -> tuple[int | None, int | None, int | None]:  # noqa: ARG002
+        """The round of a pull that is out, its item, and which answer to it; None where there are none."""
+        return None, None, None
 
     def is_within_reach(self, number: int | None) -> bool:
         """Whether a pull of that round can have been asked for by now; None where there are no rounds."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal, Inexact
 from typing import Any
 
+from ..designs.units import Several
 from ..kernels.paired import UNDECIDED
 from .settings import Settings
 
@@ -42,12 +43,21 @@ class Totals:
         twin.sums = self.sums.copy()
         return twin
 
-    def add(self, row: Mapping[int, float | None]) -> None:
+    def add(self, row: Mapping[int, float | Several | None]) -> None:
         """Count a round in."""
         for arm, value in row.items():
-            ends = self._ends if value is None else (self._signed(self._settings, value),) * 2
-            least, most = self.sums[arm]
-            self.sums[arm] = _EXACT.add(least, ends[0]), _EXACT.add(most, ends[1])
+            for one in value if isinstance(value, tuple) else (value,):
+                ends = self._ends if one is None else (self._signed(self._settings, one),) * 2
+                least, most = self.sums[arm]
+                self.sums[arm] = _EXACT.add(least, ends[0]), _EXACT.add(most, ends[1])
+
+    @property
+    def _count(self) -> int:
+        """How many answers of an arm the total is of."""
+        items = self._settings.items
+        assert items is not None
+        assert items.size is not None
+        return items.size * self._settings.epochs
 
     def lead(self, b: int, i: int) -> Decimal:
         """By how much b is ahead of i in total, at least."""
@@ -55,9 +65,7 @@ class Totals:
 
     def mean_lead(self, b: int, i: int) -> float:
         """The same on average, positive exactly if b is ahead."""
-        assert self._settings.items is not None
-        assert self._settings.items.size is not None
-        return float(self.lead(b, i) / self._settings.items.size)
+        return float(self.lead(b, i) / self._count)
 
     def leading(self, race: Iterable[int]) -> int:
         """The arm whose worst lead over the others is largest; the first of several."""
@@ -67,11 +75,9 @@ class Totals:
 
     def verdict(self, race: Iterable[int]) -> int:
         """The arm ahead, if it is the best or within the tolerance, whatever is missing; else UNDECIDED."""
-        assert self._settings.items is not None
-        assert self._settings.items.size is not None
         arms = list(race)
         b = self.leading(arms)
-        within = _EXACT.multiply(exact(self._settings.tolerance), Decimal(-self._settings.items.size))
+        within = _EXACT.multiply(exact(self._settings.tolerance), Decimal(-self._count))
         return b if all(self.lead(b, i) >= within for i in arms if i != b) else UNDECIDED
 
     def tied(self, leader: int, race: Iterable[int]) -> tuple[int, ...]:

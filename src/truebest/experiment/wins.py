@@ -18,7 +18,7 @@ from ..designs.wins import LOSS, Wins
 from ..kernels import paired, round_claims, wins
 from ..kernels._types import Array
 from .findings import Findings
-from .rounds import RoundsState
+from .rounds import RoundsState, Score
 
 
 class WinsState(RoundsState):
@@ -55,7 +55,7 @@ class WinsState(RoundsState):
             return math.inf if self.settings.minimize else -math.inf
         return super()._scored()
 
-    def _mapped(self, row: dict[int, float | None]) -> tuple[Any, Any]:
+    def _mapped(self, row: dict[int, Any]) -> tuple[Any, Any]:
         """The least and the most that values can be, larger being better."""
         K = len(self.settings.arms)
         low, high = np.zeros(K), np.zeros(K)
@@ -66,7 +66,7 @@ class WinsState(RoundsState):
                 low[arm] = high[arm] = -value if self.settings.minimize else value
         return low, high
 
-    def _play(self, row: dict[int, float | None]) -> int:
+    def _play(self, row: dict[int, Score]) -> int:
         own = (self.pairs, self.near, self.arms, self.told)
         return wins.play(self.params, *self._mapped(row), *own)
 

@@ -71,6 +71,7 @@ def identify(
                   a number is its value, "worst" takes the worst for whatever is claimed; with wins "loss"
     sampled       whether the items of a closed set are a random sample: also say what holds for items like
                   these
+    epochs        with items, how often each arm answers an item: its value there is the mean of the answers
     compare       "means"; or "wins", for values without bounds: best is who wins against each other arm in
                   more than half of the rounds that are not ties; tolerance 0.05 allows 1.05 times the best
     direct        with wins: also find out whether any arm is best, where preferences may be circular

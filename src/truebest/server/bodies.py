@@ -46,6 +46,7 @@ class Create(Body):
     question: dict[str, Any] | None = None
     control: str | None = Field(None, description="The arm that the others are compared with.")
     sampled: bool | None = Field(None, description="Whether the items are a random sample.")
+    epochs: int | None = Field(None, description="How often each arm answers an item.")
     seed: int | None = None
     lease: float | None = 3600.0
     about: dict[str, str] | None = None

@@ -34,7 +34,7 @@ OTHER: dict[str, Any] = {
     "control": "b",
 }
 
-ROUNDS: dict[str, Any] = {"bounds": (0, 1), "items": 20, "failures": "worst", "sampled": True}
+ROUNDS: dict[str, Any] = {"bounds": (0, 1), "items": 20, "failures": "worst", "sampled": True, "epochs": 3}
 WINS: dict[str, Any] = {"compare": "wins", "direct": True}
 ASKED: dict[str, Any] = {"sigma": 2.0, "question": truebest.BestArm(pairs=True)}
 
