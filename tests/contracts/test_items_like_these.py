@@ -157,6 +157,24 @@ def test_every_surface_shows_it_as_a_line_of_its_own() -> None:
     assert ("population", line[0].lower() + line[1:-1]) in words.facts(now)
 
 
+def test_a_gate_is_judged_against_its_baseline() -> None:
+    """At log(2(K-1)/delta), whichever arm leads: every arm by its interval, and the margin is the mark."""
+    table = scores(400, 3)[:, [0, 0, 2]]
+    table[:40, 1] = 1.0
+    experiment = make(items=400, question=truebest.Gate("a", margin=0.2))
+    now = run(experiment, table)
+    found = population(now)
+    assert found.arm == "a"
+    assert found.leads[0] is None
+    (line,) = words.beyond(now)
+    for arm, lead in zip(("b", "c"), found.leads[1:], strict=True):
+        assert lead is not None
+        passes, fails = lead.low > -0.2, lead.high < -0.2
+        said = f"{arm} is {'not ' * passes}worse than a by more than 0.2 ("
+        assert (said if passes or fails else f"not decided of {arm} (") in line
+    assert run(make(items=400, question=truebest.Gate("a", margin=0.2)), table, wild=1).population == found
+
+
 @pytest.mark.parametrize(
     "given",
     [{"items": math.inf}, {"items": None}, {"bounds": None, "compare": "wins"}, {"sampled": 2}],

@@ -76,6 +76,18 @@ def test_the_ends_are_those_of_an_unlimited_source_at_the_level_of_all_pairs(num
                 assert lead.estimate == pytest.approx(2.0 * (rows[:, b] - rows[:, i]).mean(), abs=1e-12)
 
 
+def test_an_arm_that_is_fixed_beforehand_has_fewer_ends() -> None:
+    """Two of every pair with it, in place of those of all pairs; the same for two arms."""
+    rows = np.random.default_rng(3).random((60, 4))
+    all_pairs, fixed = Evidence(Rounds(60), 4, 0.1), Evidence(Rounds(60), 4, 0.05, fixed=True)
+    for row in rows:
+        for one in (all_pairs, fixed):
+            one.take(row, row, range(4), np.zeros(4))
+    for here, there in zip(all_pairs.leads(1, 1.0), fixed.leads(1, 1.0), strict=True):
+        if here is not None and there is not None:
+            assert here.ends == pytest.approx(there.ends, abs=1e-9)
+
+
 def test_pairs_of_an_arm_that_is_out_stay_as_they_are() -> None:
     """Whatever its values would have been afterwards."""
     rng = np.random.default_rng(1)

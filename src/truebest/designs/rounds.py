@@ -21,7 +21,7 @@ from .._text import plural
 from ..errors import InvalidInputError
 from ..kernels import paired
 from ..kernels._types import Indices
-from ..questions import BEST, Question
+from ..questions import BEST, PerArm, Question
 from .base import WINS, Design, Terms
 from .independent import refuse_direct, refuse_question, refuse_sampled
 from .units import Units
@@ -108,6 +108,12 @@ class Rounds(Design):
         refuse_question(settings.question, None, settings.tolerance)
         if self.items is None:
             refuse_sampled(settings)
+        asked = settings.question
+        if settings.sampled and isinstance(asked, PerArm) and asked.reference(settings.arms) < 0:
+            raise InvalidInputError(
+                f"sampled=True says how arms compare with each other on items like these, got the question "
+                f"{asked}, which is about a number; leave sampled out."
+            )
         self._refuse_others(settings, given)
         limits = settings.values.limits
         if limits is None or not math.isfinite(limits[1] - limits[0]):

@@ -3,7 +3,8 @@
 Then rows are independent, and whatever is true of the difference of two arms on the first of them is evidence
 about all items that could come, as with an unlimited source: bets on every row stay as they are, and the mean
 of its difference is d, whatever came before. That evidence decides nothing here. Proven at log(K(K-1)/delta),
-all ends of all pairs hold together, so it does not matter which arm leads.
+all ends of all pairs hold together, so it does not matter which arm leads; at log(2(K-1)/delta) all
+ends of the pairs with an arm that is fixed beforehand, as the baseline of a gate is.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ from ..telling.standings import Lead
 class Evidence:
     """Of every pair of arms, about items like these; bit for bit a function of the rows."""
 
-    def __init__(self, design: Rounds, num_arms: int, delta: float) -> None:
+    def __init__(self, design: Rounds, num_arms: int, delta: float, fixed: bool = False) -> None:
+        """`fixed` says that one arm is compared with the others whatever the data say."""
         unlimited = replace(design, items=None)
         self._params = unlimited.parameters(num_arms, delta)
-        self._level = math.log(num_arms * (num_arms - 1.0)) - math.log(delta)
+        self._level = math.log((2.0 if fixed else num_arms) * (num_arms - 1.0)) - math.log(delta)
         self._pairs, self._arms = unlimited.blank(num_arms)
         self._sums = np.zeros((2, num_arms))  # of which nothing is asked
 

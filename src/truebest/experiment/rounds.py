@@ -19,6 +19,7 @@ from ..errors import DamagedLogError
 from ..kernels import families, paired
 from ..kernels._types import Array
 from ..kernels.layout import LOST, MEANS, OWN, PULLS, ROWS, SQUARES, SUMS, UNIT, WATCHED
+from ..questions import PerArm
 from ..telling.standings import Population
 from .events import ASKED, FAILED, RETRACTED, TOLD, Entry
 from .findings import Findings
@@ -76,7 +77,8 @@ class RoundsState(State):
         self.pairs, self.arms = self.design.blank(K)
         self.body = np.zeros((ROWS, K))
         self.totals = self._new_totals()
-        self.likes = Evidence(self.design, K, self.settings.delta) if self.settings.sampled else None
+        asked = isinstance(self.design.question, PerArm), self.settings.delta
+        self.likes = Evidence(self.design, K, asked[1], fixed=asked[0]) if self.settings.sampled else None
         self.first = self.front = 1  # every round before the front is fully asked
         self.values: dict[Cell, Score] = {}
         self.parts: dict[Cell, float | None] = {}
@@ -379,9 +381,12 @@ class RoundsState(State):
         """By how much an arm is better than each other one on items like these; None if that is not asked."""
         if self.likes is None:
             return None
-        named, rows = self.settings.arms[arm] if arm >= 0 else None, self.likes.rows()
-        leads = self.likes.leads(arm, self.high - self.low) if arm >= 0 and rows else ()
-        return Population(named, leads, rows)
+        asked, arms, rows = self.design.question, self.settings.arms, self.likes.rows()
+        one = asked.reference(arms) if isinstance(asked, PerArm) else arm
+        leads = self.likes.leads(one, self.high - self.low) if one >= 0 and rows else ()
+        if isinstance(asked, PerArm):
+            leads = tuple(lead and lead.turned for lead in leads)
+        return Population(arms[one] if one >= 0 else None, leads, rows)
 
     def expected(self) -> Forecast:
         """Let each arm but the leader be out when its evidence, at the rate so far, has come to the level."""

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from .._text import percent, plural
 from .numbers import fitting, number
-from .standings import Lead
+from .standings import Lead, per_arm
 
 if TYPE_CHECKING:
+    from ..questions import PerArm
     from .account import Account
 
 MOST_SHOWN = 3  # arms of which the interval is said; of all others how far they are behind at least
@@ -23,16 +24,34 @@ def population_words(now: Account) -> str:
     which = f"for {design.unit}s like these, drawn at random (unit: {design.unit_words}; {units})"
     if found.arm is None or not found.leads:
         return f"{which}: not decided"
-    others = sorted(
-        ((lead, arm) for lead, arm in zip(found.leads, now.settings.arms, strict=True) if lead is not None),
-        key=lambda one: one[0].low,
+    leads = (
+        (lead, arm) for lead, arm in zip(found.leads, now.settings.arms, strict=True) if lead is not None
     )
+    others = sorted(leads, key=lambda one: one[0].low)
+    asked = per_arm(now.settings)
+    said = _best(found.arm, others) if asked is None else _judged(found.arm, others, asked, now.settings.arms)
+    sure = f"wrong with probability at most {percent(now.promise.bound)}, apart from the answer"
+    return f"{which}: {said}; {sure}"
+
+
+def _best(leader: str, others: list[tuple[Lead, str]]) -> str:
+    """Whether the leader is better than each other arm, and by how much."""
     places = fitting(lead for lead, _ in others)
     said = [f"{_compared(lead, places)} {arm}{_by(lead, places)}" for lead, arm in others[:MOST_SHOWN]]
     said += _rest([lead for lead, _ in others[MOST_SHOWN:]], places)
-    verdict = f"{found.arm} is " if found.decided else f"not decided; {found.arm} is "
-    sure = f"wrong with probability at most {percent(now.promise.bound)}, apart from the answer"
-    return f"{which}: {verdict}{', '.join(said)}; {sure}"
+    first = "" if all(lead.low > 0.0 for lead, _ in others) else "not decided; "
+    return f"{first}{leader} is {', '.join(said)}"
+
+
+def _judged(old: str, others: list[tuple[Lead, str]], asked: PerArm, arms: tuple[str, ...]) -> str:
+    """Whether each arm passes, and how it compares."""
+    said, places = [], fitting(lead for lead, _ in others)
+    for lead, arm in others[:MOST_SHOWN]:
+        passes, fails = lead.low > asked.mark, lead.high < asked.mark
+        verdict = f"{arm} is {asked.verdict(passes, arms)}" if passes or fails else f"not decided of {arm}"
+        said.append(f"{verdict} ({_compared(lead, places)} {old}{_by(lead, places)})")
+    more = len(others) - MOST_SHOWN
+    return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
 
 
 def _compared(lead: Lead, places: int | None) -> str:

@@ -60,6 +60,12 @@ class Lead(NamedTuple):
     lost: int | None = None
 
     @property
+    def turned(self) -> Lead:
+        """The other arm's over the one."""
+        estimate = None if self.estimate is None else 0.0 - self.estimate
+        return Lead(estimate, 0.0 - self.high, 0.0 - self.low, self.lost, self.won)
+
+    @property
     def ends(self) -> Interval:
         """Both."""
         return self.low, self.high
@@ -106,19 +112,16 @@ class Population(NamedTuple):
     All of it holds at all times, with the probability of the promise, and apart from the answer, which is
     about these answers to these items.
 
-    arm    the one that is compared with the others, the leader; None before the first complete row
-    leads  per arm, the lead of that one over it; None for itself; empty before the first complete row
+    arm    the one that is compared with the others: the leader, None before the first complete row; where it
+           is asked of each arm whether it passes, the one that they are compared with
+    leads  per arm, the leader's over it, or its own over that one; None for itself; empty before the first
+           complete row
     rows   how many complete rows that follows from: items
     """
 
     arm: str | None
     leads: tuple[Lead | None, ...]
     rows: int
-
-    @property
-    def decided(self) -> bool:
-        """Whether the arm is better than each other one."""
-        return bool(self.leads) and all(lead is None or lead.low > 0.0 for lead in self.leads)
 
 
 class Caveat(NamedTuple):
