@@ -97,4 +97,5 @@ MODELS = {  # by class: their parameters are given
 }
 NAMED_MODELS = ("bernoulli", "poisson", "exponential", "student")  # those without parameters
 DEFAULT_RULE = "tilt"  # of a live experiment: proven, and the cheapest of those that are
+SIMULATED_RULE = "practical"  # of a simulation, as in the paper
 FAMILY_RULE = "kaufmann-koolen"  # where that one cannot compute with the model

@@ -126,9 +126,10 @@ def test_a_simulated_run_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     ordered = values[state.order]
     scores = ItemScores(ordered, ordered, ITEMS, False)
     job = RoundsJob(Rounds(ITEMS, question=PAIRS), scores, 0.1, 0.0, 1)
+    monkeypatch.setattr(rounds, "claim_run", rounds.claim_run.py_func)  # type: ignore[attr-defined]
     monkeypatch.setattr(rounds, "next_item", lambda again, n, items, order, stream: n)
     room = job.room(np.zeros(SIGNALS, np.int64))
-    monkeypatch.setattr(RoundsJob, "loop", property(lambda _: rounds.claim_runs.py_func))  # type: ignore[attr-defined]
+    monkeypatch.setattr(RoundsJob, "loop", property(lambda _: rounds.rounds_runs.py_func))  # type: ignore[attr-defined]
     part = job.part(0, 1, room)
     assert (part.samples[0, 0], part.arms[0, 0]) == (live.status().samples, 0)
     assert part.pulls[0].tolist() == list(live.status().pulls.values())
@@ -157,8 +158,9 @@ def test_a_simulated_gate_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     ordered = values[state.order]
     scores = ItemScores(ordered, ordered, ITEMS, False)
     job = RoundsJob(Rounds(ITEMS, question=gate.bound(ARMS)), scores, 0.1, 0.0, 1)
+    monkeypatch.setattr(rounds, "claim_run", rounds.claim_run.py_func)  # type: ignore[attr-defined]
     monkeypatch.setattr(rounds, "next_item", lambda again, n, items, order, stream: n)
-    monkeypatch.setattr(RoundsJob, "loop", property(lambda _: rounds.claim_runs.py_func))  # type: ignore[attr-defined]
+    monkeypatch.setattr(RoundsJob, "loop", property(lambda _: rounds.rounds_runs.py_func))  # type: ignore[attr-defined]
     part = job.part(0, 1, job.room(np.zeros(SIGNALS, np.int64)))
     assert part.samples[0, 0] == live.status().samples
     assert part.pulls[0].tolist() == list(live.status().pulls.values())

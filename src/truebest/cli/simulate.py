@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from .._catalogue import COMPARED, STOPPING_RULES, STRATEGIES
+from .._catalogue import COMPARED, SIMULATED_RULE, STOPPING_RULES, STRATEGIES
 from ..errors import InvalidInputError
 from . import say
 from ._experiment import Listing, OutputFile, remarks
 from ._numbers import read_number, read_numbers
 from ._output import Format, check_writable, number, print_result
-from ._pilot import read_pilot
+from ._pilot import read_pilot, read_table
 from ._settings import SEED, THREADS, Option, with_settings
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ SIMULATED = {
         "FILE",
     ),
     "delta": DELTAS,
-    "strategy": Option(f"{WHICH}.", "S1,S2,...", default=",".join(COMPARED)),
+    "strategy": Option(f"{WHICH}; default: {','.join(COMPARED)}.", "S1,S2,..."),
     "runs": Option("Number of runs of each strategy.", "INT", read_number, "1000"),
     "seed": SEED,
     "rewards": Option(
@@ -48,9 +49,26 @@ SIMULATED = {
         "S1,S2,...",
     ),
     "stopping": Option(
-        f"When to stop: {', '.join(STOPPING_RULES)}; or your own rule, my_file.py:my_rule.",
+        f"When to stop: {', '.join(STOPPING_RULES)}; or your own rule, my_file.py:my_rule; default: "
+        f"{SIMULATED_RULE}.",
         "NAME",
-        default="practical",
+    ),
+    "items": Option(
+        "Compare the arms in rounds, on common items: how many there are, each used at most once, in random "
+        "order; or inf for an unlimited source. With --data, whose lines are the items, or with --means, "
+        "--rewards bernoulli and --correlation.",
+        "INT|inf",
+        read_number,
+    ),
+    "correlation": Option(
+        "With --items and --means: the correlation of the two best arms' rewards on one item.",
+        "FLOAT",
+        read_number,
+    ),
+    "failures": Option(
+        "With --items or --compare wins: what an empty cell counts as; default: it is refused.",
+        "worst|loss|FLOAT",
+        read_number,
     ),
     "max_samples": Option("Where to cut a run off.", "INT", read_number),
     "threads": THREADS,
@@ -60,23 +78,29 @@ SIMULATED = {
         "runs: keep every run; summary: counts, sums and a histogram, for very many.", "WHAT", default="runs"
     ),
 }
+WINS = "wins"  # of --compare
 FEW = 12  # arms that a remark lists
 
 
-@with_settings("bounds", "model", "tolerance", own=SIMULATED)
+@with_settings("bounds", "model", "tolerance", "compare", own=SIMULATED)
 def simulate(*, settings: dict[str, Any], format: Listing = Format.table, output: OutputFile = None) -> int:
     """Compare strategies on one bandit: the mean number of samples and the error rate.
 
     Example: truebest simulate --means 0.9,0.8,0.6,0.4,0.4 --delta 0.1,0.01 --strategy ebs-d,tas-d --seed 1
 
     A sweep: truebest simulate --means 0.9,0.8,0.6 --strategy 'ebs-d(gamma=0.01|0.05|0.2),my_file.py:mine'
+
+    On common items: truebest simulate --data scores.csv --items 500
     """
     if output is not None:
         check_writable(output)
-    pilot = _pilot(settings.pop("data", None), settings)
+    rounds = "items" in settings or settings.get("compare") == WINS
+    pilot = _pilot(settings.pop("data", None), settings, read_table if rounds else read_pilot)
     from ..simulation.simulate import simulate as run
 
-    strategies, settings["stopping"] = strategies_and_rule(settings.pop("strategy"), settings["stopping"])
+    if not rounds:
+        settings.setdefault("strategy", ",".join(COMPARED))
+    _find(settings)
     assumed = _assumed(*(settings.pop(name, None) for name in ("sigma", "bounds", "model")))
     for name, read in (("means", read_numbers), ("noise", _one_or_more)):
         if name in settings:
@@ -84,25 +108,35 @@ def simulate(*, settings: dict[str, Any], format: Listing = Format.table, output
     if pilot:
         settings["rewards"] = list(pilot.values())
     with remarks():
-        result = run(strategies, **assumed, **settings)
+        result = run(**assumed, **settings)
     print_result(result, result.records(), format, output)
     for note in result.notes():
         say(note)
     if pilot:
-        say(_about(pilot, result.cells[0].best, bool(assumed)))
+        say(_about(pilot, result.cells[0].best, bool(assumed) or rounds))
     return 0 if result.complete else 130
 
 
-def strategies_and_rule(strategy: str, stopping: str) -> tuple[list[Strategy], str | StoppingRule]:
+def strategies_and_rule(
+    strategy: str, stopping: str | None
+) -> tuple[list[Strategy], str | StoppingRule | None]:
     """The strategies and the rule that words name; files among them run."""
     from ..strategies.finding import find_strategies, rule_of_word, split_words
 
     with redirect_stdout(sys.stderr):  # what a file prints must not come between the data
         strategies = [one for word in split_words(strategy) for one in find_strategies(word)]
-        return strategies, rule_of_word(stopping)
+        return strategies, None if stopping is None else rule_of_word(stopping)
 
 
-def _pilot(file: str | None, others: dict[str, Any]) -> dict[str, list[float]]:
+def _find(settings: dict[str, Any]) -> None:
+    """The strategies and the rule in the place of their words."""
+    strategies, rule = strategies_and_rule(settings.pop("strategy", ""), settings.pop("stopping", None))
+    settings |= {name: one for name, one in (("strategies", strategies), ("stopping", rule)) if one}
+
+
+def _pilot(
+    file: str | None, others: dict[str, Any], read: Callable[[str], dict[str, list[float]]]
+) -> dict[str, list[float]]:
     """The values of each arm, if there is a file of them; it takes the place of some options."""
     if file is None:
         if "means" not in others:
@@ -117,7 +151,7 @@ def _pilot(file: str | None, others: dict[str, Any]) -> dict[str, list[float]]:
                 f"give either --data or --{name}, got --data {file} and --{name} {others[name]}; data have "
                 f"means and noise of their own, so leave --{name} out."
             )
-    return read_pilot(file)
+    return read(file)
 
 
 def _assumed(sigma: str | None, bounds: Any, model: str | None) -> dict[str, Any]:
@@ -137,9 +171,10 @@ def _about(pilot: dict[str, list[float]], best: frozenset[int], assumed: bool) -
     """Which arm is which, which answer is right, and the scale that is assumed if none was given."""
     from ..simulation.rewards import make_rewards
 
-    rewards = make_rewards(list(pilot.values()), None, 1.0)
+    known = [[value for value in values if value == value] for values in pilot.values()]
+    rewards = make_rewards(known, None, 1.0)
     arms = [
-        f"{a + 1} is {name}, mean {number(mean)} of {len(pilot[name])}"
+        f"{a + 1} is {name}, mean {number(mean)} of {len(known[a])}"
         for a, (name, mean) in enumerate(zip(pilot, rewards.means, strict=True))
         if a in best or len(pilot) <= FEW
     ]

@@ -55,6 +55,7 @@ class Design(ABC):
 
     state        the module and the class, in `experiment`, of what follows from a log; loaded when needed,
                  since states import settings
+    runs         the module and the function, in `simulation`, that makes its runs; loaded when needed, too
     only_asked   whether a value from before belongs to none of its samples
     steered      whether a strategy chooses the arms and a rule stops; otherwise the design does both
     averages     whether means are compared
@@ -63,6 +64,7 @@ class Design(ABC):
     """
 
     state: ClassVar[tuple[str, str]]
+    runs: ClassVar[tuple[str, str]]
     only_asked: ClassVar[bool] = True
     steered: ClassVar[bool] = False
     averages: ClassVar[bool] = True

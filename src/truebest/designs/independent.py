@@ -19,6 +19,7 @@ class Independent(Design):
     """A value of one arm by itself."""
 
     state = "independent", "IndependentState"
+    runs = "job", "make_works"
     only_asked, steered = False, True
 
     @classmethod

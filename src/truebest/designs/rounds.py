@@ -54,6 +54,7 @@ class Rounds(Design):
 
     name: ClassVar[str] = "paired"  # what tables of simulations call it
     state = "rounds", "RoundsState"
+    runs = "on_items", "make_works"
     words_for_failures: ClassVar[dict[str, str]] = {"repeat": "", WORST: ", taken at their worst"}
     asked_by: ClassVar[str] = "items="  # the argument that asks for this design
 
@@ -190,6 +191,10 @@ class Rounds(Design):
         least, most = low.mean(axis=0), high.mean(axis=0)
         rivals = [np.delete(least, a).max() for a in range(least.size)]
         return frozenset(np.flatnonzero(most >= np.array(rivals) - tolerance - paired.EVEN).tolist())
+
+    def right_answers(self, low: Array, high: Array, tolerance: float) -> frozenset[int]:
+        """The arms that a simulated run may rightly declare."""
+        return self.best(low, high, tolerance)
 
     def share(self, num_arms: int, tolerance: float) -> float:
         """The weight of the comparator, which is a best arm's; claims and a tolerance rest on pairs."""

@@ -9,6 +9,7 @@ from decimal import ROUND_FLOOR
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import _door
 from .._door import Array
@@ -187,12 +188,12 @@ class Wins(Rounds):
     @staticmethod
     def best(low: Array, high: Array, tolerance: float) -> frozenset[int]:
         """The arms that do not surely lose against another one, or are within the tolerance of it."""
-        rivals = np.where(low < 0.0, low * (1.0 + tolerance), low / (1.0 + tolerance))
-        apart = ROUNDED * (tolerance > 0.0) * np.abs(np.where(np.isfinite(rivals), rivals, 0.0))
-        ahead = np.array([(one > rivals + apart).sum(axis=0) for one in high.T[:, :, None]])
-        behind = np.array([(one < rivals - apart).sum(axis=0) for one in high.T[:, :, None]])
-        loses = (behind > ahead) & ~np.eye(len(ahead), dtype=bool)  # row b: on most items, against whom
-        return frozenset(np.flatnonzero(~loses.any(axis=1)).tolist())
+        return frozenset(np.flatnonzero(~_losing(high, low, tolerance).any(axis=1)).tolist())
+
+    def right_answers(self, low: Array, high: Array, tolerance: float) -> frozenset[int]:
+        """The arms that a run may rightly declare; -1 among them if it may find that none wins."""
+        right = self.best(low, high, tolerance)
+        return right if not self.direct or (~_losing(low, high, 0.0).any(axis=1)).any() else right | {-1}
 
     def parameters(self, num_arms: int, delta: float, tolerance: float = 0.0) -> Array:
         """What the kernels are told; the tolerance as a part of the best.
@@ -204,3 +205,13 @@ class Wins(Rounds):
         params[paired.RATIO] = 1.0 + tolerance if tolerance > 0.0 else 0.0
         params[paired.ROUNDING] = ROUNDED
         return params
+
+
+def _losing(mine: Array, theirs: Array, tolerance: float) -> npt.NDArray[np.bool_]:
+    """In row b, against whom arm b loses on most items with these values of its own, and those of others."""
+    rivals = np.where(theirs < 0.0, theirs * (1.0 + tolerance), theirs / (1.0 + tolerance))
+    apart = ROUNDED * (tolerance > 0.0) * np.abs(np.where(np.isfinite(rivals), rivals, 0.0))
+    ahead = np.array([(one > rivals + apart).sum(axis=0) for one in mine.T[:, :, None]])
+    behind = np.array([(one < rivals - apart).sum(axis=0) for one in mine.T[:, :, None]])
+    loses: npt.NDArray[np.bool_] = (behind > ahead) & ~np.eye(len(ahead), dtype=bool)
+    return loses

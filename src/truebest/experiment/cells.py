@@ -7,7 +7,6 @@ values alone here, too. Rows are kept as long as an arm in the race may still ne
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -125,17 +124,7 @@ class CellsState(RoundsState):
 
     def _progress(self, leader: int, race: list[int]) -> tuple[float | None, float | None]:  # noqa: ARG002
         """The least evidence that is asked for now, of two opposite claims the larger one; and the level."""
-        labels, proven = self.told[round_claims.LABELS], self.told[round_claims.HEADS :]
-        ask, found = self.params[paired.QUESTION : paired.PARAMS], []
-        for b, i in itertools.combinations(race, 2):
-            asked = [(x, y, questions.margin(ask, proven, labels, x, y)) for x, y in ((b, i), (i, b))]
-            of_pair = [
-                paired.pair_evidence(self.params, self.pairs, self.arms, x, y, d)
-                for x, y, d in asked
-                if not math.isnan(d)
-            ]
-            found += [max(of_pair)] if of_pair else []
-        z = min(found, default=math.inf)
+        z = round_claims.progress(self.params, self.pairs, self.arms, self.told)
         return (z if math.isfinite(z) else None), float(self.params[paired.PAIR_LEVEL])
 
     def rounds_needed(self) -> list[float] | None:

@@ -421,17 +421,10 @@ class RoundsState(State):
 
     def _progress(self, leader: int, race: list[int]) -> tuple[float | None, float | None]:
         """What decides when it exceeds the second: the least evidence against an arm but the leader."""
-        others = [i for i in race if i != leader]
-        if leader < 0 or not others:
+        if leader < 0 or set(race) <= {leader}:
             return None, None
-        seen = (self.params, self.pairs, self.arms)
-        tolerance = self.params[paired.TOLERANCE]
-        if tolerance > 0.0:
-            z = min(paired.pair_evidence(*seen, leader, i, -tolerance) for i in others)
-            level = paired.PAIR_LEVEL
-        else:
-            z, level = min(paired.evidence(*seen, i) for i in others), paired.LEVEL
-        return (z if math.isfinite(z) else None), float(self.params[level])
+        z, level = paired.progress(self.params, self._judged, self.arms, leader)
+        return (z if math.isfinite(z) else None), level
 
     def _tied(self, leader: int, race: list[int]) -> tuple[int, ...]:
         """The arms with the largest sum, where all items are used up; empty if it is one."""

@@ -102,14 +102,6 @@ class WinsState(RoundsState):
         np.fill_diagonal(beats, 0.0)
         return beats
 
-    def _progress(self, leader: int, race: list[int]) -> tuple[float | None, float | None]:
-        others = [i for i in race if i != leader]
-        if leader < 0 or not others or not (self.design.direct or self.params[paired.RATIO]):
-            return super()._progress(leader, race)
-        seen = (self.params, self._judged, self.arms)
-        z = min(paired.pair_evidence(*seen, leader, i, 0.0) for i in others)
-        return (z if math.isfinite(z) else None), float(self.params[paired.PAIR_LEVEL])
-
     def _turns(self, number: int, race: list[int]) -> list[int]:
         order = shuffled(len(self.settings.arms), "round", self.settings.seed, number).tolist()
         return [arm for arm in order if arm in race]

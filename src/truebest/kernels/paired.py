@@ -356,6 +356,24 @@ def play_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
     return declared(params, pairs, arms)
 
 
+@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8)", apart=True)
+def progress(params: Array, pairs: Array, arms: Array, leader: int) -> tuple[float, float]:
+    """The least evidence against an arm in the race but the leader, and the level that it must exceed.
+
+    inf where no other arm is left. It is that of the pair where a tolerance, a factor or wins against each
+    arm decide.
+    """
+    by_pairs = params[TOLERANCE] > 0.0 or params[RATIO] != 0.0 or params[QUESTION] != 0.0
+    least = math.inf
+    for i in range(arms.shape[1]):
+        if i != leader and arms[OUT, i] <= 0.0:
+            if by_pairs:
+                least = min(least, pair_evidence(params, pairs, arms, leader, i, -params[TOLERANCE]))
+            else:
+                least = min(least, evidence(params, pairs, arms, i))
+    return least, float(params[PAIR_LEVEL] if by_pairs else params[LEVEL])
+
+
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8)", apart=True)
 def best_rate(params: Array, pairs: Array, arms: Array, b: int, i: int) -> float:
     """By how much the evidence of the best bet on b against i has grown per round, at least 0.

@@ -77,6 +77,25 @@ def judge(params: Array, pairs: Array, arms: Array, told: Array) -> None:
                     told[RESTS, a] = 0.0
 
 
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]))", apart=True)
+def progress(params: Array, pairs: Array, arms: Array, told: Array) -> float:
+    """The least evidence that is asked for now, of two opposite claims the larger one; inf if none is."""
+    K, least, ask = arms.shape[1], math.inf, params[QUESTION : QUESTION + ASKED]
+    for b in range(K):
+        for i in range(b + 1, K):
+            if arms[OUT, b] <= 0.0 and arms[OUT, i] <= 0.0:
+                here = margin(ask, told[HEADS:], told[LABELS], b, i)
+                there = margin(ask, told[HEADS:], told[LABELS], i, b)
+                found = -math.inf
+                if not math.isnan(here):
+                    found = max(found, pair_evidence(params, pairs, arms, b, i, here))
+                if not math.isnan(there):
+                    found = max(found, pair_evidence(params, pairs, arms, i, b, there))
+                if found > -math.inf:
+                    least = min(least, found)
+    return least
+
+
 @kernel("i8(const(f8[:, ::1]), const(f8[:, ::1]))")
 def next_row(arms: Array, told: Array) -> int:
     """How many rows those have that are behind of the arms that neither rest nor are out; -1 if none is."""

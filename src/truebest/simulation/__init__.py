@@ -3,8 +3,10 @@
 simulate  the call itself
 problem   what is simulated: rewards, model, risks, stopping rule, checked
 rewards   kinds of rewards, and values to draw from
-job       the runs of one strategy, as a specification: any part of them can be done anywhere
-engine    the compiled loop
+work      a call, and the runs that a design makes of it: any part of them can be done anywhere
+job       those of a strategy on independent samples; engine is the compiled loop
+on_items  those on common items, checked; rounds is the compiled loop
+scores    what these, and a plan, are made on: a table, a model of items, a pilot
 threads   the runs on threads, which Ctrl-C interrupts
 cuda      the runs on a GPU; lanes is what it executes
 cluster   the runs on a Dask cluster
@@ -15,6 +17,4 @@ results   estimates with their errors
 trace     one run step by step
 plan      how many calls a decision would take, on common items and with independent samples
   planned   what it says
-  scores    what it is planned with: a table, a model of items, a pilot
-  rounds    the compiled loop over runs on common items
 """

@@ -17,17 +17,17 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InvalidInputError, TruebestError
-from .job import Job, Part
 from .progress import Reporter
 from .runs import Collected
 from .threads import callers
+from .work import Part, Work
 
 CHUNK_SECONDS = 1.0  # how long a worker works before it reports; the next chunk is sized by the last
 AHEAD = 2  # parts under way for each thread of the cluster
 LOOK, PATIENCE = 1.0, 10.0  # seconds between looks at the workers; how long one may be paused unsaid
 
 
-def run_on_cluster(work: Sequence[Collected[Job]], cluster: Any, reporter: Reporter) -> bool:
+def run_on_cluster(work: Sequence[Collected[Any]], cluster: Any, reporter: Reporter) -> bool:
     """Do all runs; False if interrupted, or if the cluster failed on the way, which a warning says.
 
     cluster  a `dask.distributed.Client`, or the address of a scheduler
@@ -36,7 +36,7 @@ def run_on_cluster(work: Sequence[Collected[Job]], cluster: Any, reporter: Repor
     """
     with _client(cluster) as (client, dask):
         waiting = dask.as_completed(loop=client.loop, with_results=True, raise_errors=False)
-        whose: dict[str, Collected[Job]] = {}
+        whose: dict[str, Collected[Any]] = {}
         try:
             most = AHEAD * max(1, sum(client.nthreads().values()))
             for one in _ahead(work, most):
@@ -91,7 +91,7 @@ def _paused(client: Any) -> list[str]:
     return [address for address, worker in known.items() if worker.get("status") == "paused"]
 
 
-def _ahead(work: Sequence[Collected[Job]], room: int) -> Iterator[Collected[Job]]:
+def _ahead(work: Sequence[Collected[Any]], room: int) -> Iterator[Collected[Any]]:
     """Whose runs come next, until every thread of the cluster has enough to do."""
     for one in work:
         while room > 0 and one.given < one.wanted:
@@ -99,14 +99,14 @@ def _ahead(work: Sequence[Collected[Job]], room: int) -> Iterator[Collected[Job]
             yield one
 
 
-def _submit(client: Any, waiting: Any, whose: dict[str, Collected[Job]], one: Collected[Job]) -> None:
+def _submit(client: Any, waiting: Any, whose: dict[str, Collected[Any]], one: Collected[Any]) -> None:
     first, runs = one.give(one.chunk)
     future = client.submit(do_part, one.job, first, runs, __version__, pure=False)
     whose[future.key] = one
     waiting.add(future)
 
 
-def do_part(job: Job, first: int, runs: int, version: str) -> tuple[Part, float]:
+def do_part(job: Work, first: int, runs: int, version: str) -> tuple[Part, float]:
     """On a worker: some runs, and how long they took."""
     if version != __version__:
         raise InvalidInputError(

@@ -32,11 +32,12 @@ from ..kernels._known import made_for
 from ..kernels._numba import ENABLED, available
 from ..kernels.tracking import leading_arm
 from . import engine
-from .job import Job, Part, bad_action
+from .job import Job, bad_action
 from .progress import Reporter
 from .runs import Collected
 from .special import known_of
 from .threads import interruptible
+from .work import Part
 
 THREADS = 128  # lanes of a block
 RESIDENT = 2048  # lanes that a multiprocessor can hold
@@ -48,11 +49,16 @@ LOOK, WAIT = 0.1, 0.005  # seconds between two looks at how far a launch is, and
 PROGRAMS: dict[tuple[object, ...], Program] = {}
 
 
-def run_on_gpu(work: Sequence[Collected[Job]], reporter: Reporter) -> bool:
+def run_on_gpu(work: Sequence[Collected[Any]], reporter: Reporter) -> bool:
     """Do all runs, job by job; False if interrupted.
 
-    Raises  InvalidInputError if there is no GPU, or too many arms for it; TruebestError if it fails
+    Raises  InvalidInputError if there is no GPU, too many arms for it, or not a `Job`; TruebestError if it
+            fails
     """
+    if not all(isinstance(one.job, Job) for one in work):
+        raise InvalidInputError(
+            "device='cuda' does runs on independent samples, got rounds on common items; leave device out."
+        )
     lanes = _load()
     programs = [_program(lanes, one.job) for one in work]
     for one, program in zip(work, programs, strict=True):

@@ -6,7 +6,8 @@ runs can be done anywhere, in any order, and by whoever holds the job: threads, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,19 +15,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .. import _door
+from .._catalogue import SIMULATED_RULE
 from .._door import Array
+from ..designs import Design
 from ..designs.independent import refuse_unmeant
 from ..errors import InvalidInputError
 from ..kernels import layout
 from ..kernels.steps import RIGHT, Room, Source, Task
-from ..strategies import Stopped, Strategy
+from ..strategies import Stopped, Strategy, find_strategies, stopped_by
 from ..strategies._admit import kernel_of, raised_by
 from ..theory.stopping import StoppingRule
 from . import engine
-from .problem import Problem
-from .special import made_for_job
-
-Indices = npt.NDArray[np.int64]
+from .problem import Problem, make_problem
+from .runs import room_for_steps
+from .special import constant, made_for_job
+from .work import Given, Indices, Part, Steps, Work, Works
 
 
 class Workspace(NamedTuple):
@@ -35,27 +39,6 @@ class Workspace(NamedTuple):
     room: Room
     pulls: Array
     signals: Indices
-
-
-class Part(NamedTuple):
-    """Some consecutive runs.
-
-    first    the number of the first
-    samples  (runs, risks) how many samples each took
-    arms     (runs, risks) the arm that each recommended; where it was cut off, -2 less the arm that led, or
-             -1 where none is known
-    pulls    (risks, K) the pulls of all of them together
-    """
-
-    first: int
-    samples: Indices
-    arms: Indices
-    pulls: Array
-
-    @property
-    def runs(self) -> int:
-        """How many runs."""
-        return len(self.samples)
 
 
 @dataclass
@@ -102,7 +85,12 @@ class Job:
     @property
     def best(self) -> frozenset[int]:
         """The answers that are right: arms, or `RIGHT`."""
-        return frozenset({RIGHT}) if self.problem.question.by_claims else self.problem.best
+        return self.problem.best if self.names_arms else frozenset({RIGHT})
+
+    @property
+    def names_arms(self) -> bool:
+        """Whether runs answer with an arm."""
+        return not self.problem.question.by_claims
 
     @property
     def endless(self) -> str | None:
@@ -162,12 +150,22 @@ class Job:
                 select, first, self.task, self.source, room, samples, arms, pulls, signals
             )
 
-    def record(self, run: int, space: Workspace, record: Array) -> None:
+    def steps(self, run: int, room: Workspace, known: Part) -> Steps:
         """One run step by step; see `engine.record_run`."""
+        K, unit, offset = self.num_arms, self.problem.model.unit, self.problem.offset
+        rows = 2 + self.strategy.memory_rows(K)
+        record = room_for_steps(int(known.samples[0, 0]) - K + 1, engine.HEAD + rows * K)
         loop, select = self.made_for(engine.record_run)
         task = self.task._replace(params=constant(self.shown))
         with self._calling():
-            loop(select, run, task, self.source, space.room, record)
+            loop(select, run, task, self.source, room.room, record)
+        pulls, mu, *memory = np.moveaxis(record[:, engine.HEAD :].reshape(-1, rows, K), 1, 0)
+        own = dict(zip(self.strategy.rows, memory, strict=False))
+        lower, upper = (own[end] * unit + offset if end in own else None for end in ("lower", "upper"))
+        time, arm = (record[:, place].astype(np.int64) for place in (engine.TIME, engine.ARM))
+        arm[-1] = -1
+        shown = record[:, engine.STATISTIC], record[:, engine.THRESHOLD]
+        return Steps(time, arm, pulls, mu * unit + offset, *shown, own.get("target"), lower, upper)
 
     def made_for(self, loop: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """A loop of the engine and the strategy's kernel, compiled for this job."""
@@ -184,19 +182,88 @@ class Job:
             yield
 
 
-def constant(array: Array) -> Array:
-    """A view of an array that cannot be written to, as kernels take it in a tuple."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
 def _rule(strategy: Strategy, problem: Problem) -> StoppingRule:
     """The form in which the rule is asked for a strategy."""
     itself, open_only = strategy.stops_itself, strategy.open_only
     if problem.question.by_claims:
         return problem.rule.asking(problem.question.placed(problem.offset, 1.0))
     return problem.rule.applied(problem.num_arms, problem.tolerance, itself, open_only)
+
+
+def make_works(
+    design: type[Design],  # noqa: ARG001
+    given: Given,
+    bandits: Sequence[npt.ArrayLike | None],
+    seed: int,
+) -> Works:
+    """The runs of a call on independent samples: of each bandit, those of each strategy."""
+    _refuse_shared(given)
+    ways = (given.delta, given.rewards, given.noise, given.sigma, given.model)
+    rule = SIMULATED_RULE if given.stopping is None else given.stopping
+    more = rule, given.max_samples, given.tolerance, given.question
+    problems = [make_problem(means, *ways, *more) for means in bandits]
+    chosen = [stopped_by(problems[0].rule, one) for one in distinct_strategies(given.strategies)]
+    for problem in problems:
+        for one in chosen:
+            refuse_stalling(one, problem)
+    jobs = [[job for one in chosen for job in make_jobs(one, problem, seed)] for problem in problems]
+    rows: list[list[Work]] = [[*row] for row in jobs]
+    return Works(rows, problems[0].deltas, _described(jobs, problems))
+
+
+def _refuse_shared(given: Given) -> None:
+    """Refuse what belongs to rounds on common items."""
+    for name, value, usual in (
+        ("correlation", given.correlation, None),
+        ("failures", given.failures, "repeat"),
+    ):
+        if value != usual:
+            raise InvalidInputError(
+                f"{name} belongs to rounds on common items, got {name}={_door.short(value)} for independent "
+                f"samples; give items=, too, or leave it out."
+            )
+    if given.strategies is None:
+        raise InvalidInputError(
+            "strategies must be given for independent samples, got none; give one or more, such as 'tas-d', "
+            "or items= for rounds on common items, which need none."
+        )
+
+
+def distinct_strategies(given: str | Strategy | Sequence[str | Strategy] | None) -> list[Strategy]:
+    """One or more different strategies, by their names or themselves; InvalidInputError for anything else."""
+    items = list(given) if isinstance(given, list | tuple) else [given]
+    chosen = [one for item in items for one in find_strategies(item)]  # type: ignore[arg-type]
+    names = [one.name for one in chosen]
+    if not chosen or len(set(names)) != len(names):
+        raise InvalidInputError(
+            f"strategies must be one or more different ones, got {names}; give each once, and different "
+            f"names to your own."
+        )
+    return chosen
+
+
+def _described(jobs: Sequence[Sequence[Job]], problems: Sequence[Problem]) -> dict[str, Any]:
+    """All that a run depends on but its number, the seed and the version."""
+    one = problems[0]
+    return {
+        "deltas": list(one.deltas),
+        "stopping": repr(one.rule),
+        "tolerance": one.tolerance,
+        "question": repr(one.question),
+        "max_samples": one.max_samples if np.isfinite(one.max_samples) else None,
+        "models": [repr(problem.model) for problem in problems],
+        "means": [(problem.means + problem.offset).tolist() for problem in problems],
+        "rewards": [_rewards(problem) for problem in problems],
+        "strategies": [
+            [job.strategy.name, f"{job.select.__module__}.{job.select.__name__}", job.shown.tolist()]
+            for job in jobs[0]
+        ],
+    }
+
+
+def _rewards(problem: Problem) -> list[Any]:
+    family, nature, pool = problem.source
+    return [family, problem.offset, nature.tolist(), hashlib.sha256(pool.tobytes()).hexdigest()]
 
 
 def make_jobs(strategy: Strategy, problem: Problem, seed: int) -> list[Job]:

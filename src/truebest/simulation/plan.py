@@ -14,13 +14,12 @@ import numpy.typing as npt
 from .. import _door
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, IN_TURN
 from ..designs import COMPARED, MEANS, Ordered, Rounds, kind_of
-from ..designs.independent import refuse_question
-from ..errors import InvalidInputError
 from ..questions import BEST, Question, find_question
 from ..theory.models import Bounded
+from .on_items import design_for, make_job
 from .planned import Plan
 from .progress import Progress, Reporter
-from .rounds import LONG, RoundsJob
+from .rounds import LONG
 from .runs import RUNS, Collected, room_for
 from .scores import AnyNumbers, Columns, Range, Scores, make_range, make_scores, observed_correlation
 from .simulate import simulate
@@ -115,28 +114,15 @@ def _terms(
     limit = max_rounds
     if limit is not None:
         limit = _door.whole("max_rounds", limit, 1, 10**9, "it is where a run is cut off")
-    allowed, asked = _door.tolerance(tolerance), BEST if question is None else find_question(question)
-    refuse_question(asked, None, allowed)
     return Terms(
         _door.delta(delta),
-        allowed,
-        asked,
+        _door.tolerance(tolerance),
+        BEST if question is None else find_question(question),
         _door.whole("runs", runs, 1, 10**9, more),
         _door.whole("seed", seed, 0, 2**64 - 1, same),
         limit,
         num_threads(threads),
     )
-
-
-def _asking(design: type[Rounds], items: int | None, question: Question) -> Rounds:
-    """The design of a question."""
-    if design.averages:
-        return design(items, question=question)
-    if question.by_claims:
-        raise InvalidInputError(
-            f"{question} is asked of means, got compare='wins' too; leave one of them out."
-        )
-    return design(items)
 
 
 def _simulated(
@@ -149,19 +135,12 @@ def _simulated(
     """Both designs, one after the other; the second only if the first was not interrupted."""
     rounds, limit = scores.rounds, terms.max_rounds
     question = terms.question.bound(scores.arms)
-    question.check(len(scores.arms), within.limits)
-    question = question.placed(*within.origin)
     closed = rounds.closed if rounds is not None else None
+    made = design_for(design, closed, "repeat", question, terms.tolerance, len(scores.arms), within)
     paired = independent = None
     with room_for(terms.runs, 2):
         if rounds is not None:
-            ways = terms.delta, terms.tolerance / within.width, terms.seed, limit
-            job = RoundsJob(_asking(design, closed, question), rounds, *ways)
-            if not job.best:
-                raise InvalidInputError(
-                    "a table must have an arm that does not lose against any other one on most items, got "
-                    "none; a race among such arms finds no winner."
-                )
+            job = make_job(made, scores, within, terms.delta, terms.tolerance, terms.seed, limit)
             work = Collected(job, 0, terms.runs, RUNS)
             with Reporter(progress, terms.runs) as reporter:
                 run_on_threads([work], terms.threads, reporter)
@@ -175,7 +154,7 @@ def _simulated(
                 model=Bounded(0.0, 1.0),
                 stopping=DEFAULT_RULE,
                 tolerance=terms.tolerance / within.width,
-                question=question,
+                question=made.question,
                 max_samples=(limit or max(LONG, closed or 0)) * len(scores.arms),
                 threads=terms.threads,
                 progress=progress,

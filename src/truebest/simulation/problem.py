@@ -82,7 +82,7 @@ def make_problem(
             f"them, or give the right sigma."
         )
     _door.scale(unit)
-    limit = np.inf if max_samples is None else _limit(max_samples, mu.size)
+    limit = limit_of(max_samples, mu.size)
     allowed, asked = _door.tolerance(tolerance), BEST if question is None else find_question(question)
     refuse_question(asked, rule, allowed)
     asked = asked.bound(mu.size)
@@ -94,15 +94,21 @@ def make_problem(
             f"the largest mean must be unique, got {mu.max()} for {near} arms (within 1e-9 sigma), with "
             f"which a run would never end; give max_samples."
         )
+    deltas = make_deltas(delta)
+    scale = unit if np.isfinite(assumed.finest) else max(float(nature.noise.max()), unit)
+    offset = round_offset(float(mu.max()), scale) if nature.moves and not assumed.anchored else 0.0
+    source = nature.family, *nature.source(offset)
+    return Problem(offset, mu - offset, source, assumed, deltas, rule, allowed, limit, best, asked)
+
+
+def make_deltas(delta: float | Sequence[float]) -> tuple[float, ...]:
+    """One risk or several, checked."""
     deltas = tuple(_door.delta(x) for x in np.atleast_1d(_door.numbers("delta", delta)).ravel())
     if not deltas or len(set(deltas)) != len(deltas):
         raise InvalidInputError(
             f"delta must be one or more different risks, got {list(deltas)}; 0.05 is common."
         )
-    scale = unit if np.isfinite(assumed.finest) else max(float(nature.noise.max()), unit)
-    offset = round_offset(float(mu.max()), scale) if nature.moves and not assumed.anchored else 0.0
-    source = nature.family, *nature.source(offset)
-    return Problem(offset, mu - offset, source, assumed, deltas, rule, allowed, limit, best, asked)
+    return deltas
 
 
 def _refuse_outside(model: ExponentialFamily, rewards: Rewards) -> None:
@@ -137,7 +143,10 @@ def _model(model: Model | None, sigma: float | Sequence[float] | None, rewards: 
     return model
 
 
-def _limit(max_samples: int, num_arms: int) -> float:
+def limit_of(max_samples: int | None, num_arms: int) -> float:
+    """Where a run is cut off; inf for never."""
+    if max_samples is None:
+        return np.inf
     limit = _door.scalar("max_samples", max_samples)
     if limit != np.floor(limit) or not num_arms <= limit <= 2.0**53:
         raise InvalidInputError(

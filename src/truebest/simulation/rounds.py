@@ -6,24 +6,42 @@ A run takes the items of a set in an order of its own, or draws one anew for eve
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..designs import Rounds
-from ..kernels._jit import kernel
+from ..kernels import paired, round_claims
+from ..kernels._jit import kernel, named
 from ..kernels._types import Array, Indices
-from ..kernels.paired import GO_ON, NO_WINNER, QUESTION, RATIO, ROUNDS, UNDECIDED, WINS, leading, play_round
+from ..kernels.paired import (
+    GO_ON,
+    NO_WINNER,
+    OUT,
+    PAIR_LEVEL,
+    QUESTION,
+    RATIO,
+    ROUNDS,
+    UNDECIDED,
+    WINS,
+    leading,
+    play_round,
+)
 from ..kernels.questions import ASKED, is_answered, is_right
 from ..kernels.random import Words, open_stream, uniform
 from ..kernels.round_claims import HEADS, LABELS, judge, next_row, take_cell, takes
 from ..kernels.steps import RIGHT, WRONG
-from ..kernels.wins import play
-from .engine import CANCEL, CANCELLED, DONE, RUNS, SAMPLES
-from .job import Part
-from .special import compiled
+from ..kernels.wins import foremost, play
+from .engine import CANCEL, CANCELLED, DONE, RUNS, SAMPLES, SIGNALS
+from .runs import room_for_steps
+from .special import compiled, constant
+from .work import Part, Steps
+
+STATISTIC, THRESHOLD, HEAD = range(3)  # a line of a record; then of every arm what follows
+TAKEN, TOTAL, LEFT, PER_ARM = range(4)  # its rounds, the sum of its values, and 1 while it is in the race
 
 LONG = 50_000  # rounds after which a run is cut off, unless the items are used up before
 RARELY = 1023  # rounds between looks at the signals, a power of two less one
@@ -39,142 +57,174 @@ def next_item(again: bool, n: int, items: int, order: Indices, stream: Words) ->
     return int(order[n])
 
 
-@kernel("i8(i8, const(f8[:, ::1]), const(f8[:, ::1]))")
-def coded(answer: int, pairs: Array, arms: Array) -> int:
-    """An answer as in `Part`: an arm; without one, -2 less the arm that leads; -1 if there is no winner."""
+@kernel("i8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]))")
+def leader_of(params: Array, pairs: Array, arms: Array, told: Array) -> int:
+    """The arm that leads, by the design's own way."""
+    if params[QUESTION] != 0.0:
+        return max(int(foremost(pairs, arms, told)), 0)
+    return int(leading(pairs, arms))
+
+
+@kernel("f8(const(f8[:, ::1]))")
+def calls_of(arms: Array) -> float:
+    """How many samples there were."""
+    calls = 0.0
+    for a in range(arms.shape[1]):
+        calls += arms[ROUNDS, a]
+    return calls
+
+
+@kernel("void(f8[:, ::1], i8, f8, f8, const(f8[:, ::1]), const(f8[::1]), const(f8[::1]))", apart=True)
+def note(record: Array, n: int, z: float, level: float, arms: Array, low: Array, high: Array) -> None:
+    """Line n of a record, from 0, after a round with these values."""
+    K, line = arms.shape[1], record[n]
+    line[STATISTIC], line[THRESHOLD] = z, level
+    for a in range(K):
+        had, total = 0.0, 0.0
+        if n > 0:
+            had, total = record[n - 1, HEAD + TAKEN * K + a], record[n - 1, HEAD + TOTAL * K + a]
+        if arms[ROUNDS, a] > had:
+            total += 0.5 * (low[a] + high[a])
+        line[HEAD + TAKEN * K + a], line[HEAD + TOTAL * K + a] = arms[ROUNDS, a], total
+        line[HEAD + LEFT * K + a] = 1.0 if arms[OUT, a] <= 0.0 else 0.0
+
+
+@named("u8, const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, b1, i8, f8, const(f8[::1])")
+class OnItems(NamedTuple):
+    """What decides, and what it is decided on.
+
+    seed       of the order of items, with the number of a run
+    low, high  (sets * items, K): values, of which larger is better, those that are missing between both;
+               run i uses set i, and the first again after the last
+    truth      (sets, K): the mean of each arm over the items of a set, where a question is asked of means
+    again      whether items are drawn with replacement
+    max_rounds, max_samples  where a run is cut off: after so many rounds, at most `items` unless they are
+               drawn with replacement, or before a round that could exceed so many samples
+    params     see `paired`
+    """
+
+    seed: np.uint64
+    low: Array
+    high: Array
+    truth: Array
+    items: int
+    again: bool
+    max_rounds: int
+    max_samples: float
+    params: Array
+
+
+@named("f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], u8[::1], f8[:, ::1], i8[::1]")
+class Rows(NamedTuple):
+    """What one run writes to.
+
+    pairs, near, arms, told  see `paired`, `wins`, `round_claims`
+    order    of items
+    stream   of random numbers
+    record   a line for each round, see `note`; without lines nothing is recorded
+    signals  as in `engine.simulate_runs`
+    """
+
+    pairs: Array
+    near: Array
+    arms: Array
+    told: Array
+    order: Indices
+    stream: Words
+    record: Array
+    signals: Indices
+
+
+@kernel("b1(i8, Rows)")
+def is_cancelled(n: int, rows: Rows) -> bool:
+    """Whether a run is to end without an answer; after n rounds, and asked now and then."""
+    if (n & RARELY) != 0:
+        return False
+    rows.signals[SAMPLES] = n * rows.arms.shape[1]
+    return bool(rows.signals[CANCEL] != 0)
+
+
+@kernel("i8(i8, OnItems, Rows)", apart=True)
+def play_run(start: int, given: OnItems, rows: Rows) -> int:
+    """A run in the design's own way, on the items from `start` on; the code of what was found.
+
+    That is the arm that was declared; -2 less the one that led, or -1 if it was found that none wins.
+    """
+    pairs, near, arms, told, params = rows.pairs, rows.near, rows.arms, rows.told, given.params
+    K, n, answer = arms.shape[1], 0, GO_ON
+    while answer == GO_ON and n < given.max_rounds and calls_of(arms) + K <= given.max_samples:
+        item = start + next_item(given.again, n, given.items, rows.order, rows.stream)
+        low, high = given.low[item], given.high[item]
+        if params[WINS] != 0.0:
+            answer = play(params, low, high, pairs, near, arms, told)
+        else:
+            answer = play_round(params, low, high, pairs, arms)
+        if n < rows.record.shape[0]:
+            judged = near if params[RATIO] != 0.0 else pairs
+            z, level = paired.progress(params, judged, arms, leader_of(params, pairs, arms, told))
+            note(rows.record, n, z, level, arms, low, high)
+        n += 1
+        if is_cancelled(n, rows):
+            break
     if answer in (GO_ON, UNDECIDED):
-        return -2 - int(leading(pairs, arms))
+        return -2 - leader_of(params, pairs, arms, told)
     return -1 if answer == NO_WINNER else answer
 
 
-@kernel(
-    "Tuple((i8, i8))(i8, u8, const(f8[:, ::1]), const(f8[:, ::1]), i8, b1, i8, const(f8[::1]), f8[:, ::1], "
-    "f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], u8[::1], i8[::1], i8[::1], f8[::1], i8[::1])"
-)
-def paired_runs(
-    first: int,
-    seed: np.uint64,
-    low: Array,
-    high: Array,
-    items: int,
-    again: bool,
-    max_rounds: int,
-    params: Array,
-    pairs: Array,
-    near: Array,
-    arms: Array,
-    told: Array,
-    order: Indices,
-    stream: Words,
-    calls: Indices,
-    found: Indices,
-    total_pulls: Array,
-    signals: Indices,
+@kernel("i8(i8, OnItems, Rows)", apart=True)
+def claim_run(start: int, given: OnItems, rows: Rows) -> int:
+    """The same for a question that is answered by claims: arms may rest, and catch up.
+
+    What was found is RIGHT or WRONG; without an answer, -2 less that of what would be answered.
+    """
+    pairs, arms, told, params = rows.pairs, rows.arms, rows.told, given.params
+    K, ask, drawn, row, steps, answered = arms.shape[1], params[QUESTION : QUESTION + ASKED], 0, 0, 0, False
+    while not answered and 0 <= row < given.max_rounds and calls_of(arms) + K <= given.max_samples:
+        while drawn <= row:
+            rows.order[drawn] = next_item(given.again, drawn, given.items, rows.order, rows.stream)
+            drawn += 1
+        item = start + rows.order[row]
+        low, high = given.low[item], given.high[item]
+        for a in range(K):
+            if takes(arms, told, row, a):
+                take_cell(params, low, high, pairs, arms, told, a)
+        judge(params, pairs, arms, told)
+        answered = is_answered(ask, told[HEADS:], told[LABELS])
+        if steps < rows.record.shape[0]:
+            z = round_claims.progress(params, pairs, arms, told)
+            note(rows.record, steps, z, params[PAIR_LEVEL], arms, low, high)
+        row, steps = next_row(arms, told), steps + 1
+        if is_cancelled(steps, rows):
+            break
+    right = RIGHT if is_right(ask, given.truth[start // given.items], told[LABELS]) else WRONG
+    return right if answered else -2 - right
+
+
+@kernel("Tuple((i8, i8))(i8, OnItems, Rows, i8[::1], i8[::1], f8[::1])")
+def rounds_runs(
+    first: int, given: OnItems, rows: Rows, calls: Indices, found: Indices, total_pulls: Array
 ) -> tuple[int, int]:
     """Runs first, first+1, ...; place i of `calls` and `found` belongs to run first+i.
 
-    low, high  (sets * items, K): values, of which larger is better, those that are missing between
-               both; run i uses set i, and the first again after the last
-    again      whether items are drawn with replacement
-    max_rounds where a run is cut off, at most `items` unless they are drawn with replacement
-    pairs, near, arms, told, order, stream  room for one run
-    found      as in `Part`: the arm that was declared, or which led without one
     total_pulls  (K,): the calls of each arm in all complete runs
-    signals    as in `engine.simulate_runs`
-    Returns    a status, and the number of runs done
+    Returns      a status, and the number of runs done
     """
-    K, sets = arms.shape[1], low.shape[0] // items
+    by_cells = given.params[QUESTION] != 0.0 and given.params[WINS] == 0.0
+    sets, signals = given.low.shape[0] // given.items, rows.signals
     for run in range(calls.size):
         signals[SAMPLES] = 0
-        open_stream(seed, np.uint64(first + run), np.uint64(0), stream)
-        start = ((first + run) % sets) * items
-        pairs[:], near[:], arms[:], told[:] = 0.0, 0.0, 0.0, 0.0
-        for m in range(order.size):
-            order[m] = m
-        n, answer = 0, GO_ON
-        while answer == GO_ON and n < max_rounds:
-            item = start + next_item(again, n, items, order, stream)
-            if params[WINS] != 0.0:
-                answer = play(params, low[item], high[item], pairs, near, arms, told)
-            else:
-                answer = play_round(params, low[item], high[item], pairs, arms)
-            n += 1
-            if (n & RARELY) == 0:
-                signals[SAMPLES] = n * K
-                if signals[CANCEL] != 0:
-                    return CANCELLED, run
-        calls[run], found[run] = 0, coded(answer, pairs, arms)
-        for a in range(K):
-            calls[run] += int(arms[ROUNDS, a])
-            total_pulls[a] += arms[ROUNDS, a]
+        open_stream(given.seed, np.uint64(first + run), np.uint64(0), rows.stream)
+        rows.pairs[:], rows.near[:], rows.arms[:], rows.told[:] = 0.0, 0.0, 0.0, 0.0
+        for m in range(rows.order.size):
+            rows.order[m] = m
+        start = ((first + run) % sets) * given.items
+        found[run] = claim_run(start, given, rows) if by_cells else play_run(start, given, rows)
+        if signals[CANCEL] != 0:  # the run may be whole, or not
+            return CANCELLED, run
+        calls[run] = int(calls_of(rows.arms))
+        for a in range(total_pulls.size):
+            total_pulls[a] += rows.arms[ROUNDS, a]
         signals[RUNS] += 1
-        if signals[CANCEL] != 0:
-            return CANCELLED, run + 1
-    return DONE, calls.size
-
-
-@kernel(
-    "Tuple((i8, i8))(i8, u8, const(f8[:, ::1]), const(f8[:, ::1]), i8, b1, i8, const(f8[::1]), "
-    "const(f8[:, ::1]), f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], u8[::1], i8[::1], i8[::1], f8[::1], "
-    "i8[::1])"
-)
-def claim_runs(
-    first: int,
-    seed: np.uint64,
-    low: Array,
-    high: Array,
-    items: int,
-    again: bool,
-    max_rounds: int,
-    params: Array,
-    truth: Array,
-    pairs: Array,
-    arms: Array,
-    told: Array,
-    order: Indices,
-    stream: Words,
-    calls: Indices,
-    found: Indices,
-    total_pulls: Array,
-    signals: Indices,
-) -> tuple[int, int]:
-    """As `paired_runs`, for a question that is answered by claims: arms may rest, and catch up.
-
-    truth  (sets, K): the mean of each arm over the items of a set
-    found  RIGHT or WRONG; without an answer, -2 less that of what would be answered
-    """
-    K, sets, ask = arms.shape[1], low.shape[0] // items, params[QUESTION : QUESTION + ASKED]
-    for run in range(calls.size):
-        signals[SAMPLES] = 0
-        open_stream(seed, np.uint64(first + run), np.uint64(0), stream)
-        which = (first + run) % sets
-        pairs[:], arms[:], told[:] = 0.0, 0.0, 0.0
-        for m in range(order.size):
-            order[m] = m
-        drawn, answered, row, steps = 0, False, 0, 0
-        while not answered and 0 <= row < max_rounds:
-            while drawn <= row:
-                order[drawn] = next_item(again, drawn, items, order, stream)
-                drawn += 1
-            item = which * items + order[row]
-            for a in range(K):
-                if takes(arms, told, row, a):
-                    take_cell(params, low[item], high[item], pairs, arms, told, a)
-            judge(params, pairs, arms, told)
-            answered = is_answered(ask, told[HEADS:], told[LABELS])
-            row, steps = next_row(arms, told), steps + 1
-            if (steps & RARELY) == 0:
-                signals[SAMPLES] = steps * K
-                if signals[CANCEL] != 0:
-                    return CANCELLED, run
-        right = RIGHT if is_right(ask, truth[which], told[LABELS]) else WRONG
-        calls[run], found[run] = 0, right if answered else -2 - right
-        for a in range(K):
-            calls[run] += int(arms[ROUNDS, a])
-            total_pulls[a] += arms[ROUNDS, a]
-        signals[RUNS] += 1
-        if signals[CANCEL] != 0:
-            return CANCELLED, run + 1
     return DONE, calls.size
 
 
@@ -210,8 +260,10 @@ class ItemScores:
 class RoundsJob:
     """Runs of a design in rounds, as a `Work`: run i is a function of the seed and of i.
 
-    tolerance   for values in [0, 1], or with wins as a part of the best
-    max_rounds  where a run is cut off: if not given, when the items are used up, or after `LONG` rounds
+    tolerance    for values in [0, 1], or with wins as a part of the best
+    max_rounds   where a run is cut off: if not given, when the items are used up, or after `LONG` rounds
+    max_samples  where it is cut off, too
+    origin       the value that 0 stands for, and the way from it to that for 1
     """
 
     endless = None
@@ -224,45 +276,81 @@ class RoundsJob:
         tolerance: float,
         seed: int,
         max_rounds: int | None = None,
+        max_samples: float = math.inf,
+        origin: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         self.design, self.scores, self.seed, self.deltas = design, scores, seed, (delta,)
         self.name = self.rule_name = design.name
-        self.max_rounds = min(max_rounds or scores.closed or LONG, scores.closed or 2**62)
+        longest = LONG if max_samples == math.inf else max(int(max_samples) // 2, 1)
+        self.max_rounds = min(max_rounds or scores.closed or longest, scores.closed or 2**62)
+        self.max_samples, self.origin = max_samples, origin
         self.num_arms = scores.low.shape[1]
-        self.best = design.best(scores.low, scores.high, tolerance)
+        self.right = design.right_answers(scores.low, scores.high, tolerance)
         self.params = design.parameters(self.num_arms, delta, tolerance)
-        self.asked = design.question.by_claims and design.averages
-        if self.asked:
-            self.best = frozenset({RIGHT})
+        self.by_cells = design.question.by_claims and design.averages
+        self.names_arms = not design.question.by_claims
+        self.truth = np.zeros((0, self.num_arms))
+        if self.by_cells:
+            sizes = (-1, scores.items, self.num_arms)
+            self.truth = (0.5 * (scores.low + scores.high)).reshape(sizes).mean(axis=1)
 
-    def room(self, signals: Indices) -> tuple[Any, ...]:
+    @property
+    def best(self) -> frozenset[int]:
+        """The arms that are right answers, or `RIGHT`."""
+        return self.right if self.names_arms else frozenset({RIGHT})
+
+    def room(self, signals: Indices | None = None) -> Rows:
         """Room for one thread, and its signals."""
-        pairs, arms = self.design.blank(self.num_arms)
+        K, (pairs, arms) = self.num_arms, self.design.blank(self.num_arms)
         near = np.zeros_like(pairs) if self.params[RATIO] else np.zeros((len(pairs), 0))
-        rows = self.max_rounds if self.asked else self.scores.closed or 0
-        space = np.empty(rows, np.int64), np.empty(2, np.uint64)
-        told = np.zeros((HEADS + self.num_arms, self.num_arms))
-        return pairs, *(() if self.asked else (near,)), arms, told, *space, signals
+        items = self.max_rounds if self.by_cells else self.scores.closed or 0
+        space = np.empty(items, np.int64), np.empty(2, np.uint64), np.zeros((0, 0))
+        own = np.zeros(SIGNALS, np.int64) if signals is None else signals
+        return Rows(pairs, near, arms, np.zeros((HEADS + K, K)), *space, own)
+
+    @property
+    def given(self) -> OnItems:
+        """What decides, and what it is decided on."""
+        s, (low, high, truth) = self.scores, map(constant, (self.scores.low, self.scores.high, self.truth))
+        ends = s.items, s.again, self.max_rounds, float(self.max_samples)
+        return OnItems(np.uint64(self.seed), low, high, truth, *ends, constant(self.params))
 
     @property
     def loop(self) -> Callable[..., Any]:
         """The loop over runs."""
-        return compiled(claim_runs if self.asked else paired_runs)
+        return compiled(rounds_runs)
 
     def prepare(self) -> None:
         """Compile what runs need, so that no run has to wait for it."""
         self.loop  # noqa: B018 - it is compiled when it is first looked up
 
-    def part(self, first: int, runs: int, room: tuple[Any, ...]) -> Part:
+    def part(self, first: int, runs: int, room: Rows) -> Part:
         """So many runs from `first` on; fewer if the signals cancel it."""
-        s, (*space, signals) = self.scores, room
-        nature: tuple[Any, ...] = np.uint64(self.seed), s.low, s.high, s.items, s.again, self.max_rounds
-        nature += (self.params,)
-        if self.asked:
-            nature += (0.5 * (s.low + s.high).reshape(-1, s.items, self.num_arms).mean(axis=1),)
-        calls, found = np.zeros((runs, 1), np.int64), np.full((runs, 1), -1, np.int64)
-        pulls = np.zeros((1, self.num_arms))
-        answers: tuple[Any, ...] = (calls.reshape(runs), found.reshape(runs), pulls[0], signals)
+        K, calls, found = self.num_arms, np.zeros(runs, np.int64), np.full(runs, -1, np.int64)
+        pulls = np.zeros((1, K))
         with np.errstate(all="ignore"):  # uncompiled, arithmetic modulo 2**64 would warn
-            _, done = self.loop(first, *nature, *space, *answers)
-        return Part(first, calls[:done], found[:done], pulls)
+            _, done = self.loop(first, self.given, room, calls, found, pulls[0])
+        if not self.names_arms and not self.by_cells:
+            found = self._judged(found)
+        return Part(first, calls[:done, None], found[:done, None], pulls)
+
+    def _judged(self, found: Indices) -> Indices:
+        """RIGHT or WRONG in the place of arms, and of none that wins; of arms that led, as in `Part`."""
+        open_ = found < -1
+        verdicts = np.where(np.isin(np.where(open_, -2 - found, found), list(self.right)), RIGHT, WRONG)
+        return np.where(open_, -2 - verdicts, verdicts)
+
+    def steps(self, run: int, room: Rows, known: Part) -> Steps:
+        """One run round by round: every arm in the race has a sample in each."""
+        K, (zero, unit) = self.num_arms, self.origin
+        record = room_for_steps(int(known.samples[0, 0]), HEAD + PER_ARM * K)
+        record[:] = 0.0
+        self.part(run, 1, room._replace(record=record))
+        record = record[record[:, THRESHOLD] > 0.0]
+        taken, totals, left = np.moveaxis(record[:, HEAD:].reshape(-1, PER_ARM, K), 1, 0)
+        with np.errstate(invalid="ignore"):
+            shown = zero + unit * totals / np.maximum(taken, 1.0)
+        means = np.where((left > 0.0) | (not self.design.question.rules_out), shown, -np.inf)
+        time = taken.sum(axis=1).astype(np.int64)
+        arm = np.full_like(time, -1)
+        return Steps(time, arm, taken, means, record[:, STATISTIC], record[:, THRESHOLD])

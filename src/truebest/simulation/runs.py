@@ -21,7 +21,7 @@ from dataclasses import fields, replace
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -29,9 +29,9 @@ from .._door import Array
 from .._files import write_whole
 from .._former_name import FORMER_NAME
 from ..errors import InvalidInputError
-from .job import Indices, Part
 from .results import Cell, Simulation
 from .summary import Summary, cut_off_leaders
+from .work import Indices, Part, Work
 
 RUNS, SUMMARY = "runs", "summary"
 KEPT = (RUNS, SUMMARY)
@@ -42,44 +42,6 @@ PER_RUN = 32  # bytes for a run at one risk: its samples and its arm, as they ar
 PER_NUMBER = 16  # bytes for a number of a record: as it is made, and in the units of the rewards
 CONTAINER = Path("/sys/fs/cgroup/memory.max")
 _OF_RUNS = ("samples", "recommended", "leaders")  # the columns of a cell with a number for each run
-
-
-class Work(Protocol):
-    """Runs as a specification, such as a `Job`: run i is a function of it and of i."""
-
-    @property
-    def name(self) -> str:
-        """What tables call the strategy."""
-
-    @property
-    def rule_name(self) -> str:
-        """What tables call the rule."""
-
-    @property
-    def deltas(self) -> tuple[float, ...]:
-        """The risks, whose runs share trajectories."""
-
-    @property
-    def num_arms(self) -> int:
-        """How many arms."""
-
-    @property
-    def best(self) -> frozenset[int]:
-        """The arms that are right answers."""
-
-    @property
-    def seed(self) -> int:
-        """Of the rewards."""
-
-    @property
-    def endless(self) -> str | None:
-        """What may never end, for a warning; None where runs are cut off."""
-
-    def room(self, signals: Indices) -> Any:
-        """Room for one thread."""
-
-    def part(self, first: int, runs: int, room: Any) -> Part:
-        """So many runs from `first` on; fewer if the signals cancel it."""
 
 
 Spec = TypeVar("Spec", bound=Work)

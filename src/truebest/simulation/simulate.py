@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,25 +9,25 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import __version__, _door
+from ..designs import MEANS
 from ..errors import InvalidInputError
 from ..questions import Question
-from ..strategies import Strategy, find_strategies, stopped_by
+from ..strategies import Strategy
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from .cluster import run_on_cluster
 from .cuda import run_on_gpu
-from .job import Job, make_jobs, refuse_stalling
-from .problem import Problem, make_problem
 from .progress import Progress, Reporter
 from .results import Simulation
 from .runs import KEPT, RUNS, Collected, continued, room_for
 from .threads import num_threads, run_on_threads
+from .work import Given, make_works
 
 DEVICES = ("cpu", "cuda")
 
 
 def simulate(
-    strategies: str | Strategy | Sequence[str | Strategy],
+    strategies: str | Strategy | Sequence[str | Strategy] | None = None,
     means: npt.ArrayLike | None = None,
     delta: float | Sequence[float] = 0.05,
     *,
@@ -38,10 +37,14 @@ def simulate(
     noise: npt.ArrayLike = 1.0,
     sigma: float | Sequence[float] | None = None,
     model: Model | None = None,
-    stopping: str | StoppingRule = "practical",
+    stopping: str | StoppingRule | None = None,
     tolerance: float = 0.0,
     question: Question | None = None,
     max_samples: int | None = None,
+    items: float | None = None,
+    correlation: float | None = None,
+    compare: str = MEANS,
+    failures: str | float = "repeat",
     threads: int | None = None,
     first: int = 0,
     more: Simulation | None = None,
@@ -54,23 +57,32 @@ def simulate(
 
     strategies   names, as `truebest simulate --help` lists them, with parameters in brackets, of which
                  several separated by | are each simulated: "ebs-d(gamma=0.01|0.05)"; or
-                 "my_file.py:my_strategy"; or strategies
+                 "my_file.py:my_strategy"; or strategies. Rounds on common items, see `items`, have none
     means        (K,); left out if rewards are values; or one such list for each of several bandits
     delta        one risk or several; strategies that do not depend on it serve all from one trajectory
     runs, seed   run i is a function of (seed, i) alone, and all strategies see the same rewards in it
     rewards      "gaussian", "uniform" (mean ± noise), "beta" (in [0, 1], of standard deviation noise), or
                  "bernoulli", "poisson", "exponential", which do not use noise; or, for each arm, values such
-                 as those of a pilot, from which rewards are drawn with replacement
+                 as those of a pilot, from which rewards are drawn with replacement; on common items the
+                 values of all arms in the order of the items
     noise        standard deviation or half-width of the rewards, one number or one per arm
     model        what strategies and stopping rule assume of a reward, such as Gaussian(sigma) or Bernoulli()
     sigma        short for model=Gaussian(sigma), one number or one per arm; by default the largest noise or
                  standard deviation of the values, Bounded(0, 1) for Bernoulli and beta, Poisson() and
                  Exponential() for these
-    stopping     name of a stopping rule, or a rule, also your own, see `stopping_rule`
+    stopping     name of a stopping rule, or a rule, also your own, see `stopping_rule`; by default
+                 "practical", and in rounds the rule that they have in a live experiment
     tolerance    how far below the best a recommendation may be: then it is right, and a run may stop sooner
     question     what is asked, by default which arm is best. Others are answered by sampling in turn, with
                  the strategy "uniform", and then a run answers 0 if its answer is right, 1 if it is wrong
-    max_samples  cut a run off there; it then counts at max_samples, and the mean is a lower bound
+    max_samples  cut a run off there; it then counts at max_samples, and the mean is a lower bound. Rounds are
+                 cut off before they could exceed it; by default when the items are used up, or after 50,000
+    items        compare the arms in rounds, on common items: how many there are in a closed set, of which
+                 each is used at most once, in random order; or inf for an unlimited source. Rewards are then
+                 values, or "bernoulli" with means and a correlation
+    correlation  with means: of the rewards of the two best arms on one item
+    compare      "means", or "wins" if only who is better in a round counts
+    failures     what a value counts as that is NaN: "worst", a number, or "loss" by wins; "repeat" refuses it
     threads      by default one per available core; the result does not depend on it
     first        the number of the first run, so that a simulation can be done in parts and added up
     more         an earlier simulation of the same call: do so many runs behind its last, and return all
@@ -82,16 +94,7 @@ def simulate(
     Returns      Simulation; after Ctrl-C with the runs up to the first incomplete one, marked incomplete
     Raises       InvalidInputError
     """
-    bandits = _bandits_of(means)
-    given: list[npt.ArrayLike | None] = [*bandits] if bandits else [means]
-    problems = [
-        make_problem(one, delta, rewards, noise, sigma, model, stopping, max_samples, tolerance, question)
-        for one in given
-    ]
-    chosen = [stopped_by(problems[0].rule, one) for one in distinct_strategies(strategies)]
-    for problem in problems:
-        for one in chosen:
-            refuse_stalling(one, problem)
+    several = _bandits_of(means)
     num_runs = _door.whole("runs", runs, 1, 10**9, "more runs give a smaller standard error")
     key = _door.whole(
         "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
@@ -103,15 +106,20 @@ def simulate(
             f"give either device='cuda' or a cluster, got both, with cluster {cluster!r:.60}; a cluster "
             f"computes on processors."
         )
-    jobs = [[job for one in chosen for job in make_jobs(one, problem, key)] for problem in problems]
-    settings = _describe(jobs, problems, kept)
+    ways = (strategies, delta, rewards, noise, sigma, model, stopping, tolerance, question, max_samples)
+    given = Given(*ways, items, correlation, compare, failures)
+    found = make_works(given, [means] if several is None else several, key)
+    settings = {"truebest": __version__, "keep": kept, **found.settings}
     if more is not None:
-        begin, num_runs = continued(more, settings, key, begin, num_runs, bandits is not None)
+        begin, num_runs = continued(more, settings, key, begin, num_runs, several is not None)
     workers = num_threads(threads)
-    with room_for(num_runs if kept == RUNS else 0, len(problems) * len(chosen) * len(problems[0].deltas)):
+    names = dict.fromkeys(job.name for job in found.jobs[0])
+    places = [None] if several is None else range(len(several))
+    order = [(place, name, risk) for place in places for name in names for risk in found.deltas]
+    with room_for(num_runs if kept == RUNS else 0, len(order)):
         work = [
-            Collected(job, begin, num_runs, kept, i if bandits else None)
-            for i, row in enumerate(jobs)
+            Collected(job, begin, num_runs, kept, place)
+            for place, row in zip(places, found.jobs, strict=True)
             for job in row
         ]
         if more is not None:
@@ -123,27 +131,8 @@ def simulate(
                 run_on_gpu(work, reporter)
             else:
                 run_on_threads(work, workers, reporter)
-        cells = {(one.bandit, id(one.job.strategy), cell.delta): cell for one in work for cell in one.cells()}
-    order = [
-        (i if bandits else None, id(one), risk)
-        for i, p in enumerate(problems)
-        for one in chosen
-        for risk in p.deltas
-    ]
+        cells = {(one.bandit, one.job.name, cell.delta): cell for one in work for cell in one.cells()}
     return Simulation(tuple(cells[place] for place in order), settings)
-
-
-def distinct_strategies(given: str | Strategy | Sequence[str | Strategy]) -> list[Strategy]:
-    """One or more different strategies, by their names or themselves; InvalidInputError for anything else."""
-    items = list(given) if isinstance(given, list | tuple) else [given]
-    chosen = [one for item in items for one in find_strategies(item)]  # type: ignore[arg-type]
-    names = [one.name for one in chosen]
-    if not chosen or len(set(names)) != len(names):
-        raise InvalidInputError(
-            f"strategies must be one or more different ones, got {names}; give each once, and different "
-            f"names to your own."
-        )
-    return chosen
 
 
 def _bandits_of(means: npt.ArrayLike | None) -> list[npt.ArrayLike] | None:
@@ -159,29 +148,3 @@ def _bandits_of(means: npt.ArrayLike | None) -> list[npt.ArrayLike] | None:
             f"write [[0.9, 0.8], [0.9, 0.5]], say."
         )
     return list(means)
-
-
-def _describe(jobs: Sequence[Sequence[Job]], problems: Sequence[Problem], keep: str) -> dict[str, Any]:
-    """All that a run depends on but its number and the seed; plain values, for a file and for comparison."""
-    one = problems[0]
-    return {
-        "truebest": __version__,
-        "keep": keep,
-        "deltas": list(one.deltas),
-        "stopping": repr(one.rule),
-        "tolerance": one.tolerance,
-        "question": repr(one.question),
-        "max_samples": one.max_samples if np.isfinite(one.max_samples) else None,
-        "models": [repr(problem.model) for problem in problems],
-        "means": [(problem.means + problem.offset).tolist() for problem in problems],
-        "rewards": [_rewards(problem) for problem in problems],
-        "strategies": [
-            [job.strategy.name, f"{job.select.__module__}.{job.select.__name__}", job.shown.tolist()]
-            for job in jobs[0]
-        ],
-    }
-
-
-def _rewards(problem: Problem) -> list[Any]:
-    family, nature, pool = problem.source
-    return [family, problem.offset, nature.tolist(), hashlib.sha256(pool.tobytes()).hexdigest()]

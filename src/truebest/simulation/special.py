@@ -37,3 +37,10 @@ def compiled(function: Callable[..., Any], known: Known = NOTHING) -> Callable[.
     """Machine code of a kernel for what is known; a user's function, which has it, as it is."""
     made: Callable[..., Any] = function.compiled(known) if isinstance(function, Kernel) else function
     return made
+
+
+def constant(array: Array) -> Array:
+    """A view of an array that cannot be written to, as kernels take it in a tuple."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -13,16 +13,15 @@ import numpy.typing as npt
 from .. import _door, _html
 from .._door import Array
 from .._text import aligned
+from ..designs import MEANS
 from ..questions import Question
-from ..strategies import Strategy, find_strategy, stopped_by
+from ..strategies import Strategy, find_strategy
 from ..theory.models import Model
 from ..theory.stopping import StoppingRule
 from . import engine
-from .job import Job, Workspace, refuse_stalling
 from .pictures import picture, picture_in_html
-from .problem import make_problem
-from .runs import room_for_steps
 from .threads import interruptible
+from .work import Given, Work, make_works
 
 Found = TypeVar("Found")
 
@@ -31,10 +30,10 @@ Found = TypeVar("Found")
 class Trace:
     """One run; row i of every array is the moment before sample number time[i] + 1.
 
-    time         (n,) samples so far, from K to the end
-    arm          (n,) the arm chosen next, -1 in the last row
+    time         (n,) samples so far, from K to the end; a row for each sample, or for each round
+    arm          (n,) the arm chosen next, -1 in the last row, and where a round has several
     pulls        (n, K)
-    means        (n, K) empirical means
+    means        (n, K) empirical means, -inf of an arm that is ruled out
     statistic    (n,) of the stopping rule
     threshold    (n,); inf for a rule of your own, which need not have one
     target       (n, K) target weights, or None for a strategy without; a forced step targets one arm
@@ -103,7 +102,7 @@ def total_variation(weights: Array) -> float:
 
 
 def trace(
-    strategy: str | Strategy,
+    strategy: str | Strategy | None = None,
     means: npt.ArrayLike | None = None,
     delta: float = 0.05,
     *,
@@ -113,10 +112,14 @@ def trace(
     noise: npt.ArrayLike = 1.0,
     sigma: float | Sequence[float] | None = None,
     model: Model | None = None,
-    stopping: str | StoppingRule = "practical",
+    stopping: str | StoppingRule | None = None,
     tolerance: float = 0.0,
     question: Question | None = None,
     max_samples: int | None = None,
+    items: float | None = None,
+    correlation: float | None = None,
+    compare: str = MEANS,
+    failures: str | float = "repeat",
 ) -> Trace:
     """Run number `run` of a simulation, step by step; the same run as `simulate` counts.
 
@@ -124,47 +127,34 @@ def trace(
     Returns  Trace
     Raises   InvalidInputError
     """
-    problem = make_problem(
-        means, [delta], rewards, noise, sigma, model, stopping, max_samples, tolerance, question
-    )
-    chosen = stopped_by(problem.rule, find_strategy(strategy, files=True))
-    refuse_stalling(chosen, problem)
     number = _door.whole("run", run, 0, 2**40, "runs are counted from 0")
     key = _door.whole(
         "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
     )
-    job = Job(chosen, problem, problem.deltas, key)
-    job.prepare()
-    K, rows, unit = problem.num_arms, 2 + chosen.memory_rows(problem.num_arms), problem.model.unit
-    alone = _alone(job, lambda room: job.part(number, 1, room))  # how long is it?
-    record = room_for_steps(int(alone.samples[0, 0]) - K + 1, engine.HEAD + rows * K)
-    _alone(job, lambda room: job.record(number, room, record))
-    pulls, mu, *memory = np.moveaxis(record[:, engine.HEAD :].reshape(-1, rows, K), 1, 0)
-    own = dict(zip(chosen.rows, memory, strict=False))
-    for end in ("lower", "upper"):
-        if end in own:
-            own[end] = own[end] * unit + problem.offset
-    arm = record[:, engine.ARM].astype(np.int64)
-    arm[-1] = -1
-    last = int(alone.arms[0, 0])
-    return Trace(
-        chosen.name,
-        problem.deltas[0],
-        record[:, engine.TIME].astype(np.int64),
-        arm,
-        pulls,
-        mu * unit + problem.offset,
-        record[:, engine.STATISTIC],
-        record[:, engine.THRESHOLD],
-        own.get("target"),
-        own.get("lower"),
-        own.get("upper"),
-        None if last < 0 or problem.question.by_claims else last,
-        None if last < 0 else last in job.best,
+    chosen = None if strategy is None else find_strategy(strategy, files=True)
+    ways = (
+        chosen,
+        _door.delta(delta),
+        rewards,
+        noise,
+        sigma,
+        model,
+        stopping,
+        tolerance,
+        question,
+        max_samples,
     )
+    found = make_works(Given(*ways, items, correlation, compare, failures), [means], key)
+    (job,) = found.jobs[0]
+    job.prepare()
+    alone = _alone(job, lambda room: job.part(number, 1, room))  # how long is it?
+    steps = _alone(job, lambda room: job.steps(number, room, alone))
+    last = int(alone.arms[0, 0])
+    recommended = None if last < 0 or not job.names_arms else last
+    return Trace(job.name, found.deltas[0], *steps, recommended, None if last < 0 else last in job.best)
 
 
-def _alone(job: Job, task: Callable[[Workspace], Found]) -> Found:
+def _alone(job: Work, task: Callable[[Any], Found]) -> Found:
     """What a task finds in a thread of its own; Ctrl-C ends it."""
     signals = np.zeros((1, engine.SIGNALS), dtype=np.int64)
     found: list[Found] = []

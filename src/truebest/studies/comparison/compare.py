@@ -18,12 +18,12 @@ import numpy as np
 from ... import __version__, _door
 from ..._former_name import FORMER_NAME
 from ...errors import InvalidInputError
-from ...simulation.job import refuse_stalling
+from ...simulation.job import distinct_strategies, refuse_stalling
 from ...simulation.problem import make_problem
 from ...simulation.progress import Progress, Reporter
 from ...simulation.results import Cell, Simulation
 from ...simulation.runs import from_row, to_row
-from ...simulation.simulate import distinct_strategies, simulate
+from ...simulation.simulate import simulate
 from ...simulation.threads import num_threads
 from ...strategies import CustomStrategy, Strategy, TrackAndStop, stopped_by
 from ...strategies._admit import kernel_of

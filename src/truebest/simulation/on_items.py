@@ -1,0 +1,187 @@
+"""What is given about rounds on common items, checked, and the runs that a design makes of it."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _door
+from ..designs import Ordered, Rounds
+from ..designs.independent import refuse_question
+from ..designs.rounds import MOST_ITEMS
+from ..errors import InvalidInputError
+from ..questions import BEST, Question, Winner, find_question
+from ..theory.models import Bounded
+from .problem import limit_of, make_deltas
+from .rounds import RoundsJob
+from .scores import AnyNumbers, Range, Scores, from_means, from_table
+from .work import Given, Work, Works
+
+
+def make_works(
+    design: type[Rounds], given: Given, bandits: Sequence[npt.ArrayLike | None], seed: int
+) -> Works:
+    """The runs of a call on common items: of each bandit, one for each risk."""
+    _refuse_others(design, given)
+    deltas, tolerance = make_deltas(given.delta), _door.tolerance(given.tolerance)
+    question = BEST if given.question is None else find_question(given.question)
+    within: Range | AnyNumbers = AnyNumbers(False, Ordered(positive=tolerance > 0.0))
+    if design.averages:
+        within = _range(given.model)
+    elif given.model is not None:
+        raise InvalidInputError(
+            f"compare='wins' counts who was better in each round, and needs no bounds, sigma or model, got "
+            f"{_door.short(given.model)}; leave that out."
+        )
+    jobs: list[list[Work]] = []
+    means: list[Any] = []
+    for one in bandits:
+        scores, closed = _scores(design, given, one, within, seed)
+        num_arms = len(scores.arms)
+        made = design_for(
+            design, closed, given.failures, question.bound(num_arms), tolerance, num_arms, within
+        )
+        limit = limit_of(given.max_samples, num_arms)
+        jobs.append([make_job(made, scores, within, risk, tolerance, seed, None, limit) for risk in deltas])
+        means.append(scores.means.tolist())
+    settings = {
+        "deltas": list(deltas),
+        "stopping": design.name,
+        "tolerance": tolerance,
+        "question": repr(question),
+        "max_samples": given.max_samples,
+        "models": [repr(within)],
+        "means": means,
+        "rewards": [_described(given)],
+        "strategies": [repr(made)],
+    }
+    return Works(jobs, deltas, settings)
+
+
+def design_for(
+    design: type[Rounds],
+    items: int | None,
+    failures: str | float,
+    question: Question,
+    tolerance: float,
+    num_arms: int,
+    within: Range | AnyNumbers,
+) -> Rounds:
+    """The design that answers a question, asked of values that are mapped to [0, 1], or of who wins."""
+    if design.averages:
+        refuse_question(question, None, tolerance)
+        question.check(num_arms, within.limits)
+        return design(items, failures, question=question.placed(*within.origin))
+    if not question.by_claims:
+        return design(items, failures)
+    if not isinstance(question, Winner):
+        raise InvalidInputError(
+            f"{question} is asked of means, got compare='wins' too; leave one of them out."
+        )
+    if tolerance > 0.0:
+        raise InvalidInputError(
+            f"{question} knows no tolerance, got tolerance={tolerance:g}; leave one of them out."
+        )
+    return design(items, failures, direct=True)  # type: ignore[call-arg]
+
+
+def make_job(
+    design: Rounds,
+    scores: Scores,
+    within: Range | AnyNumbers,
+    delta: float,
+    tolerance: float,
+    seed: int,
+    max_rounds: int | None,
+    max_samples: float = math.inf,
+) -> RoundsJob:
+    """The runs at one risk; refused if they would look for a winner where none can be."""
+    assert scores.rounds is not None
+    ways = delta, tolerance / within.width, seed, max_rounds, max_samples, within.origin
+    job = RoundsJob(design, scores.rounds, *ways)
+    if not job.best:
+        raise InvalidInputError(
+            "a table must have an arm that does not lose against any other one on most items, got none; a "
+            "race among such arms finds no winner."
+        )
+    return job
+
+
+def _refuse_others(design: type[Rounds], given: Given) -> None:
+    """Refuse what belongs to independent samples."""
+    for name, value in (("strategies", given.strategies), ("stopping", given.stopping)):
+        if value is not None:
+            raise InvalidInputError(
+                f"{design.asked_by} compares all arms in the race in every round, by a rule of its own, got "
+                f"{name} too; leave {name} out."
+            )
+    if given.sigma is not None:
+        raise InvalidInputError(
+            f"{design.asked_by} needs values between known bounds, or none of which more is known than who "
+            f"wins, got sigma={_door.short(given.sigma)}; leave sigma out."
+        )
+
+
+def _range(model: object) -> Range:
+    """The bounds of values, by default those of scores."""
+    if model is None:
+        return Range(Bounded(0.0, 1.0), False)
+    if not isinstance(model, Bounded):
+        raise InvalidInputError(
+            f"items= needs values between known bounds, got the model {_door.short(model)}; give "
+            f"model=truebest.Bounded(0, 1), say, or compare='wins' if only who is better counts."
+        )
+    return Range(model, False)
+
+
+def _scores(
+    design: type[Rounds], given: Given, means: npt.ArrayLike | None, within: Range | AnyNumbers, seed: int
+) -> tuple[Scores, int | None]:
+    """What rounds are simulated on, and how many items a closed set has."""
+    unlimited = given.items is None or given.items == math.inf
+    if isinstance(given.rewards, str):
+        if given.rewards != "bernoulli" or means is None or isinstance(within, AnyNumbers):
+            raise InvalidInputError(
+                f"rewards on common items must be values, those of each arm in the order of the items, or "
+                f"'bernoulli' with means and a correlation for compare='means', got "
+                f"{_door.short(given.rewards)} and means {_door.short(means)}; give one of both."
+            )
+        if given.correlation is None:
+            raise InvalidInputError(
+                "items= needs the correlation of rewards on one item, got none; give correlation=0.6, say, "
+                "or values as rewards."
+            )
+        advice = "it is how many items there are, or inf for an unlimited source"
+        items = None if unlimited else _door.whole("items", given.items, 1, MOST_ITEMS, advice)  # type: ignore[arg-type]
+        return from_means(means, given.correlation, items, within, seed), items
+    for name, value in (("means", means), ("correlation", given.correlation)):
+        if value is not None:
+            raise InvalidInputError(
+                f"{name} must be left out where rewards are values on common items, which have their own, "
+                f"got {_door.short(value)}; leave it out, or give rewards='bernoulli'."
+            )
+    columns = {str(a + 1): values for a, values in enumerate(given.rewards)}
+    failing = design(failures=given.failures).failures
+    scores = from_table(columns, within, failing, unlimited)
+    assert scores.rounds is not None
+    if not unlimited and given.items != scores.rounds.items:
+        raise InvalidInputError(
+            f"items must be as many as each arm has values, {scores.rounds.items}, or inf to draw them with "
+            f"replacement, got {_door.short(given.items)}; correct it."
+        )
+    return scores, scores.rounds.closed
+
+
+def _described(given: Given) -> list[Any]:
+    """The values that runs are made of, as plain numbers or their hash."""
+    values = given.rewards
+    if not isinstance(values, str):
+        columns = [np.asarray(column, np.float64) for column in values]
+        values = hashlib.sha256(b"".join(column.tobytes() for column in columns)).hexdigest()
+    items = None if given.items is None or given.items == math.inf else int(given.items)
+    return [values, items, given.correlation, given.failures]
