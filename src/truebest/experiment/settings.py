@@ -245,7 +245,7 @@ class Settings:
     @cached_property
     def design(self) -> Design:
         """What one sample is, and all that depends on it."""
-        return kind_of({"items": self.items, "compare": self.compare}).of(self)
+        return kind_of({name: getattr(self, name) for name in DECLARED}).of(self)
 
     @property
     def model(self) -> Model:
