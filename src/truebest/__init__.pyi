@@ -16,6 +16,7 @@ from .experiment.pulls import Pull as Pull
 from .questions.best import BestArm as BestArm
 from .questions.gate import Gate as Gate
 from .remote.service import connect as connect
+from .running.gate import gate as gate
 from .running.identify import aidentify as aidentify
 from .running.identify import identify as identify
 from .running.race import race as race

@@ -18,7 +18,7 @@ import typer
 
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, NAMED_MODELS, STOPPING_RULES, STRATEGIES
 from ..errors import InvalidInputError
-from ._numbers import read_files, read_number, read_numbers, read_per_arm
+from ._numbers import read_number, read_numbers, read_per_arm
 
 
 class Option(NamedTuple):
@@ -29,22 +29,19 @@ class Option(NamedTuple):
     read     from the word to what is given for it
     default  the word that is taken if none is said
     names    on the command line, if not its own alone
-    many     whether it may be said several times; then all words are read together
     """
 
     help: str
     metavar: str = ""
-    read: Callable[[Any], Any] = str
+    read: Callable[[str], Any] = str
     default: str | None = None
     names: tuple[str, ...] = ()
-    many: bool = False
 
     def parameter(self, name: str) -> inspect.Parameter:
         """The parameter of a command."""
         metavar, names = self.metavar or None, self.names or (f"--{name.replace('_', '-')}",)
         option = typer.Option(*names, metavar=metavar, help=self.help)
-        said: Any = (str if self.default else str | None) if metavar else bool
-        kind: Any = Annotated[list[str] | None if self.many else said, option]
+        kind: Any = Annotated[(str if self.default else str | None) if metavar else bool, option]
         default = self.default if metavar else False
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
@@ -86,18 +83,6 @@ SETTINGS = {
         "FILE|INT|inf",
         read_number,
     ),
-    "known": Option(
-        "With --items, an arm that is not asked, and its scores: a file with an id and a score per line "
-        "(JSON lines or CSV), or one number per line in the order of the items.",
-        "NAME=FILE",
-        read_files,
-        many=True,
-    ),
-    "proxies": Option(
-        "With --known, stored scores of other models on the same items, so that fewer calls are needed: CSV "
-        "with a column per model, and perhaps one of ids.",
-        "FILE",
-    ),
     "failures": Option(
         "With --items, what counts if there is no number: repeat (the default) asks again, a number is the "
         "value, worst takes the worst for whatever is claimed; with wins, loss (the default there).",
@@ -114,6 +99,11 @@ SETTINGS = {
         read_number,
     ),
     "control": Option("Also say which arms are better than this one; does not affect the decision.", "ARM"),
+    "gate": Option("Ask which other arms are not worse than this one by more than --margin.", "ARM"),
+    "margin": Option(
+        "With --gate: by how much an arm may be worse; 0 if it must be better.", "FLOAT", read_number
+    ),
+    "at_least": Option("With --gate: by how much an arm must be better.", "FLOAT", read_number),
     "compare": Option(
         "means (the default), or wins: only who is better in each round counts, and no bounds are needed; "
         "see docs/guides/race.md.",
@@ -129,6 +119,7 @@ SETTINGS = {
 }
 
 
+ASKING = ("gate", "margin", "at_least")  # options that make a question together
 # What several commands on simulations take
 SEED = Option("The same seed gives the same result.", "INT", read_number, "0")
 THREADS = Option("Threads; default: one per core.", "INT", read_number)
@@ -155,7 +146,7 @@ def with_settings(
 
         @functools.wraps(function)
         def command(**words: Any) -> Any:
-            said = {name: words.pop(name) for name in options}
+            said = {name: words.pop(name, None) for name in options}
             with in_options({one.name for one in parameters}):
                 return function(settings=_read(said, options), **words)
 
@@ -166,19 +157,57 @@ def with_settings(
     return give
 
 
-def _read(words: dict[str, str | list[str] | bool | None], options: Mapping[str, Option]) -> dict[str, Any]:
+def _read(words: dict[str, str | bool | None], options: Mapping[str, Option]) -> dict[str, Any]:
     """What was said, and nothing for the rest."""
     found: dict[str, Any] = {}
     for name, word in words.items():
-        if isinstance(word, str | list):
+        if isinstance(word, str):
             found[name] = options[name].read(word)
         elif word:
             found[name] = True
+    _ask(found)
     if found.pop("student", False):
         if "model" in found:
             raise InvalidInputError("--student is short for --model student, got --model too; leave one out.")
         found["model"] = "student"
     return found
+
+
+def _ask(found: dict[str, Any]) -> None:
+    """Put the question in the place of the options that make it."""
+    said = {name: found.pop(name) for name in ASKING if name in found}
+    if "gate" in said:
+        from ..questions import Gate
+
+        found["question"] = Gate(said["gate"], said.get("margin"), said.get("at_least"))
+    elif said:
+        raise InvalidInputError(
+            f"{' and '.join(f'{name}=' for name in said)} needs gate=, the arm that the others are compared "
+            f"with; name it."
+        )
+
+
+def like(command: Callable[..., Any], *without: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command the options of another one, but for some; it gets their words, to pass on."""
+    theirs = inspect.signature(command).parameters
+
+    def give(function: Callable[..., Any]) -> Callable[..., Any]:
+        hints = get_type_hints(function, include_extras=True)
+        named = [
+            one for one in inspect.signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD
+        ]
+        own = [one.replace(kind=one.KEYWORD_ONLY, annotation=hints[one.name]) for one in named]
+        rest = [one for name, one in theirs.items() if name not in (*without, *(one.name for one in own))]
+
+        @functools.wraps(function)
+        def shown(**words: Any) -> Any:
+            return function(**words)
+
+        shown.__signature__ = inspect.Signature([*own, *rest])  # type: ignore[attr-defined]
+        shown.__annotations__ = {one.name: one.annotation for one in (*own, *rest)}
+        return shown
+
+    return give
 
 
 _ARGUMENT = re.compile(

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, assert_never
 
-from .._text import begun, confidence, listed, moment, plural, shortened
+from .._text import begun, confidence, moment, plural, shortened
 from .answers import (
     Answer,
     Best,
@@ -215,14 +215,7 @@ def _paragraph(now: Account) -> str:
 
 def spent(now: Account) -> str:
     """What it took so far."""
-    took = now.settings.design.spent_words(now.samples, now.progress.rounds)
-    return took + (f", with {listed(known(now.settings))} known" if known(now.settings) else "")
-
-
-def known(settings: Setup) -> tuple[str, ...]:
-    """The arms that are not asked, since their scores are known."""
-    found: tuple[str, ...] = () if settings.known is None else settings.known.arms
-    return found
+    return now.settings.design.spent_words(now.samples, now.progress.rounds)
 
 
 def at_most(now: Account) -> str:
@@ -351,6 +344,14 @@ def line_words(now: Account) -> str:
     if asked is None or asked.mark == 0.0:
         return "no difference"
     return f"{asked.mark:g}, where an option begins to pass"
+
+
+def sought(settings: Setup, side: str) -> tuple[str, str]:
+    """What is asked, as a row of a table: the smallest or the largest, or whether each option passes."""
+    asked = per_arm(settings)
+    if asked is None:
+        return "looking for", settings.design.sought_words(side)
+    return "asked", f"whether each other option is {asked.verdict(True, settings.arms)}"
 
 
 def which_is_better(now: Account) -> str:

@@ -1,0 +1,53 @@
+"""`gate`: is a new one not worse than the old one?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Unpack
+
+from ..errors import InvalidInputError
+from ..questions import Gate
+from .identify import Options, identify
+from .result import Result
+from .run import Arm
+
+SCALES = ("bounds", "sigma", "model")
+
+
+def gate(
+    old: Arm,
+    new: Arm | Mapping[str, Arm],
+    delta: float | None = None,
+    *,
+    margin: float | str | None = None,
+    at_least: float | None = None,
+    **options: Unpack[Options],
+) -> Result:
+    """Find out whether a new one is not worse than the old one, wrong with probability at most delta.
+
+    old       a function that returns one value; larger is better unless minimize=True
+    new       another one; or name -> function, each of which passes or fails
+    margin    by how much a new one may be worse; 0 if it must be better
+    at_least  by how much a new one must be better, in place of a margin
+    options   those of `identify`; values lie in [0, 1] if bounds, sigma and model are left out
+    Returns   Result, whose `answer` says who passed and who failed; `best` is None
+    Raises    what `identify` raises
+    """
+    if margin is None and at_least is None:
+        raise InvalidInputError(
+            "give margin=, by how much a new one may be worse, such as margin=0.02; margin=0 asks whether it "
+            "is better."
+        )
+    if options.get("question") is not None:
+        raise InvalidInputError(
+            "gate asks a question of its own, got question= too; leave it out, or use identify."
+        )
+    arms: dict[str, Callable[..., Any]] = {"old": old, **(new if isinstance(new, Mapping) else {"new": new})}
+    if isinstance(new, Mapping) and "old" in new:
+        raise InvalidInputError(
+            "the name 'old' is that of the first function, got a new one of it too; rename one."
+        )
+    if all(options.get(name) is None for name in SCALES):
+        options["bounds"] = (0.0, 1.0)
+    options["question"] = Gate("old", margin, at_least)
+    return identify(arms, delta, **options)

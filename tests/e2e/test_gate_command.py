@@ -1,0 +1,202 @@
+"""`truebest gate` in a script: one sentence, an exit code, and all that `truebest identify` does besides."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from e2e.test_solve_command import COMMAND
+from support.commands import Ran, refused, run
+
+STORE = "sqlite:///runs.db"
+LATELY = "echo $(( TRUEBEST_SEED / 16 % 10 < {} ))"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that succeed in so many of ten calls, or on so many of 60 items."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TRUEBEST_STORE", raising=False)
+    (tmp_path / "items.txt").write_text("".join(f"question {i}\n" for i in range(60)))
+    for tenths in (2, 8, 9):
+        script(tmp_path / f"s{tenths}", LATELY.format(tenths))
+    for sixtieths in (40, 42):
+        script(tmp_path / f"i{sixtieths}", f"echo $(( TRUEBEST_ITEM < {sixtieths} ))")
+
+
+def script(file: Path, text: str) -> None:
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+
+
+def gate(old: str, *new: str, more: str = "") -> Ran:
+    """With several candidates, each under the name of its script."""
+    candidates = [word for name in new for word in ("--candidate", f"{name}=./{name}")]
+    budget = ["--max-samples", "3000", "--seed", "5"]
+    return run("gate", "--baseline", f"old=./{old}", *candidates, *budget, *more.split())
+
+
+def test_the_exit_code_is_the_verdict() -> None:
+    """0 passed, 5 failed, 3 undecided; of several, 0 only if all pass."""
+    passed = gate("s8", "s9", more="--margin 0.1")
+    assert passed.code == 0
+    assert passed.out.startswith(
+        "s9 is not worse than old by more than 0.1; wrong with probability at most 5%, assuming independent "
+        "values in [0, 1]; "
+    )
+    failed = gate("s8", "s2", more="--margin 0.1 --quiet")
+    assert (failed.code, failed.err) == (5, "")
+    assert failed.out.startswith("s2 is worse than old by more than 0.1; wrong with")
+    both = gate("s8", "s9", "s2", more="--margin 0.15 --quiet")
+    assert both.code == 5
+    assert both.out.startswith(
+        "s9 is not worse than old by more than 0.15; s2 is worse than old by more than"
+    )
+    undecided = gate("s8", "s9", more="--margin 0 --max-samples 20")
+    assert undecided.code == 3
+    assert undecided.out.startswith("undecided after 20 samples; s9 is better than old by")
+    assert "give a larger --max-samples" in undecided.err
+
+
+def test_on_items_the_margin_is_kept_exactly() -> None:
+    """Of 60 items two fewer: not worse by more than 2/60, and worse by more than a bit less."""
+    exact = "--items items.txt --delta 1e-30 --quiet"
+    equal = gate("i42", "i40", more=f"--margin {2 / 60} {exact}")
+    assert (equal.code, equal.out.splitlines()[0].split("; ")[-1]) == (0, "120 samples on 60 of 60 items")
+    assert gate("i42", "i40", more=f"--margin 0.033 {exact}").code == 5
+    assert gate("i40", "i40", more=f"--margin 0 {exact}").code == 5
+    assert gate("i40", "i42", more=f"--margin 0 {exact}").code == 0
+    assert gate("i40", "i42", more=f"--at-least 0.03 {exact}").code == 0
+    assert gate("i40", "i42", more=f"--at-least 0.034 {exact}").code == 5
+    assert gate("i42", "i40", more=f"--margin 0 --minimize {exact}").code == 0
+
+
+def test_formats() -> None:
+    """JSON says who passed, CSV has a verdict per arm, Markdown is for a comment."""
+    found = json.loads(gate("s8", "s9", "s2", more="--margin 0.15 --format json").out)
+    assert found["answer"] == {"kind": "verdicts", "passed": ["s9"], "failed": ["s2"]}
+    assert (found["best"], found["decided"]) == (None, True)
+    rows = gate("s8", "s9", "s2", more="--margin 0.15 --format csv").out.splitlines()
+    assert [row.split(",")[1] for row in rows] == ["role", "baseline", "passed", "failed"]
+    text = gate("s8", "s9", more="--margin 0.15 --format markdown").out
+    assert "| arm | verdict | samples | mean |" in text
+    assert "better than old by |" in text
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("", "give --margin, by how much a new one may be worse, such as --margin 0.02; --margin 0 asks"),
+        ("--margin 1", "margin must be smaller than the distance of the bounds, 1, got 1"),
+        ("--margin -1", "margin must be smaller than the distance of the bounds, 1, got -1"),
+        ("--margin much", "margin must be a number in the values' units, or a part of"),
+        ("--margin 5%", "--margin 5% is a part of the baseline's mean, which must be known for sure"),
+        ("--margin 0.1 --at-least 0.1", "got 0.1 and 0.1"),
+        ("--at-least 0", "must be positive, got 0"),
+        ("--margin 0.1 --stopping gk16", "cannot answer"),
+        ("--margin 0.1 --baseline x=./s2", "the names of the arms must differ"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_a_sentence(more: str, words: str) -> None:
+    if "--baseline" in more:
+        ran = run("gate", "--baseline", "s9=./s8", "--candidate", "s9=./s9", "--margin", "0.1")
+    else:
+        ran = gate("s8", "s9", more=more)
+    refused(ran, words)
+
+
+def test_a_run_in_a_store_is_resumed_and_keeps_its_question() -> None:
+    """The same command goes on; another margin is refused, and what is decided costs nothing."""
+    asked = f"--margin 0.1 --store {STORE}"
+    begun = gate("s8", "s9", more=f"{asked} --max-samples 40")
+    assert begun.code == 3
+    refused(gate("s8", "s9", more=f"--margin 0.2 --store {STORE}"), "exists with question Gate(baseline=0")
+    ended = gate("s8", "s9", more=asked)
+    assert ended.code == 0
+    again = gate("s8", "s9", more=f"{asked} --quiet")
+    assert again.code == 0
+    assert "already decided, so nothing was run" in again.out
+    assert run("status", "identify", "--store", STORE, "--exit-code").code == 0
+    listed = run("list", "--store", STORE, "--format", "json")
+    assert json.loads(listed.out)[0]["decision"] == "s9 is not worse than old by more than 0.1"
+    checked = run("verify", "identify", "--store", STORE)
+    assert checked.code == 0
+    assert "s9 passed (follows from the log)" in checked.out
+
+
+def test_every_look_at_a_gate(tmp_path: Path) -> None:
+    """Status, forecast, report and picture of one that is open, and of one that is decided."""
+    asked = f"--margin 0.1 --store {STORE} --quiet"
+    for budget in (40, 3000):
+        gate("s8", "s9", more=f"{asked} --max-samples {budget}")
+        shown = run("status", "identify", "--store", STORE)
+        assert ("open       s9" in shown.out) == (budget == 40)
+        assert ("passed     s9" in shown.out) == (budget == 3000)
+        assert run("forecast", "identify", "--store", STORE).code == 0
+        report = run("report", "identify", "--store", STORE, "--output", "report.html")
+        assert report.code == 0
+        page = (tmp_path / "report.html").read_text()
+        assert "where an option begins to pass" in page
+        assert "<h2>What is asked?" not in page
+        assert run("plot", "identify", "--store", STORE, "--output", "picture.png").code == 0
+
+
+def test_a_question_by_options_of_identify_and_create() -> None:
+    """--gate names the baseline; without it a margin means nothing, and no best arm can be expected."""
+    arms = ["--arm", "old=./s8", "--arm", "new=./s9", "--bounds", "0,1", "--seed", "5", "--quiet"]
+    ran = run("identify", *arms, "--gate", "old", "--margin", "0.1", "--max-samples", "3000")
+    assert (ran.code, ran.out.partition(";")[0]) == (0, "new is not worse than old by more than 0.1")
+    refused(run("identify", *arms, "--margin", "0.1"), "--margin needs --gate, the arm that the others are")
+    refused(run("identify", *arms, "--gate", "older"), "baseline must be one of the arms old, new")
+    refused(run("identify", *arms, "--gate", "old", "--expect", "new"), "--expect names the best arm, and")
+    refused(run("identify", *arms, "--gate", "old", "--strategy", "tas-d"), "choose 'uniform'")
+    refused(run("identify", *arms, "--gate", "old", "--tolerance", "0.1"), "knows no tolerance")
+    made = run(
+        "create", "g", "--store", STORE, "--arm", "old", "--arm", "new", "--bounds", "0,1", "--gate", "old"
+    )
+    assert made.code == 0
+    refused(
+        run(
+            "create",
+            "w",
+            "--store",
+            STORE,
+            "--arm",
+            "old",
+            "--arm",
+            "new",
+            "--compare",
+            "wins",
+            "--gate",
+            "old",
+        ),
+        "is asked of means, got --compare wins too",
+    )
+
+
+def test_a_pipe_that_is_closed_and_an_interrupt() -> None:
+    """The verdict is the exit code all the same; after Ctrl-C one line, and the results are stored."""
+    words = ["gate", "--baseline", "old=./s8", "--candidate", "s9=./s9", "--margin", "0.1", "--store", STORE]
+    with subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(120) == 0
+    script(Path("slow"), "sleep 0.2; echo 1")
+    words = [*words[:3], "--candidate", "slow=./slow", "--margin", "0.1", "--store", STORE, "--name", "slow"]
+    how = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "start_new_session": True}
+    with subprocess.Popen([*COMMAND, *words], text=True, **how) as process:  # type: ignore[call-overload]
+        while (
+            '"slow"' not in run("list", "--store", STORE, "--format", "json").out and process.poll() is None
+        ):
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        err = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "the same command resumes the run" in err
+    assert "Traceback" not in err
