@@ -97,6 +97,11 @@ def plural(number: int, thing: str) -> str:
     return f"{number} {thing}" + ("" if number == 1 else "s")
 
 
+def listed(names: Sequence[str]) -> str:
+    """a, b and c."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
 def duration(seconds: float) -> str:
     """In a unit that fits."""
     for limit, unit, name in ((90.0, 1.0, "s"), (5400.0, 60.0, "min"), (129_600.0, 3600.0, "h")):

@@ -15,6 +15,7 @@ FILE_LINES, FUNCTION_LINES = 600, 60
 # What may be longer, and why. An entry that is no longer needed must go: the tests say so.
 LONG_FILES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[str, str] = {
+    "experiment/experiment.py:create": "its arguments and what they mean take the lines",
     "running/identify.py:identify": "its arguments and what they mean take the lines",
     "simulation/simulate.py:simulate": "its arguments and what they mean take the lines",
 }

@@ -53,11 +53,15 @@ def test_a_pair_counts_its_first_rows(design: Rounds) -> None:
 
 def test_those_that_are_behind_take_rows_first() -> None:
     """Of the arms that neither rest nor are out; none is behind where there are none."""
-    arms, told = Rounds(9).blank(4)[1], np.zeros((round_claims.HEADS + 4, 4))
+    params, arms, told = (
+        Rounds(9).parameters(4, 0.1),
+        Rounds(9).blank(4)[1],
+        np.zeros((round_claims.HEADS + 4, 4)),
+    )
     arms[paired.ROUNDS] = [3, 2, 5, 1]
     arms[paired.OUT, 3], told[round_claims.RESTS, 1] = 2.0, 2.0
     assert round_claims.next_row(arms, told) == 3
-    assert [round_claims.takes(arms, told, 3, a) for a in range(4)] == [True, False, False, False]
+    assert [round_claims.takes(params, arms, told, 3, a) for a in range(4)] == [True, False, False, False]
     told[round_claims.RESTS, 1] = 0.0
     assert round_claims.next_row(arms, told) == 2
     told[round_claims.RESTS] = 1.0

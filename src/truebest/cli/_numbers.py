@@ -87,6 +87,21 @@ def read_numbers(words: str) -> tuple[Any, ...]:
     return tuple(read_number(word) for word in cut(words))
 
 
+def read_files(words: list[str]) -> dict[str, str]:
+    """A file for each arm: old=old.jsonl."""
+    each: dict[str, str] = {}
+    for word in words:
+        arm, equals, file = word.partition("=")
+        if not equals or not arm.strip() or not file.strip() or arm in each:
+            twice = " a second time" if arm in each else ""
+            raise InvalidInputError(
+                f"known= must be NAME=FILE with a name of its own for each, got {word[:60]!r}{twice}; write "
+                f"it like old=old.jsonl."
+            )
+        each[arm] = file
+    return each
+
+
 def read_per_arm(words: str) -> Any:
     """One number, or one for each arm: old=1,new=2.5."""
     if "=" not in words:

@@ -18,7 +18,7 @@ import typer
 
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, NAMED_MODELS, STOPPING_RULES, STRATEGIES
 from ..errors import InvalidInputError
-from ._numbers import read_number, read_numbers, read_per_arm
+from ._numbers import read_files, read_number, read_numbers, read_per_arm
 
 
 class Option(NamedTuple):
@@ -29,19 +29,22 @@ class Option(NamedTuple):
     read     from the word to what is given for it
     default  the word that is taken if none is said
     names    on the command line, if not its own alone
+    many     whether it may be said several times; then all words are read together
     """
 
     help: str
     metavar: str = ""
-    read: Callable[[str], Any] = str
+    read: Callable[[Any], Any] = str
     default: str | None = None
     names: tuple[str, ...] = ()
+    many: bool = False
 
     def parameter(self, name: str) -> inspect.Parameter:
         """The parameter of a command."""
         metavar, names = self.metavar or None, self.names or (f"--{name.replace('_', '-')}",)
         option = typer.Option(*names, metavar=metavar, help=self.help)
-        kind: Any = Annotated[(str if self.default else str | None) if metavar else bool, option]
+        said: Any = (str if self.default else str | None) if metavar else bool
+        kind: Any = Annotated[list[str] | None if self.many else said, option]
         default = self.default if metavar else False
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
@@ -82,6 +85,18 @@ SETTINGS = {
         "line (JSON lines, CSV or text), or how many there are; inf for an unlimited source.",
         "FILE|INT|inf",
         read_number,
+    ),
+    "known": Option(
+        "With --items, an arm that is not asked, and its scores: a file with an id and a score per line "
+        "(JSON lines or CSV), or one number per line in the order of the items.",
+        "NAME=FILE",
+        read_files,
+        many=True,
+    ),
+    "proxies": Option(
+        "With --known, stored scores of other models on the same items, so that fewer calls are needed: CSV "
+        "with a column per model, and perhaps one of ids.",
+        "FILE",
     ),
     "failures": Option(
         "With --items, what counts if there is no number: repeat (the default) asks again, a number is the "
@@ -157,11 +172,11 @@ def with_settings(
     return give
 
 
-def _read(words: dict[str, str | bool | None], options: Mapping[str, Option]) -> dict[str, Any]:
+def _read(words: dict[str, str | list[str] | bool | None], options: Mapping[str, Option]) -> dict[str, Any]:
     """What was said, and nothing for the rest."""
     found: dict[str, Any] = {}
     for name, word in words.items():
-        if isinstance(word, str):
+        if isinstance(word, str | list):
             found[name] = options[name].read(word)
         elif word:
             found[name] = True

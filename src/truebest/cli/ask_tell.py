@@ -56,6 +56,7 @@ def _show_settings(name: str, experiment: Experiment, format: Format) -> None:
     record = {"name": name, **experiment.settings.to_record()}
     del record["decisions"]
     named = {"strategy": experiment.settings.strategy_name, "stopping": experiment.settings.rule_name}
+    named |= {"known": str(experiment.settings.known)} if record["known"] else {}
     rows = [{"setting": key, "value": value} for key, value in (record | named).items()]
     put(format, Output(rows, ["setting", "value"], record))
 

@@ -40,7 +40,10 @@ class OnError(StrEnum):
 
 Arms = Annotated[
     list[str],
-    typer.Option(metavar="NAME=COMMAND", help="An arm and the command that samples it; at least two."),
+    typer.Option(
+        metavar="NAME=COMMAND",
+        help="An arm and the command that samples it; at least two, or one beside --known.",
+    ),
 ]
 KeptIn = Annotated[
     str | None,
@@ -133,7 +136,7 @@ def identify(
     options |= {"rng": settings.pop("seed", None), "on_error": _policy(on_error, quiet), "worker": worker}
     options |= {"max_samples": read_number(max_samples), "timeout": read_number(timeout)}
     options |= {"allow_failing": allow_failing, **settings}
-    _check_expected(expect, arms, settings)
+    _check_expected(expect, [*arms, *settings.get("known", ())], settings)
     with _resumable(store is not None), _workers(commands, _width(workers)) as pool, remarks(quiet):
         result = _run(arms, workers=pool, progress=_progress(quiet), **options)
     with answering():
@@ -142,7 +145,7 @@ def identify(
     return code_of(result.answer, expect)
 
 
-def _check_expected(expect: str | None, arms: dict[str, CommandArm], settings: dict[str, Any]) -> None:
+def _check_expected(expect: str | None, arms: list[str], settings: dict[str, Any]) -> None:
     if expect is not None and "question" in settings:
         raise InvalidInputError(
             f"--expect names the best arm, and {settings['question']} asks for none, got --expect "

@@ -37,6 +37,7 @@ class Independent(Design):
         refuse_direct(settings)
         refuse_sampled(settings)
         refuse_epochs(settings)
+        refuse_known(settings)
         refuse_unmeant(settings.question, settings.chosen.strategy)
         if settings.failures != self.failures:
             raise InvalidInputError(
@@ -99,6 +100,15 @@ def refuse_sampled(settings: Terms) -> None:
         raise InvalidInputError(
             "sampled=True says what else holds for items like those of a closed set, on which means are "
             "compared; give items= as a list, a file or a number, or leave sampled out."
+        )
+
+
+def refuse_known(settings: Terms) -> None:
+    """Refuse scores that are known where they could not be compared item by item."""
+    if settings.known is not None:
+        raise InvalidInputError(
+            f"known= needs the means of a closed set of items, on which all arms are compared, got "
+            f"{settings.known} without that; give items=, a list, a file or a number, and leave compare out."
         )
 
 

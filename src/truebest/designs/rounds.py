@@ -17,19 +17,22 @@ import numpy as np
 from .. import _door
 from .._door import Array
 from .._former_name import FORMER_NAME
-from .._text import plural
+from .._text import listed, plural
 from ..errors import InvalidInputError
 from ..kernels import paired
 from ..kernels._types import Indices
+from ..kernels.strata import seen_rows
 from ..questions import BEST, PerArm, Question
 from .base import WINS, Design, Terms
-from .independent import refuse_direct, refuse_question, refuse_sampled
+from .independent import refuse_direct, refuse_known, refuse_question, refuse_sampled
+from .strata import Strata
 from .units import Units
 
 MOST_ITEMS = 10**7
 MOST_ARMS = 200  # every pair of arms has sums of its own
 WORST = "worst"
 VERSION = 2  # of the rule; every earlier one is known, too
+BESIDE = 3  # the version where the scores of some arms are known
 LEAST_BETS = 3  # that are never left out
 
 
@@ -44,6 +47,7 @@ class Rounds(Design):
     question  what is asked
     units     what a row is made of
     version   of the rule: from 2 on bets on a closed set grow, and the smallest ones are left out
+    strata    of a closed set, where the scores of some arms are known
     """
 
     items: int | None = None
@@ -51,6 +55,7 @@ class Rounds(Design):
     version: int = field(default=VERSION, kw_only=True)
     question: Question = field(default=BEST, kw_only=True)
     units: Units = field(default=Units(), kw_only=True)
+    strata: Strata | None = field(default=None, kw_only=True)
 
     name: ClassVar[str] = "paired"  # what tables of simulations call it
     state = "rounds", "RoundsState"
@@ -95,8 +100,9 @@ class Rounds(Design):
             low, high = limits
             zero, unit = (high, low - high) if settings.minimize else (low, high - low)
             question = question.placed(zero, unit)
-        units = Units(settings.epochs)
-        return cls(settings.items.size, settings.failures, version=version, question=question, units=units)
+        units, strata = Units(settings.epochs), _strata_of(settings)
+        own: dict[str, Any] = {"version": version, "question": question, "units": units, "strata": strata}
+        return cls(settings.items.size, settings.failures, **own)
 
     def misfit(self, settings: Terms) -> str:
         """Why settings that were stored cannot be of this design; "" if they can."""
@@ -122,7 +128,27 @@ class Rounds(Design):
                 "items= needs bounds=(lo, hi) that every value respects, such as (0, 1) for a score, got "
                 "values without bounds; give bounds, or compare='wins' if only who is better counts."
             )
+        if settings.known is not None:
+            self._refuse_known(settings)
         self._refuse_the_rest(settings)
+
+    def _refuse_known(self, settings: Terms) -> None:
+        """Refuse known scores that are not those of every item of a closed set, or not as values are."""
+        known = settings.known
+        if self.items is None:
+            refuse_known(settings)
+        if known.size != self.items:
+            raise InvalidInputError(
+                f"known must have a score on every item, {self.items} of them, got {known}; give one number "
+                f"per item."
+            )
+        for arm, scores in known.scores.items():
+            for number, score in enumerate(scores, 1):
+                if not settings.values.allows(score):
+                    raise InvalidInputError(
+                        f"known {arm!r} must have scores {settings.values.demand}, got {score:g} on item "
+                        f"{number}; correct it, or give the bounds that all scores respect."
+                    )
 
     def _refuse_others(self, settings: Terms, given: Collection[str]) -> None:
         """Refuse a strategy and a rule beside the design's own."""
@@ -158,6 +184,8 @@ class Rounds(Design):
             return f"assuming values in [{low:g}, {high:g}] on items drawn at random, {of_all}"
         what = "this item" if self.items == 1 else f"these {self.items} items"
         answers = f"for these answers to {what}"
+        if settings.known is not None:
+            answers += f" and the scores of {listed(settings.known.arms)} as they were given"
         return f"{answers}, assuming values in [{low:g}, {high:g}] and items in random order"
 
     @property
@@ -223,7 +251,7 @@ class Rounds(Design):
             level = math.log(self.question.false_claims(num_arms)) - math.log(delta)
             params[paired.LEVEL] = params[paired.PAIR_LEVEL] = level
         self._leave_out_bets(params)
-        return params
+        return params if self.strata is None else np.concatenate([params, self.strata.told(num_arms)])
 
     @property
     def bets_grow(self) -> bool:
@@ -245,6 +273,8 @@ class Rounds(Design):
         """Pairs and arms before the first round."""
         of_pairs = paired.GROWN_PAIR_ROWS if self.bets_grow else paired.PAIR_ROWS
         of_arms = paired.GROWN_ARM_ROWS if self.bets_grow else paired.ARM_ROWS
+        if self.strata is not None:
+            of_arms += seen_rows(self.strata.counts.size)
         return np.zeros((of_pairs, num_arms**2)), np.zeros((of_arms, num_arms))
 
 
@@ -263,6 +293,22 @@ def rounds_needed(params: Array, pairs: Array, arms: Array, leader: int, race: l
             needed[i] = max(tau / (1.0 + tau / items) if tau < math.inf else items, max(arms[paired.ROUNDS]))
     needed[leader] = max(n for i, n in enumerate(needed) if i != leader)
     return needed
+
+
+def _strata_of(settings: Terms) -> Strata | None:
+    """The strata of what is known; None if that is nothing, or not as it must be."""
+    known, limits = settings.known, settings.values.limits
+    if known is None or known.size != settings.items.size or limits is None:
+        return None
+    low, high = limits
+    zero, unit = (high, low - high) if settings.minimize else (low, high - low)
+
+    def mapped(scores: tuple[float, ...]) -> Array:
+        return np.clip((np.array(scores) - zero) / unit, 0.0, 1.0)
+
+    columns = {settings.arms.index(arm): mapped(scores) for arm, scores in known.scores.items()}
+    means = None if known.means is None else mapped(known.means)
+    return Strata.of(columns, means, known.models)
 
 
 _ADVICE = "it is how many items there are, each of which is used once at most"

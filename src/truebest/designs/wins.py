@@ -19,7 +19,7 @@ from ..kernels import paired
 from ..questions import BEST, Question, Winner
 from ..theory.models import Values
 from .base import WINS, Terms
-from .independent import refuse_epochs, refuse_sampled
+from .independent import refuse_epochs, refuse_known, refuse_sampled
 from .rounds import Rounds
 
 LOSS = "loss"  # a failure counts as one
@@ -114,6 +114,7 @@ class Wins(Rounds):
 
     def complete(self, settings: Terms, given: Collection[str]) -> None:
         """Refuse what rounds by wins have no use for."""
+        refuse_known(settings)
         if settings.question.by_claims:
             raise InvalidInputError(
                 f"{settings.question} is asked of means, got compare='wins' too; leave question out, or say "

@@ -33,7 +33,9 @@ def admitted(record: dict[str, Any]) -> Settings:
     """
     try:
         settings = read_settings(record)
-        again = Request.of(settings.arms, settings.delta, **_as_given(settings)).complete()
+        known = () if settings.known is None else settings.known.arms
+        asked = [arm for arm in settings.arms if arm not in known]
+        again = Request.of(asked, settings.delta, **_as_given(settings)).complete()
         _check_rest(record, settings, again)
         stored, own = again.to_record(), settings.to_record()
     except TruebestError:
@@ -48,7 +50,18 @@ def admitted(record: dict[str, Any]) -> Settings:
 
 def _as_given(settings: Settings) -> dict[str, Any]:
     """Settings as arguments; the strategy and the rule follow from the rest, or are checked by themselves."""
-    names = ("tolerance", "minimize", "order", "items", "failures", "compare", "direct", "seed", "lease")
+    names = (
+        "tolerance",
+        "minimize",
+        "order",
+        "items",
+        "known",
+        "failures",
+        "compare",
+        "direct",
+        "seed",
+        "lease",
+    )
     about = settings.about
     return {
         **{name: getattr(settings, name) for name in names},

@@ -52,12 +52,16 @@ class CellsState(RoundsState):
         """The arms that neither rest nor are out."""
         return [arm for arm in self._race() if self.told[round_claims.RESTS, arm] == 0.0]
 
+    def _takes(self, row: int, arm: int) -> bool:
+        """Whether an arm takes the row after so many."""
+        return bool(round_claims.takes(self.params, self.arms, self.told, row, arm))
+
     def _judge_new(self) -> None:
         """Let arms take the rows that are complete, up to a decision."""
         while not (self.over or self.crossed or self.suspended or self.exhausted):
             row = round_claims.next_row(self.arms, self.told)
-            arms = [arm for arm in self._asked_about() if self._taken(arm) == row]
-            if not all((row + 1, arm) in self.values for arm in arms):
+            arms = [arm for arm in self._race() if self._takes(row, arm)]
+            if not all(self._is_there(row + 1, arm) for arm in arms):
                 return
             self._take_row(row + 1, arms)
             found = self._verdict()
@@ -67,14 +71,15 @@ class CellsState(RoundsState):
 
     def _take_row(self, number: int, arms: list[int]) -> None:
         """Let arms take a row together, and see what it proves."""
-        taken = {arm: self.values[number, arm] for arm in self._race() if self._taken(arm) >= number}
-        taken |= {arm: self.values[number, arm] for arm in arms}
+        taken = {arm: self._value(number, arm) for arm in self._race() if self._taken(arm) >= number}
+        taken |= {arm: self._value(number, arm) for arm in arms}
         mapped = self._mapped(taken)
         if self.likes is not None:
             self.likes.take(*mapped, arms, self.arms[paired.OUT])
-        for arm in arms:
+        seen = (*self._beside(number, *mapped), self.pairs, self.arms, self.told)
+        for arm in sorted(arms, key=lambda one: (one not in self.known, one)):
             value = taken[arm]
-            round_claims.take_cell(self.params, *mapped, self.pairs, self.arms, self.told, arm)
+            round_claims.take_cell(self.params, *seen, arm)
             for cell in self._cells_of(number, arm):
                 self.cells.pop(self.asked.pop(cell, 0), None)
             self._show(arm, value)
@@ -174,7 +179,7 @@ class CellsState(RoundsState):
             if self.front > start + 1 + AHEAD + len(self.open) // len(arms):
                 return None
             for cell in self._in_turn(self.front, arms):
-                known = cell in self.asked or cell[:2] in self.values
+                known = cell in self.asked or self._is_there(*cell[:2])
                 if self.front > self._taken(cell[1]) and not known:
                     return cell[1], self._said(cell)
             self.front += 1

@@ -15,14 +15,22 @@ from .names import check_name
 LONGEST = 3.2e9  # seconds: a third of what locks can wait for where a pointer has 64 bits
 
 
-def check_arms(given: Iterable[str]) -> tuple[str, ...]:
-    """At least two different names."""
+def check_arms(given: Iterable[str], known: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """At least two different names, with those of arms whose scores are known behind those that are asked."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidInputError(
             f"arms must be a list of names, got {_door.short(given)}; give at least two, "
             f"such as ['old', 'new']."
         )
-    names = tuple(check_name("the name of an arm", name) for name in given)
+    asked = tuple(check_name("the name of an arm", name) for name in given)
+    both = [name for name in asked if name in known]
+    if both or (known and not asked):
+        what = f"{both[0]!r} as both" if both else f"none beside the known {', '.join(known)}"
+        raise InvalidInputError(
+            f"arms must be those that are asked, and known= the others, got {what}; an arm whose scores are "
+            f"known is not asked, and among known ones nothing is left to find out."
+        )
+    names = asked + known
     if len(names) < 2:
         raise InvalidInputError(
             f"arms must be at least two, got {len(names)}; with fewer there is nothing to choose between."

@@ -89,6 +89,11 @@ class Experiment(Shown):
         items     compare all arms on the same items, in rounds: how many there are, or a list or file of
                   them, each used once at most, in random order; inf for an unlimited source. `pull.item` says
                   which; needs bounds, and chooses strategy and rule itself
+        known     with items: arm -> its score on every item, a list in the order of the items, item -> score,
+                  or a file with an id and a score per line. Such an arm is not asked: the others are compared
+                  with these scores, which are stored, and take fewer calls for it
+        proxies   with known: rows of stored scores of other models on the same items, None where one is
+                  missing. The better they predict, the fewer calls; they never make an answer wrong
         failures  with items, what counts if an arm gives no value: "repeat" (default) asks again, a number is
                   its value, "worst" takes the worst for whatever is claimed; "loss", the default with wins
         compare   "means" (default); "wins": in rounds, with or without items, only who was better counts, and

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _door
-from ..designs.rounds import MOST_ITEMS, VERSION
+from ..designs.rounds import BESIDE, MOST_ITEMS, VERSION
 from ..errors import InvalidInputError, StoreError
 from .pulls import Pull, pull_seed
 
@@ -77,6 +77,10 @@ class Items:
             self._values = _listed(given)
             self.set = ItemSet(len(self._values), _digest(self._values))
 
+    def listed(self) -> list[Any]:
+        """The items of a closed set in their order, by their index if nothing else is known of them."""
+        return self._values if self._values is not None else list(range(self.set.size or 0))
+
     def of(self, pull: Pull, seed: int) -> Any:
         """The item of a pull, of an experiment with that seed: the same for all arms of a round."""
         if self._values is not None:
@@ -116,10 +120,10 @@ def recall_items(record: dict[str, Any] | None) -> ItemSet | None:
     """As it was stored."""
     if record is None:
         return None
-    if record["version"] not in range(1, VERSION + 1):
+    if record["version"] not in range(1, BESIDE + 1):
         raise StoreError(
             f"the experiment was created with version {record['version']} of the rule for rounds, and this "
-            f"truebest knows 1 to {VERSION}; resume it with the truebest that created it, or a newer one"
+            f"truebest knows 1 to {BESIDE}; resume it with the truebest that created it, or a newer one"
         )
     return ItemSet(record["size"], record["digest"], record["version"])
 

@@ -41,6 +41,7 @@ _OPEN = (paired.GO_ON, paired.UNDECIDED)  # answers of the rule that are no deci
 class RoundsState(State):
     """See the module.
 
+    known    the scores of the arms that are not asked, on all items
     first    the first round that is not in the evidence
     values   of arms in rounds from there on, where all answers are in; None if there will be none
     parts    the answers themselves, where there are several
@@ -63,6 +64,8 @@ class RoundsState(State):
         self.order = (
             None if self.design.items is None else shuffled(self.design.items, "items", settings.seed)
         )
+        known = {} if settings.known is None else settings.known.scores
+        self.known = {settings.arms.index(arm): scores for arm, scores in known.items()}
         self._summing = np.zeros(OWN)  # of values as they come: for what is shown
         self._summing[UNIT] = self._summing[WATCHED] = 1.0
         self._clear()
@@ -224,7 +227,7 @@ class RoundsState(State):
             row = self._row(self.first)
             if row is None:
                 return
-            found = self._play(row)
+            found = self._play(self.first, row)
             for arm, value in row.items():
                 self._show(arm, value)
             for arm in range(len(self.settings.arms)):
@@ -241,14 +244,14 @@ class RoundsState(State):
         if known:
             families.observe(self._summing, self.body, arm, 1.0, math.fsum(known) / len(known))
 
-    def _play(self, row: dict[int, Score]) -> int:
+    def _play(self, number: int, row: dict[int, Score]) -> int:
         """Let the rule see a round; what it declares."""
         if self.totals is not None:
             self.totals.add(row)
         mapped = self._mapped(row)
         if self.likes is not None:
             self.likes.take(*mapped, row, self.arms[paired.OUT])
-        found = paired.play_round(self.params, *mapped, self.pairs, self.arms)
+        found = paired.play_round(self.params, *self._beside(number, *mapped), self.pairs, self.arms)
         return found if self._compared is None else self._verdict()
 
     def _verdict(self) -> int:
@@ -269,8 +272,28 @@ class RoundsState(State):
     def _row(self, number: int) -> dict[int, Score] | None:
         """The values of a round, None if it is not complete."""
         race = self._race()
-        whole = all((number, arm) in self.values for arm in race)
-        return {arm: self.values[number, arm] for arm in race} if whole else None
+        whole = all(self._is_there(number, arm) for arm in race)
+        return {arm: self._value(number, arm) for arm in race} if whole else None
+
+    def _is_there(self, number: int, arm: int) -> bool:
+        """Whether an arm has its value in a round, or is known to have none."""
+        return arm in self.known or (number, arm) in self.values
+
+    def _value(self, number: int, arm: int) -> Score:
+        """That value; a known score is that of every answer."""
+        if arm not in self.known:
+            return self.values[number, arm]
+        item = self._item(number)
+        assert item is not None
+        score = self.known[arm][item]
+        return score if self.design.units.single else (score,) * self.design.units.answers(1)
+
+    def _beside(self, number: int, low: Array, high: Array) -> tuple[Array, Array]:
+        """A mapped round as kernels take it: with the stratum of its item, where scores are known."""
+        if self.design.strata is None:
+            return low, high
+        stratum = float(self.design.strata.of_item[self._item(number)])
+        return np.append(low, stratum), np.append(high, stratum)
 
     def _mapped(self, row: dict[int, Score]) -> tuple[Any, Any]:
         """The least and the most that values can be, as kernels take them: in [0, 1], larger is better."""
@@ -314,9 +337,9 @@ class RoundsState(State):
     def enough(self) -> bool:
         """Whether the rounds that are complete would decide, if only those between them were, too."""
         later = sorted({number for number, _ in self.values})
-        rows = [row for row in map(self._row, later) if row is not None]
+        rows = [(number, row) for number in later if (row := self._row(number)) is not None]
         trial = self.copy() if rows else self
-        return any(trial._play(row) not in _OPEN for row in rows)
+        return any(trial._play(number, row) not in _OPEN for number, row in rows)
 
     # -- what is found ---------------------------------------------------------------------------------
 
@@ -327,6 +350,7 @@ class RoundsState(State):
     def _samples(self, most: float = math.inf) -> tuple[int, ...]:
         """How many values of each arm the rule has seen, in that many rounds at most."""
         rows = np.minimum(self.arms[paired.ROUNDS], most).astype(int)
+        rows[list(self.known)] = 0  # they are not asked
         return tuple(map(self.design.units.answers, rows.tolist()))
 
     def findings(self, arm: int | None = None) -> Findings:
@@ -402,11 +426,14 @@ class RoundsState(State):
         found, answers = self.findings(), self.design.units.answers
         taken, items = found.pulls, self.design.items
         needed = [n * self.design.units.each for n in needed]
+        asked = [a for a in range(len(arms)) if a not in self.known]
         more = [max(0, math.ceil(n - had)) for n, had in zip(needed, taken, strict=True)]
-        low, high = _range_of_rounds(-math.log(self.settings.delta), sum(needed), sum(taken))
+        more = [n if a in asked else 0 for a, n in enumerate(more)]
+        needs = sum(needed[a] for a in asked)
+        low, high = _range_of_rounds(-math.log(self.settings.delta), needs, sum(taken))
         if high is not None and items is not None:  # a closed set ends when its items are used up
             left = answers(items - (found.rounds or 0))
-            high = min(high, max(sum(more), left * found.ruled_out.count(None)))
+            high = min(high, max(sum(more), left * sum(found.ruled_out[a] is None for a in asked)))
         return Forecast(sum(more), dict(zip(arms, more, strict=True)), low=low, high=high)
 
     def rounds_needed(self) -> list[float] | None:
@@ -449,7 +476,7 @@ class RoundsState(State):
             if self.front > self.first + AHEAD + len(self.open) // len(race):
                 return None
             for cell in self._in_turn(self.front, race):
-                if cell not in self.asked:
+                if cell not in self.asked and cell[1] not in self.known:
                     return cell[1], self._said(cell)
             self.front += 1
         return None

@@ -18,9 +18,10 @@ from typing import Any, TypedDict, Unpack
 from .. import _door
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, IN_TURN
 from ..designs import COMPARED, MEANS, Design, Wins, kind_of
+from ..designs.rounds import BESIDE
 from ..designs.units import check_epochs
 from ..errors import InvalidInputError, StoreError, TruebestError
-from ..questions import BEST, Question, question_record, recall_question
+from ..questions import BEST, Question, find_question, question_record, recall_question
 from ..strategies import Strategy
 from ..theory.models import Model, Values
 from ..theory.stopping import StoppingRule
@@ -57,6 +58,7 @@ from .choices import (
     values_record,
 )
 from .items import ItemSet, check_items, items_record, recall_items
+from .known import Known, check_known, find_known, known_record, recall_known
 from .setting import REQUIRED, Setting, setting
 
 DECISIONS = 3  # raised whenever the same results would be judged otherwise than before
@@ -80,6 +82,8 @@ class Shared(TypedDict, total=False):
     minimize: bool | None
     order: str | None
     items: Any
+    known: Mapping[str, Any] | None
+    proxies: Any
     failures: str | float | None
     compare: str | None
     direct: bool | None
@@ -125,6 +129,7 @@ class Settings:
     minimize     whether the smallest mean is the best
     order        in which results count: "ask", or "arrival" if durations do not depend on values
     items        what all arms are evaluated on, in rounds; None for independent pulls
+    known        the scores of arms that are not asked, on all items; None if all arms are
     failures     in rounds, what counts in the place of a value that an arm does not give
     compare      "means", or "wins" if only who was better counts in each round
     direct       with wins, whether it may be found that no arm wins against all others
@@ -189,6 +194,18 @@ class Settings:
             same=lambda given, stored: stored is not None and stored.agrees(given),
         )
     )
+    known: Known | None = field(
+        metadata=setting(
+            *("known", "proxies"),
+            check=check_known,
+            default=None,
+            keys=("known",),
+            write=known_record,
+            read=recall_known,
+            older={"known": None},
+            same=lambda given, stored: given.agrees(stored),
+        )
+    )
     failures: str | float = field(
         metadata=setting(
             "failures",
@@ -245,7 +262,7 @@ class Settings:
     @cached_property
     def design(self) -> Design:
         """What one sample is, and all that depends on it."""
-        return kind_of({"items": self.items, "compare": self.compare}).of(self)
+        return kind_of({name: getattr(self, name) for name in DECLARED}).of(self)
 
     @property
     def model(self) -> Model:
@@ -307,8 +324,12 @@ class Request:
     def of(cls, arms: Iterable[str], delta: float | None = None, **given: Unpack[Given]) -> Request:
         """Check everything that is given. None is not given, apart from a lease, where it means never."""
         _door.known_arguments("Experiment.create", given, tuple(Given.__annotations__))
-        names = check_arms(arms)
-        said: dict[str, Any] = {"delta": delta, **given}
+        known = find_known(given.get("known"), given.get("proxies"), given.get("items"))
+        names = check_arms(arms, () if known is None else known.arms)
+        said: dict[str, Any] = {"delta": delta, **given, "known": known, "proxies": None}
+        question = given.get("question")
+        if known is not None and question is not None:
+            said["question"] = find_question(question).bound(names, known.mean_scores)
         kept: dict[str, Any] = {"arms": names}
         for name, how in DECLARED.items():
             values = [said.get(argument) for argument in how.arguments]
@@ -334,8 +355,10 @@ class Request:
         rule = made.design.complete(made, self.kept)
         chosen = made.chosen if made.design.steered else IN_ROUNDS
         asks_more = made.question.by_claims or made.epochs > 1
-        version = ASKING if asks_more else made.decisions
-        return replace(made, stopping=rule, chosen=chosen, decisions=version)
+        version, items = ASKING if asks_more else made.decisions, made.items
+        if made.known is not None and items is not None:
+            items = items._replace(version=BESIDE)
+        return replace(made, stopping=rule, chosen=chosen, decisions=version, items=items)
 
     def resumed(self, name: str, record: dict[str, Any]) -> Settings:
         """The settings of the stored experiment of that name; given ones that differ are refused."""
@@ -345,6 +368,12 @@ class Request:
             if how.same is not operator.eq and how.same(self.kept[field_name], getattr(own, field_name)):
                 continue
             for key in how.keys:
+                if key == "known":
+                    raise InvalidInputError(
+                        f"experiment {name!r} was created with {own.known or 'no known scores'}, got "
+                        f"{self.kept['known']}; what was found beside some scores says nothing of others, so "
+                        f"resume it with the same scores, or give a new experiment another name."
+                    )
                 if how.fixed and key == "items" and given[key] != stored[key]:
                     raise InvalidInputError(
                         f"experiment {name!r} compares arms on {own.items or 'independent pulls'}, got "

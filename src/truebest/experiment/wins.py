@@ -66,7 +66,7 @@ class WinsState(RoundsState):
                 low[arm] = high[arm] = -value if self.settings.minimize else value
         return low, high
 
-    def _play(self, row: dict[int, Score]) -> int:
+    def _play(self, number: int, row: dict[int, Score]) -> int:  # noqa: ARG002
         own = (self.pairs, self.near, self.arms, self.told)
         return wins.play(self.params, *self._mapped(row), *own)
 

@@ -21,7 +21,8 @@ with the weight SHARE on the comparator, exceeds 1/δ; the last arm is declared.
     pairs    (PAIR_ROWS, K K): column b K + i for b against i
     arms     (ARM_ROWS, K): how long an arm was in the race, and its comparator
 
-Where bets grow, both have more rows: see `Rounds.blank`.
+Where bets grow, both have more rows, and where the scores of some arms are known, all have: see `strata` and
+`Rounds.blank`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from ._jit import kernel
 from ._types import Array
 from .exact import two_sum
 from .rules.tilt import EPSILON, NODES, SCALES, multiply, summed
+from .strata import SUM_HIGH, SUM_LOW, is_known, note, payoff, total
 
 # Parameters: log(1/δ); the level of one pair; the comparator's weight; the tolerance as a part of the
 # distance of the bounds; how many items there are, inf for unlimited ones. Then, where only wins count (see
@@ -56,6 +58,7 @@ ROUNDS, SPAN, OUT, HOPE, EXPECTED, ARM_ROWS = range(BET_ROWS, BET_ROWS + 6)
 # times the lead before the round over the items left, of a pair and of a comparator; and of an arm, behind
 # that, the sum of its size times all items over the items left. They take the place of B, EXPECTED and A.
 GROWN_PAIR_ROWS, SPANS, GROWN_ARM_ROWS = PAIR_ROWS + NODES, ARM_ROWS + NODES, ARM_ROWS + 2 * NODES
+SEEN = GROWN_ARM_ROWS  # where some scores are known, the rows of `strata`
 
 LAMBDA = np.tanh(0.5 * EPSILON)
 FULL = 0.97  # no bet grows beyond it
@@ -178,6 +181,21 @@ def first_out(arms: Array, b: int, i: int) -> int:
     return b if arms[ROUNDS, b] <= arms[ROUNDS, i] else i
 
 
+@kernel("b1(const(f8[::1]), i8, i8)")
+def is_half_known(params: Array, b: int, i: int) -> bool:
+    """Whether the scores of one of two arms are known, and those of the other one are not."""
+    return is_known(params, PARAMS, b) != is_known(params, PARAMS, i)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
+def least_lead(params: Array, arms: Array, b: int, i: int) -> float:
+    """The least lead of b over i in total, where the scores of one or of both are known."""
+    if is_known(params, PARAMS, i):
+        least = total(params, PARAMS, b) if is_known(params, PARAMS, b) else arms[SEEN + SUM_LOW, b]
+        return float(least - total(params, PARAMS, i))
+    return float(total(params, PARAMS, b) - arms[SEEN + SUM_HIGH, i] - (params[ITEMS] - arms[ROUNDS, i]))
+
+
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, f8)")
 def pair_evidence(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float) -> float:
     """Λ_b,i(d); inf where mean b - mean i <= d is impossible. Frozen since one of the two was ruled out."""
@@ -185,7 +203,12 @@ def pair_evidence(params: Array, pairs: Array, arms: Array, b: int, i: int, d: f
     if n == 0.0:
         return 0.0
     column, items = b * arms.shape[1] + i, params[ITEMS]
-    if items < math.inf and items * d - lead(pairs, arms, b, i) < -(items - n) - SLACK * items:
+    if params.size > PARAMS and (is_known(params, PARAMS, b) or is_known(params, PARAMS, i)):
+        if items * d < least_lead(params, arms, b, i) - SLACK * items:
+            return math.inf
+        if not is_half_known(params, b, i):
+            return 0.0
+    elif items < math.inf and items * d - lead(pairs, arms, b, i) < -(items - n) - SLACK * items:
         return math.inf
     if params[GROWING] > 0.0:
         return grown_average(params, pairs, arms, column, PAIR_ROWS, first_out(arms, b, i), d)
@@ -225,14 +248,66 @@ def evidence(params: Array, pairs: Array, arms: Array, i: int) -> float:
     return top + math.log(total)
 
 
-@kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)")
-def take_pair(params: Array, pairs: Array, column: int, d: float, left: float) -> None:
-    """Count D of a round in, with so many items left before it."""
+@kernel("f8(f8[:, ::1], i8, f8, f8)")
+def lead_on(pairs: Array, column: int, d: float, left: float) -> float:
+    """Add D to a lead; returns the lead before, over the items that were left."""
     expected = (pairs[LEAD, column] + pairs[LOST, column]) / left
     pairs[SPENT, column] += expected
     pairs[LEAD, column], error = two_sum(pairs[LEAD, column], d)
     pairs[LOST, column] += error
+    return float(expected)
+
+
+@kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)")
+def take_pair(params: Array, pairs: Array, column: int, d: float, left: float) -> None:
+    """Count D of a round in, with so many items left before it."""
+    expected = lead_on(pairs, column, d, left)
     bet(params, pairs, column, d, PAIR_ROWS, expected, left)
+
+
+@kernel(
+    "void(const(f8[::1]), const(f8[::1]), const(f8[::1]), const(f8[:, ::1]), f8[:, ::1], i8, i8, i8, i8, f8, "
+    "f8)"
+)
+def bet_beside(
+    params: Array,
+    low: Array,
+    high: Array,
+    arms: Array,
+    state: Array,
+    column: int,
+    spent: int,
+    b: int,
+    i: int,
+    expected: float,
+    left: float,
+) -> None:
+    """As `bet`, where the scores of b or of i are known: multiply all bets of b on i by λ(W + c)."""
+    up = is_known(params, PARAMS, i)
+    a = b if up else i
+    value = low[b] if up else 1.0 - high[i]
+    so_far = arms[SEEN + SUM_LOW, b] if up else params[ITEMS] - left - arms[SEEN + SUM_HIGH, i]
+    whole = total(params, PARAMS, i) if up else params[ITEMS] - total(params, PARAMS, b)
+    known = whole - so_far + expected * left  # the sum of V over the items that are left
+    s = int(low[arms.shape[1]])
+    for k in range(int(params[GROWING])):
+        size = grown(params, k, left)
+        state[spent + k, column] += size * expected
+        c = payoff(params, PARAMS, arms, SEEN, a, up, s, left / size - known, left)
+        multiply(state, FACTORS + k, column, 1.0, size * (value + c))
+
+
+@kernel("void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], const(f8[:, ::1]), i8, i8, f8)")
+def take_both(
+    params: Array, low: Array, high: Array, pairs: Array, arms: Array, b: int, i: int, left: float
+) -> None:
+    """Count a row of b against i in."""
+    column, d = b * arms.shape[1] + i, difference(params, low, high, b, i)
+    if params.size > PARAMS and is_half_known(params, b, i):
+        expected = lead_on(pairs, column, d, left)
+        bet_beside(params, low, high, arms, pairs, column, PAIR_ROWS, b, i, expected, left)
+    else:
+        take_pair(params, pairs, column, d, left)
 
 
 @kernel("void(const(f8[::1]), f8[:, ::1], i8, f8)")
@@ -268,10 +343,14 @@ def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
         if comparator < 0:
             continue
         if params[SHARE] > 0.0:
-            d = difference(params, low, high, comparator, i)
-            bet(params, arms, i, d, ARM_ROWS, ahead / left, left)
+            if params.size > PARAMS and is_half_known(params, comparator, i):
+                bet_beside(params, low, high, arms, arms, i, ARM_ROWS, comparator, i, ahead / left, left)
+            else:
+                d = difference(params, low, high, comparator, i)
+                bet(params, arms, i, d, ARM_ROWS, ahead / left, left)
             arms[EXPECTED, i] -= ahead / left
-        if left < math.inf and ahead + most > left - 1.0 - SLACK * items:  # may be certain after this round
+        certain = left < math.inf and ahead + most > left - 1.0 - SLACK * items  # perhaps, after this round
+        if certain or params.size > PARAMS:  # a bet beside known scores may multiply by more
             arms[HOPE, i] = math.inf
         else:
             arms[HOPE, i] += math.log1p(most) - math.log1p(-max(ahead, 0.0) / left)
@@ -282,7 +361,11 @@ def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
         for i in range(K):
             if b == i or arms[OUT, i] > 0.0:
                 continue
-            take_pair(params, pairs, b * K + i, difference(params, low, high, b, i), left)
+            take_both(params, low, high, pairs, arms, b, i, left)
+    if params.size > PARAMS:
+        for a in range(K):
+            if arms[OUT, a] <= 0.0:
+                note(params, PARAMS, low, high, arms, SEEN, a)
 
 
 @kernel("i8(const(f8[:, ::1]), const(f8[:, ::1]))")
@@ -399,6 +482,9 @@ def lower_end(params: Array, pairs: Array, arms: Array, b: int, i: int, level: f
     if items < math.inf:  # what the items left can still do
         now = lead(pairs, arms, b, i)
         low, high = (now - (items - n)) / items, (now + (items - n)) / items
+        if params.size > PARAMS and (is_known(params, PARAMS, b) or is_known(params, PARAMS, i)):
+            low = least_lead(params, arms, b, i) / items
+            high = low if not is_half_known(params, b, i) else low + (items - n) / items
         low = 0.0 if 0.0 < low <= SLACK else low  # above 0 by rounding, perhaps
     if n == 0.0 or pair_evidence(params, pairs, arms, b, i, low) <= level:
         return low

@@ -2,7 +2,8 @@
 
 `claims` is the same for independent pulls. An arm rests while no claim about it would help, and is out for
 good when none will. After a rest it catches up: arms take rows one by one, those that are behind first, and a
-pair counts the rows that both of its arms have, which are always the first ones.
+pair counts the rows that both of its arms have, which are always the first ones. Arms whose scores are known
+take every row with the first that does, and before it: a bet beside them depends on the rows of the other.
 
     told  (HEADS + K, K): of each arm the sum of its values and their mean, by which arms are ordered, its
           label, after how many rows it rests, 0 if it does not; and the claims that are proven
@@ -19,17 +20,19 @@ from .paired import (
     ITEMS,
     OUT,
     PAIR_LEVEL,
+    PARAMS,
     QUESTION,
     ROUNDS,
+    SEEN,
     WINS,
-    difference,
     lead,
     pair_evidence,
     rounds_taken,
-    take_pair,
+    take_both,
     take_row,
 )
 from .questions import ASKED, is_settled, label, margin
+from .strata import is_known, note
 
 SUM, STANDING, LABELS, RESTS, HEADS = range(5)
 
@@ -106,10 +109,11 @@ def next_row(arms: Array, told: Array) -> int:
     return fewest
 
 
-@kernel("b1(const(f8[:, ::1]), const(f8[:, ::1]), i8, i8)")
-def takes(arms: Array, told: Array, row: int, a: int) -> bool:
+@kernel("b1(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8)")
+def takes(params: Array, arms: Array, told: Array, row: int, a: int) -> bool:
     """Whether an arm takes the next row."""
-    return bool(arms[OUT, a] <= 0.0 and told[RESTS, a] == 0.0 and arms[ROUNDS, a] == row)
+    waits = told[RESTS, a] != 0.0 and not is_known(params, PARAMS, a)
+    return bool(arms[OUT, a] <= 0.0 and not waits and arms[ROUNDS, a] == row)
 
 
 @kernel("void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1], f8[:, ::1], i8)")
@@ -122,8 +126,21 @@ def take_cell(params: Array, low: Array, high: Array, pairs: Array, arms: Array,
     left = params[ITEMS] - row
     for b in range(K):
         if b != a and arms[OUT, b] <= 0.0 and arms[ROUNDS, b] > row:
-            take_pair(params, pairs, a * K + b, difference(params, low, high, a, b), left)
-            take_pair(params, pairs, b * K + a, difference(params, low, high, b, a), left)
+            take_both(params, low, high, pairs, arms, a, b, left)
+            take_both(params, low, high, pairs, arms, b, a, left)
     take_row(params, arms, a, left)
+    if params.size > PARAMS:
+        note(params, PARAMS, low, high, arms, SEEN, a)
     told[SUM, a] += 0.5 * (low[a] + high[a])
     told[STANDING, a] = told[SUM, a] / arms[ROUNDS, a]
+
+
+@kernel("void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1], f8[:, ::1], i8)")
+def take_cells(
+    params: Array, low: Array, high: Array, pairs: Array, arms: Array, told: Array, row: int
+) -> None:
+    """Let the arms take a row that take it next."""
+    for known in (True, False):
+        for a in range(arms.shape[1]):
+            if is_known(params, PARAMS, a) == known and takes(params, arms, told, row, a):
+                take_cell(params, low, high, pairs, arms, told, a)

@@ -11,6 +11,7 @@ from ..errors import InvalidInputError
 from ..experiment.checks import seconds
 from ..experiment.choices import choose_rule, choose_strategy, rule_record, values_record
 from ..experiment.items import check_items, items_record
+from ..experiment.known import find_known, known_record
 from ..experiment.settings import DECLARED, Given, read_settings
 from ..questions import find_question, question_record
 from .experiment import RemoteExperiment
@@ -109,6 +110,9 @@ def _records(given: dict[str, Any]) -> dict[str, Any]:
         sent["question"] = question_record(find_question(given["question"]))
     if given.get("bounds") is not None:
         sent["bounds"] = list(given["bounds"])
+    known = find_known(given.get("known"), given.get("proxies"), given.get("items"))
+    if known is not None:
+        sent["known"], sent["proxies"] = known_record(known), None
     if given.get("items") is not None:  # the items stay here: the server knows them by their number
         sent["items"] = items_record(check_items(given["items"]))
     return {key: value for key, value in sent.items() if value is not None or key == "lease"}

@@ -67,6 +67,8 @@ def identify(
     items         compare all arms on the same items; an arm is then called with an item first. A closed set,
                   of which each item is used once at most, in random order: a list, the path of a file with
                   one a line, or a number; or an unlimited source: a function draw(rng) -> item
+    known, proxies  with items, the scores of arms that are not asked, such as {"old": scores}, and of other
+                  models, as in `Experiment.create`
     failures      with items, what counts if an arm gives no value: "repeat" (default) is as `on_error` says,
                   a number is its value, "worst" takes the worst for whatever is claimed; with wins "loss"
     sampled       whether the items of a closed set are a random sample: also say what holds for items like

@@ -7,7 +7,7 @@ import html
 from .._html import Cell, table
 from ..telling import words
 from ..telling.account import Account
-from ..telling.columns import ends_text, mean_text, sd_text
+from ..telling.columns import ends_text, mean_text, samples_text, sd_text
 from ..telling.drawing import UNKNOWN, axis_of, chosen, look_of, mark_of, rest_words
 from ..telling.numbers import places_of
 from ..telling.standings import Interval, Standing
@@ -24,7 +24,7 @@ def arm_table(now: Account, most: int) -> str:
     rows: list[list[str | Cell]] = [
         [
             Cell(escaped(one.arm, one.arm == now.centre), left),
-            str(one.samples),
+            samples_text(now, one),
             Cell(bar(one.samples / largest if largest else 0.0)),
             mean_text(one, places),
             sd_text(one),

@@ -22,7 +22,7 @@ from ..experiment.exports import event_record
 from ..experiment.settings import Settings
 from ..telling import words
 from ..telling.account import Account
-from ..telling.columns import control_text, in_order, lead_text, mean_text
+from ..telling.columns import control_text, in_order, lead_text, mean_text, samples_text
 from ..telling.drawing import UNKNOWN, axis_of, chosen, look_of, mark_of, rest_words
 from ..telling.numbers import places_of
 from ..telling.standings import VOIDS, WEAKENS, Standing
@@ -165,13 +165,17 @@ def _samples(now: Account) -> str:
     arms, _ = chosen(now, MOST_ARMS)
     most = max(1, *now.pulls.values())
     rows = [
-        _row(one.arm, _bar(one.samples / most), plural(one.samples, "sample"))
+        _row(one.arm, _bar(one.samples / most), _samples_of(now, one))
         for one in filter(arms.__contains__, in_order(now))
     ]
     return (
         "<figure><figcaption>Where the samples went: to the options that are hard to tell apart."
         f"</figcaption>{''.join(rows)}</figure>"
     )
+
+
+def _samples_of(now: Account, one: Standing) -> str:
+    return samples_text(now, one) if one.arm in words.known(now.settings) else plural(one.samples, "sample")
 
 
 def _bar(part: float) -> str:
@@ -202,6 +206,7 @@ def _setup(settings: Settings) -> str:
         ["values", settings.values.words if settings.design.steered else settings.values.demand],
         words.sought(settings, side),
         *([["compared on", str(settings.items)]] if settings.items else []),
+        *([["not asked", str(settings.known)]] if settings.known else []),
         *([["control", settings.control]] if settings.control else []),
         ["accepted chance of a wrong answer", percent(settings.delta)],
         ["tolerance", f"{settings.tolerance:g}"],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .._text import clean
 from ..telling import words
 from ..telling.account import Account
-from ..telling.columns import ends_text, mean_text, sd_text
+from ..telling.columns import ends_text, mean_text, samples_text, sd_text
 from ..telling.drawing import UNKNOWN, axis_of, chosen, look_of, mark_of, rest_words
 from ..telling.numbers import places_of
 from ..telling.standings import Interval, Lead, Standing
@@ -79,7 +79,7 @@ def _columns(
     names = _told_apart([clean(one.arm, ascii_only) for one in arms], longest, "~" if ascii_only else "…")
     columns = [
         _Column("arm", names),
-        _Column("samples", [str(one.samples) for one in arms], right=True),
+        _Column("samples", [samples_text(now, one) for one in arms], right=True),
         _Column("mean", [mean_text(one, places) for one in arms], right=True),
     ]
     left = width - sum(column.size + gap for column in columns)

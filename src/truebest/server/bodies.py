@@ -40,6 +40,14 @@ class Create(Body):
         description="What all arms are compared on, in rounds: how many items there are, the items "
         "themselves, or what the settings of an experiment have of them. No file of the server is read.",
     )
+    known: dict[str, Any] | None = Field(
+        None,
+        description="With items, arms that are not asked, and of each its score on every item: a list in the "
+        "order of the items. Or what the settings of an experiment have of them.",
+    )
+    proxies: list[list[float | None]] | None = Field(
+        None, description="With known, the scores of other models on every item, a list for each."
+    )
     failures: str | float | None = None
     compare: str | None = Field(None, description='"means", or "wins" if only who was better counts.')
     direct: bool | None = None

@@ -16,6 +16,7 @@ from ..errors import InvalidInputError, StoreError, TruebestError
 from ..experiment.choices import recall_rule, recall_strategy, recall_values
 from ..experiment.experiment import Experiment
 from ..experiment.items import ItemSet, recall_items
+from ..experiment.known import recall_known
 from ..experiment.pulls import Pull
 from ..experiment.settings import Given
 from ..experiment.values import listed_rows
@@ -134,21 +135,31 @@ def settings_given(body: bodies.Create) -> dict[str, Any]:
         "stopping": recall_rule,
         "question": recall_question,
         "items": _items,
+        "known": _known,
     }
     for key, recall in read.items():
         if isinstance(given.get(key), dict):
             try:
                 found = recall(given[key])
-            except (AttributeError, LookupError, TypeError, StoreError):
+            except (AttributeError, LookupError, TypeError, ValueError, StoreError):
                 found = None
             if found is None:
-                plainly = "a number, a list" if key == "items" else "a name"
+                plainly = {"items": "a number, a list", "known": "lists of numbers by name"}.get(
+                    key, "a name"
+                )
                 raise InvalidInputError(
                     f"{key} must be {plainly}, or an object as the log of an experiment has it, got "
                     f"{given[key]!r:.200}; what is not truebest's own cannot be sent to a server."
                 )
             given[key] = found
     return given
+
+
+def _known(record: dict[str, Any]) -> Any:
+    """What the settings have of known scores, or these as they are; None for a file, which is not read."""
+    if isinstance(record.get("digest"), str):
+        return recall_known(record)
+    return record if all(isinstance(scores, list) for scores in record.values()) else None
 
 
 def _items(record: dict[str, Any]) -> ItemSet | None:

@@ -198,10 +198,11 @@ def make_works(
 ) -> Works:
     """The runs of a call on independent samples: of each bandit, those of each strategy."""
     _refuse_shared(given)
-    ways = (given.delta, given.rewards, given.noise, given.sigma, given.model)
-    rule = SIMULATED_RULE if given.stopping is None else given.stopping
-    more = rule, given.max_samples, given.tolerance, given.question
-    problems = [make_problem(means, *ways, *more) for means in bandits]
+    ways = given.ways
+    rule = SIMULATED_RULE if ways["stopping"] is None else ways["stopping"]
+    model = ways["rewards"], ways["noise"], ways["sigma"], ways["model"], rule
+    more = ways["max_samples"], ways["tolerance"], ways["question"]
+    problems = [make_problem(means, given.delta, *model, *more) for means in bandits]
     chosen = [stopped_by(problems[0].rule, one) for one in distinct_strategies(given.strategies)]
     for problem in problems:
         for one in chosen:
@@ -214,8 +215,8 @@ def make_works(
 def _refuse_shared(given: Given) -> None:
     """Refuse what belongs to rounds on common items."""
     for name, value, usual in (
-        ("correlation", given.correlation, None),
-        ("failures", given.failures, "repeat"),
+        ("correlation", given.ways["correlation"], None),
+        ("failures", given.ways["failures"], "repeat"),
     ):
         if value != usual:
             raise InvalidInputError(

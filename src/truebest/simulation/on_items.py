@@ -28,15 +28,15 @@ def make_works(
 ) -> Works:
     """The runs of a call on common items: of each bandit, one for each risk."""
     _refuse_others(design, given)
-    deltas, tolerance = make_deltas(given.delta), _door.tolerance(given.tolerance)
-    question = BEST if given.question is None else find_question(given.question)
+    deltas, tolerance = make_deltas(given.delta), _door.tolerance(given.ways["tolerance"])
+    question = BEST if given.ways["question"] is None else find_question(given.ways["question"])
     within: Range | AnyNumbers = AnyNumbers(False, Ordered(positive=tolerance > 0.0))
     if design.averages:
-        within = _range(given.model)
-    elif given.model is not None:
+        within = _range(given.ways["model"])
+    elif given.ways["model"] is not None:
         raise InvalidInputError(
             f"compare='wins' counts who was better in each round, and needs no bounds, sigma or model, got "
-            f"{_door.short(given.model)}; leave that out."
+            f"{_door.short(given.ways['model'])}; leave that out."
         )
     jobs: list[list[Work]] = []
     means: list[Any] = []
@@ -44,9 +44,9 @@ def make_works(
         scores, closed = _scores(design, given, one, within, seed)
         num_arms = len(scores.arms)
         made = design_for(
-            design, closed, given.failures, question.bound(num_arms), tolerance, num_arms, within
+            design, closed, given.ways["failures"], question.bound(num_arms), tolerance, num_arms, within
         )
-        limit = limit_of(given.max_samples, num_arms)
+        limit = limit_of(given.ways["max_samples"], num_arms)
         jobs.append([make_job(made, scores, within, risk, tolerance, seed, None, limit) for risk in deltas])
         means.append(scores.means.tolist())
     settings = {
@@ -54,7 +54,7 @@ def make_works(
         "stopping": design.name,
         "tolerance": tolerance,
         "question": repr(question),
-        "max_samples": given.max_samples,
+        "max_samples": given.ways["max_samples"],
         "models": [repr(within)],
         "means": means,
         "rewards": [_described(given)],
@@ -114,16 +114,16 @@ def make_job(
 
 def _refuse_others(design: type[Rounds], given: Given) -> None:
     """Refuse what belongs to independent samples."""
-    for name, value in (("strategies", given.strategies), ("stopping", given.stopping)):
+    for name, value in (("strategies", given.strategies), ("stopping", given.ways["stopping"])):
         if value is not None:
             raise InvalidInputError(
                 f"{design.asked_by} compares all arms in the race in every round, by a rule of its own, got "
                 f"{name} too; leave {name} out."
             )
-    if given.sigma is not None:
+    if given.ways["sigma"] is not None:
         raise InvalidInputError(
             f"{design.asked_by} needs values between known bounds, or none of which more is known than who "
-            f"wins, got sigma={_door.short(given.sigma)}; leave sigma out."
+            f"wins, got sigma={_door.short(given.ways['sigma'])}; leave sigma out."
         )
 
 
@@ -143,45 +143,47 @@ def _scores(
     design: type[Rounds], given: Given, means: npt.ArrayLike | None, within: Range | AnyNumbers, seed: int
 ) -> tuple[Scores, int | None]:
     """What rounds are simulated on, and how many items a closed set has."""
-    unlimited = given.items is None or given.items == math.inf
-    if isinstance(given.rewards, str):
-        if given.rewards != "bernoulli" or means is None or isinstance(within, AnyNumbers):
+    unlimited = given.ways["items"] is None or given.ways["items"] == math.inf
+    if isinstance(given.ways["rewards"], str):
+        if given.ways["rewards"] != "bernoulli" or means is None or isinstance(within, AnyNumbers):
             raise InvalidInputError(
                 f"rewards on common items must be values, those of each arm in the order of the items, or "
                 f"'bernoulli' with means and a correlation for compare='means', got "
-                f"{_door.short(given.rewards)} and means {_door.short(means)}; give one of both."
+                f"{_door.short(given.ways['rewards'])} and means {_door.short(means)}; give one of both."
             )
-        if given.correlation is None:
+        if given.ways["correlation"] is None:
             raise InvalidInputError(
                 "items= needs the correlation of rewards on one item, got none; give correlation=0.6, say, "
                 "or values as rewards."
             )
         advice = "it is how many items there are, or inf for an unlimited source"
-        items = None if unlimited else _door.whole("items", given.items, 1, MOST_ITEMS, advice)  # type: ignore[arg-type]
-        return from_means(means, given.correlation, items, within, seed), items
-    for name, value in (("means", means), ("correlation", given.correlation)):
+        items = None if unlimited else _door.whole("items", given.ways["items"], 1, MOST_ITEMS, advice)  # type: ignore[arg-type]
+        return from_means(means, given.ways["correlation"], items, within, seed), items
+    for name, value in (("means", means), ("correlation", given.ways["correlation"])):
         if value is not None:
             raise InvalidInputError(
                 f"{name} must be left out where rewards are values on common items, which have their own, "
                 f"got {_door.short(value)}; leave it out, or give rewards='bernoulli'."
             )
-    columns = {str(a + 1): values for a, values in enumerate(given.rewards)}
-    failing = design(failures=given.failures).failures
+    columns = {str(a + 1): values for a, values in enumerate(given.ways["rewards"])}
+    failing = design(failures=given.ways["failures"]).failures
     scores = from_table(columns, within, failing, unlimited)
     assert scores.rounds is not None
-    if not unlimited and given.items != scores.rounds.items:
+    if not unlimited and given.ways["items"] != scores.rounds.items:
         raise InvalidInputError(
             f"items must be as many as each arm has values, {scores.rounds.items}, or inf to draw them with "
-            f"replacement, got {_door.short(given.items)}; correct it."
+            f"replacement, got {_door.short(given.ways['items'])}; correct it."
         )
     return scores, scores.rounds.closed
 
 
 def _described(given: Given) -> list[Any]:
     """The values that runs are made of, as plain numbers or their hash."""
-    values = given.rewards
+    values = given.ways["rewards"]
     if not isinstance(values, str):
         columns = [np.asarray(column, np.float64) for column in values]
         values = hashlib.sha256(b"".join(column.tobytes() for column in columns)).hexdigest()
-    items = None if given.items is None or given.items == math.inf else int(given.items)
-    return [values, items, given.correlation, given.failures]
+    items = (
+        None if given.ways["items"] is None or given.ways["items"] == math.inf else int(given.ways["items"])
+    )
+    return [values, items, given.ways["correlation"], given.ways["failures"]]

@@ -22,6 +22,7 @@ from ..kernels.paired import (
     NO_WINNER,
     OUT,
     PAIR_LEVEL,
+    PARAMS,
     QUESTION,
     RATIO,
     ROUNDS,
@@ -32,8 +33,9 @@ from ..kernels.paired import (
 )
 from ..kernels.questions import ASKED, is_answered, is_right
 from ..kernels.random import Words, open_stream, uniform
-from ..kernels.round_claims import HEADS, LABELS, judge, next_row, take_cell, takes
+from ..kernels.round_claims import HEADS, LABELS, judge, next_row, take_cells
 from ..kernels.steps import RIGHT, WRONG
+from ..kernels.strata import is_known
 from ..kernels.wins import foremost, play
 from .engine import CANCEL, CANCELLED, DONE, RUNS, SAMPLES, SIGNALS
 from .runs import room_for_steps
@@ -65,12 +67,13 @@ def leader_of(params: Array, pairs: Array, arms: Array, told: Array) -> int:
     return int(leading(pairs, arms))
 
 
-@kernel("f8(const(f8[:, ::1]))")
-def calls_of(arms: Array) -> float:
-    """How many samples there were."""
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]))")
+def calls_of(params: Array, arms: Array) -> float:
+    """How many samples there were; scores that are known take none."""
     calls = 0.0
     for a in range(arms.shape[1]):
-        calls += arms[ROUNDS, a]
+        if not is_known(params, PARAMS, a):
+            calls += arms[ROUNDS, a]
     return calls
 
 
@@ -95,7 +98,8 @@ class OnItems(NamedTuple):
 
     seed       of the order of items, with the number of a run
     low, high  (sets * items, K): values, of which larger is better, those that are missing between both;
-               run i uses set i, and the first again after the last
+               run i uses set i, and the first again after the last. Where the scores of some arms are known
+               there is one set, and the stratum of each item is behind its values
     truth      (sets, K): the mean of each arm over the items of a set, where a question is asked of means
     again      whether items are drawn with replacement
     max_rounds, max_samples  where a run is cut off: after so many rounds, at most `items` unless they are
@@ -152,7 +156,7 @@ def play_run(start: int, given: OnItems, rows: Rows) -> int:
     """
     pairs, near, arms, told, params = rows.pairs, rows.near, rows.arms, rows.told, given.params
     K, n, answer = arms.shape[1], 0, GO_ON
-    while answer == GO_ON and n < given.max_rounds and calls_of(arms) + K <= given.max_samples:
+    while answer == GO_ON and n < given.max_rounds and calls_of(params, arms) + K <= given.max_samples:
         item = start + next_item(given.again, n, given.items, rows.order, rows.stream)
         low, high = given.low[item], given.high[item]
         if params[WINS] != 0.0:
@@ -179,15 +183,13 @@ def claim_run(start: int, given: OnItems, rows: Rows) -> int:
     """
     pairs, arms, told, params = rows.pairs, rows.arms, rows.told, given.params
     K, ask, drawn, row, steps, answered = arms.shape[1], params[QUESTION : QUESTION + ASKED], 0, 0, 0, False
-    while not answered and 0 <= row < given.max_rounds and calls_of(arms) + K <= given.max_samples:
+    while not answered and 0 <= row < given.max_rounds and calls_of(params, arms) + K <= given.max_samples:
         while drawn <= row:
             rows.order[drawn] = next_item(given.again, drawn, given.items, rows.order, rows.stream)
             drawn += 1
         item = start + rows.order[row]
         low, high = given.low[item], given.high[item]
-        for a in range(K):
-            if takes(arms, told, row, a):
-                take_cell(params, low, high, pairs, arms, told, a)
+        take_cells(params, low, high, pairs, arms, told, row)
         judge(params, pairs, arms, told)
         answered = is_answered(ask, told[HEADS:], told[LABELS])
         if steps < rows.record.shape[0]:
@@ -221,9 +223,10 @@ def rounds_runs(
         found[run] = claim_run(start, given, rows) if by_cells else play_run(start, given, rows)
         if signals[CANCEL] != 0:  # the run may be whole, or not
             return CANCELLED, run
-        calls[run] = int(calls_of(rows.arms))
+        calls[run] = int(calls_of(given.params, rows.arms))
         for a in range(total_pulls.size):
-            total_pulls[a] += rows.arms[ROUNDS, a]
+            if not is_known(given.params, PARAMS, a):
+                total_pulls[a] += rows.arms[ROUNDS, a]
         signals[RUNS] += 1
     return DONE, calls.size
 
@@ -285,6 +288,10 @@ class RoundsJob:
         self.max_rounds = min(max_rounds or scores.closed or longest, scores.closed or 2**62)
         self.max_samples, self.origin = max_samples, origin
         self.num_arms = scores.low.shape[1]
+        self.rows = scores.low, scores.high
+        if design.strata is not None:
+            of_item = design.strata.of_item
+            self.rows = np.column_stack([scores.low, of_item]), np.column_stack([scores.high, of_item])
         self.right = design.right_answers(scores.low, scores.high, tolerance)
         self.params = design.parameters(self.num_arms, delta, tolerance)
         self.by_cells = design.question.by_claims and design.averages
@@ -311,7 +318,7 @@ class RoundsJob:
     @property
     def given(self) -> OnItems:
         """What decides, and what it is decided on."""
-        s, (low, high, truth) = self.scores, map(constant, (self.scores.low, self.scores.high, self.truth))
+        s, (low, high, truth) = self.scores, map(constant, (*self.rows, self.truth))
         ends = s.items, s.again, self.max_rounds, float(self.max_samples)
         return OnItems(np.uint64(self.seed), low, high, truth, *ends, constant(self.params))
 

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import __version__, _door
-from ..designs import MEANS
+from .._signature import spelled_out
 from ..errors import InvalidInputError
-from ..questions import Question
 from ..strategies import Strategy
-from ..theory.models import Model
-from ..theory.stopping import StoppingRule
 from .cluster import run_on_cluster
 from .cuda import run_on_gpu
 from .progress import Progress, Reporter
 from .results import Simulation
 from .runs import KEPT, RUNS, Collected, continued, room_for
 from .threads import num_threads, run_on_threads
-from .work import Given, make_works
+from .work import USUAL, Ways, make_works
 
 DEVICES = ("cpu", "cuda")
 
 
+@spelled_out(Ways.__annotations__, **USUAL)
 def simulate(
     strategies: str | Strategy | Sequence[str | Strategy] | None = None,
     means: npt.ArrayLike | None = None,
@@ -33,18 +31,6 @@ def simulate(
     *,
     runs: int = 1000,
     seed: int = 0,
-    rewards: str | Sequence[npt.ArrayLike] = "gaussian",
-    noise: npt.ArrayLike = 1.0,
-    sigma: float | Sequence[float] | None = None,
-    model: Model | None = None,
-    stopping: str | StoppingRule | None = None,
-    tolerance: float = 0.0,
-    question: Question | None = None,
-    max_samples: int | None = None,
-    items: float | None = None,
-    correlation: float | None = None,
-    compare: str = MEANS,
-    failures: str | float = "repeat",
     threads: int | None = None,
     first: int = 0,
     more: Simulation | None = None,
@@ -52,6 +38,7 @@ def simulate(
     cluster: Any = None,
     keep: str = RUNS,
     progress: bool | Progress | None = None,
+    **ways: Unpack[Ways],
 ) -> Simulation:
     """Run strategies many times on one bandit and report how many samples they take and how often they err.
 
@@ -106,9 +93,7 @@ def simulate(
             f"give either device='cuda' or a cluster, got both, with cluster {cluster!r:.60}; a cluster "
             f"computes on processors."
         )
-    ways = (strategies, delta, rewards, noise, sigma, model, stopping, tolerance, question, max_samples)
-    given = Given(*ways, items, correlation, compare, failures)
-    found = make_works(given, [means] if several is None else several, key)
+    found = make_works("simulate", strategies, [means] if several is None else several, delta, key, ways)
     settings = {"truebest": __version__, "keep": kept, **found.settings}
     if more is not None:
         begin, num_runs = continued(more, settings, key, begin, num_runs, several is not None)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _door, _html
 from .._door import Array
+from .._signature import spelled_out
 from .._text import aligned
-from ..designs import MEANS
-from ..questions import Question
 from ..strategies import Strategy, find_strategy
-from ..theory.models import Model
-from ..theory.stopping import StoppingRule
 from . import engine
 from .pictures import picture, picture_in_html
 from .threads import interruptible
-from .work import Given, Work, make_works
+from .work import USUAL, Ways, Work, make_works
 
 Found = TypeVar("Found")
 
@@ -101,6 +98,7 @@ def total_variation(weights: Array) -> float:
     return float(np.abs(np.diff(weights, axis=0)).sum() / 2.0)
 
 
+@spelled_out(Ways.__annotations__, **USUAL)
 def trace(
     strategy: str | Strategy | None = None,
     means: npt.ArrayLike | None = None,
@@ -108,18 +106,7 @@ def trace(
     *,
     run: int = 0,
     seed: int = 0,
-    rewards: str | Sequence[npt.ArrayLike] = "gaussian",
-    noise: npt.ArrayLike = 1.0,
-    sigma: float | Sequence[float] | None = None,
-    model: Model | None = None,
-    stopping: str | StoppingRule | None = None,
-    tolerance: float = 0.0,
-    question: Question | None = None,
-    max_samples: int | None = None,
-    items: float | None = None,
-    correlation: float | None = None,
-    compare: str = MEANS,
-    failures: str | float = "repeat",
+    **ways: Unpack[Ways],
 ) -> Trace:
     """Run number `run` of a simulation, step by step; the same run as `simulate` counts.
 
@@ -132,19 +119,7 @@ def trace(
         "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
     )
     chosen = None if strategy is None else find_strategy(strategy, files=True)
-    ways = (
-        chosen,
-        _door.delta(delta),
-        rewards,
-        noise,
-        sigma,
-        model,
-        stopping,
-        tolerance,
-        question,
-        max_samples,
-    )
-    found = make_works(Given(*ways, items, correlation, compare, failures), [means], key)
+    found = make_works("trace", chosen, [means], _door.delta(delta), key, ways)
     (job,) = found.jobs[0]
     job.prepare()
     alone = _alone(job, lambda room: job.part(number, 1, room))  # how long is it?

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _door
 from .._door import Array
-from ..designs import COMPARED, kind_of
+from ..designs import COMPARED, MEANS, kind_of
 from ..questions import Question
 from ..strategies import Strategy
 from ..theory.models import Model
@@ -103,11 +103,9 @@ class Work(Protocol):
         """One run step by step, of which the part is known."""
 
 
-class Given(NamedTuple):
-    """What `simulate` and `trace` are given about runs, as it is given; None for a default."""
+class Ways(TypedDict, total=False):
+    """What `simulate` and `trace` take besides strategies, means and delta; see `simulate`."""
 
-    strategies: str | Strategy | Sequence[str | Strategy] | None
-    delta: float | Sequence[float]
     rewards: str | Sequence[npt.ArrayLike]
     noise: npt.ArrayLike
     sigma: float | Sequence[float] | None
@@ -120,6 +118,23 @@ class Given(NamedTuple):
     correlation: float | None
     compare: str
     failures: str | float
+
+
+USUAL: Ways = {
+    "rewards": "gaussian",
+    "noise": 1.0,
+    "tolerance": 0.0,
+    "compare": MEANS,
+    "failures": "repeat",
+}  # what is not given, and not None
+
+
+class Given(NamedTuple):
+    """What is given about runs, unchecked, with defaults for what is not."""
+
+    strategies: str | Strategy | Sequence[str | Strategy] | None
+    delta: float | Sequence[float]
+    ways: Ways
 
 
 class Works(NamedTuple):
@@ -135,10 +150,23 @@ class Works(NamedTuple):
     settings: dict[str, Any]
 
 
-def make_works(given: Given, bandits: Sequence[npt.ArrayLike | None], seed: int) -> Works:
-    """The runs of a call, of which each bandit has these means; InvalidInputError for what cannot be."""
-    compared = _door.choice("compare", given.compare, COMPARED)
-    design = kind_of({"items": given.items, "compare": compared})
+def make_works(
+    function: str,
+    strategies: str | Strategy | Sequence[str | Strategy] | None,
+    bandits: Sequence[npt.ArrayLike | None],
+    delta: float | Sequence[float],
+    seed: int,
+    ways: Ways,
+) -> Works:
+    """The runs of a call of that function, of which each bandit has these means.
+
+    Raises  InvalidInputError for what cannot be simulated
+    """
+    _door.known_arguments(function, ways, tuple(Ways.__annotations__))
+    whole: Ways = {**dict.fromkeys(Ways.__annotations__), **USUAL, **ways}  # type: ignore[typeddict-item]
+    _door.choice("compare", whole["compare"], COMPARED)
+    design = kind_of(whole)
     module, name = design.runs
-    found: Works = getattr(import_module(f".{module}", __package__), name)(design, given, bandits, seed)
+    make = getattr(import_module(f".{module}", __package__), name)
+    found: Works = make(design, Given(strategies, delta, whole), bandits, seed)
     return found

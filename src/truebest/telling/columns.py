@@ -45,7 +45,7 @@ def table(now: Account, between: bool = False, since: bool = True) -> tuple[list
         [
             one.arm,
             str(one.role),
-            str(one.samples),
+            samples_text(now, one),
             str(one.pending or ""),
             str(one.failures or ""),
             mean_text(one, places),
@@ -73,6 +73,11 @@ def in_order(now: Account) -> list[Standing]:
 
 
 # -- cells ---------------------------------------------------------------------------------------------
+
+
+def samples_text(now: Account, one: Standing) -> str:
+    """How many; of an arm whose scores are known, that."""
+    return "known" if one.arm in words.known(now.settings) else str(one.samples)
 
 
 def mean_text(one: Standing, places: int | None) -> str:

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, assert_never
 
-from .._text import begun, confidence, moment, plural, shortened
+from .._text import begun, confidence, listed, moment, plural, shortened
 from .answers import (
     Answer,
     Best,
@@ -215,7 +215,14 @@ def _paragraph(now: Account) -> str:
 
 def spent(now: Account) -> str:
     """What it took so far."""
-    return now.settings.design.spent_words(now.samples, now.progress.rounds)
+    took = now.settings.design.spent_words(now.samples, now.progress.rounds)
+    return took + (f", with {listed(known(now.settings))} known" if known(now.settings) else "")
+
+
+def known(settings: Setup) -> tuple[str, ...]:
+    """The arms that are not asked, since their scores are known."""
+    found: tuple[str, ...] = () if settings.known is None else settings.known.arms
+    return found
 
 
 def at_most(now: Account) -> str:

@@ -12,10 +12,9 @@ import pytest
 
 import truebest
 from support.refusals import refused_in_one_sentence
-from truebest.designs import Rounds, Wins
+from truebest.designs import Wins
 from truebest.questions import Winner
-from truebest.simulation.on_items import make_works
-from truebest.simulation.work import Given
+from truebest.simulation.work import Ways, make_works
 
 RNG = np.random.default_rng(11)
 EASE = RNG.normal(size=(300, 1)) + 0.5 * RNG.normal(size=(300, 3)) + [0.5, 0.1, -0.2]
@@ -80,9 +79,7 @@ def test_a_run_is_a_value() -> None:
 
 def test_a_job_can_be_done_elsewhere() -> None:
     """Another process makes the same runs of it."""
-    nothing = ("gaussian", 1.0, None, None, None, 0.0, None, None, 300, None, "means", "repeat")
-    given = Given(None, 0.1, *nothing)._replace(rewards=COLUMNS)
-    (job,) = make_works(Rounds, given, [None], 3).jobs[0]
+    (job,) = make_works("simulate", None, [None], 0.1, 3, {"rewards": COLUMNS, "items": 300}).jobs[0]
     sent = pickle.loads(pickle.dumps(job))
     assert sent.part(4, 5, sent.room()).samples.tolist() == job.part(4, 5, job.room()).samples.tolist()
 
@@ -148,14 +145,10 @@ def test_what_is_found_where_there_may_be_no_winner() -> None:
     missing = np.where(np.arange(len(table))[:, None] < [100, 0, 0], np.nan, table)
     low, high = np.where(np.isnan(missing), -np.inf, missing), np.where(np.isnan(missing), np.inf, missing)
     assert Wins(direct=True).right_answers(low, high, 0.0) == {-1, 0, 1}
-    job = make_works(Wins, _wins(CIRCLE), [None], 1).jobs[0][0]
+    ways: Ways = {"rewards": CIRCLE, "compare": "wins", "question": Winner()}
+    job = make_works("simulate", None, [None], 0.1, 1, ways).jobs[0][0]
     coded = job._judged(np.array([-1, 0, -2, -4]))  # type: ignore[attr-defined]
     assert coded.tolist() == [0, 1, -3, -3]
-
-
-def _wins(columns: list[npt.ArrayLike]) -> Given:
-    ways = (1.0, None, None, None, 0.0, Winner(), None, None, None, "wins", "repeat")
-    return Given(None, 0.1, columns, *ways)
 
 
 @pytest.mark.parametrize(

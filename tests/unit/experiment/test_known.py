@@ -1,0 +1,250 @@
+"""Arms whose scores are known: what is asked, what is stored, what is refused, and what is said."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import truebest
+from truebest import Experiment, InvalidInputError, StoreError
+from truebest.experiment.exports import exported
+from truebest.experiment.known import find_known, known_record, recall_known
+from truebest.experiment.settings import new_settings, read_settings
+from truebest.experiment.store.memory import MemoryStore
+
+ITEMS = [{"id": f"case {i}", "text": "x" * i} for i in range(60)]
+RNG = np.random.default_rng(2)
+OLD = (RNG.random(60) < 0.4).astype(float).tolist()
+NEW = [float(np.clip(x + (RNG.random() < 0.35), 0.0, 1.0)) for x in OLD]
+BY_ID = {f"case {i}": score for i, score in enumerate(OLD)}
+GIVEN: dict[str, Any] = {"items": ITEMS, "bounds": (0, 1), "known": {"old": OLD}}
+
+
+def score(item: dict[str, str]) -> float:
+    return NEW[int(item["id"].split()[1])]
+
+
+def played(experiment: Experiment, most: int = 100) -> list[tuple[str, int]]:
+    """What was asked for, up to a decision."""
+    asked: list[tuple[str, int]] = []
+    while len(asked) < most and (pulls := experiment.ask(3)):
+        for pull in pulls:
+            assert pull.item is not None
+            asked.append((pull.arm, pull.item))
+            experiment.tell(pull, NEW[pull.item])
+    return asked
+
+
+def test_only_the_others_are_asked_and_counted() -> None:
+    """The known arm makes no calls; its scores are its values, and it is shown as known."""
+    calls: list[str] = []
+
+    def run(item: dict[str, str]) -> float:
+        calls.append(item["id"])
+        return score(item)
+
+    found = truebest.identify({"new": run}, rng=4, **GIVEN)
+    assert found.best == "new"
+    assert len(calls) == len(set(calls)) == found.samples == found.pulls["new"]
+    assert found.pulls["old"] == 0
+    seen = [OLD[int(name.split()[1])] for name in calls]
+    assert found.means["old"] == pytest.approx(np.mean(seen))
+    assert [row[1] for row in found.table()[1]] == [str(len(calls)), "known"]
+    assert found.sentence.count("the scores of old as they were given") == 1
+    assert f"{len(calls)} samples on {len(calls)} of 60 items, with old known" in found.sentence
+    both = {"new": run, "old": lambda item: BY_ID[item["id"]]}
+    assert found.samples < truebest.identify(both, rng=4, items=ITEMS, bounds=(0, 1)).samples
+
+
+def test_asynchronous_arms_are_compared_with_it_too() -> None:
+    """As any others."""
+
+    async def run(item: dict[str, str]) -> float:
+        return score(item)
+
+    assert asyncio.run(truebest.aidentify({"new": run}, rng=4, **GIVEN)).best == "new"
+
+
+@pytest.mark.parametrize(
+    ("known", "items"),
+    [
+        (OLD, ITEMS),
+        (np.array(OLD), ITEMS),
+        (BY_ID, ITEMS),
+        (dict(reversed(BY_ID.items())), ITEMS),
+        (dict(enumerate(OLD)), 60),
+        ({str(i): x for i, x in enumerate(OLD)}, 60),
+        ({name: OLD[i] for i, name in enumerate("abc")}, ["a", "b", "c"]),
+    ],
+)
+def test_scores_are_one_per_item_in_order_or_by_item(known: Any, items: Any) -> None:
+    """An item that is a record is known by its id, one without by itself, and a number by itself."""
+    found = find_known({"old": known}, None, items)
+    assert found is not None
+    assert list(found.scores["old"]) == OLD[: found.size]
+
+
+def test_files_are_read(tmp_path: Path) -> None:
+    """JSON lines and CSV with an id and a score, in any order; or a number per line, in the items' order."""
+    rows = list(enumerate(OLD))
+    texts = {
+        "a.jsonl": "\n".join(json.dumps({"id": f"case {i}", "score": x}) for i, x in reversed(rows)),
+        "b.csv": "id,score\n" + "\n".join(f"case {i},{x}" for i, x in rows),
+        "c.txt": "\n".join(map(str, OLD)),
+    }
+    table = "id,m1,m2\n" + "\n".join(f"case {i},{x},{'' if i else 1}" for i, x in rows)
+    (tmp_path / "table.csv").write_text(table)
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        found = find_known({"old": tmp_path / name}, str(tmp_path / "table.csv"), ITEMS)
+        assert found is not None
+        assert list(found.scores["old"]) == OLD
+        assert found.means is not None
+        assert found.models == 2
+        assert found.means[1:] == tuple(OLD[1:])
+        assert found.means[0] == 0.5 * (OLD[0] + 1.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"known": {"old": OLD[:-1]}}, "one score per item, 60 of them, got 59"),
+        ({"known": {"old": [*OLD[:-1], None]}}, "finite score on every item, got nan on item 60"),
+        ({"known": {"old": [*OLD[:-1], math.inf]}}, "finite score on every item, got inf on item 60"),
+        ({"known": {"old": [*OLD[:-1], 1.5]}}, "known 'old' must have scores .* got 1.5 on item 60"),
+        ({"known": {"old": "nowhere.jsonl"}}, "cannot read the scores from 'nowhere.jsonl'"),
+        ({"known": {"old": 0.5}}, "known 'old' must be one number per item"),
+        ({"known": {"old": {**BY_ID, "other": 1.0}}}, "got 1 score of other items, the first 'other'"),
+        ({"known": {"old": {"case 0": 1.0}}}, "got 59 without a score, the first 'case 1'"),
+        ({"known": {}}, "known must be the scores of one or more arms"),
+        ({"known": OLD}, "known must be the scores of one or more arms"),
+        ({"known": {"new": OLD}}, "got 'new' as both"),
+        ({"known": None, "proxies": [OLD]}, "got proxies beside no known arm"),
+        ({"proxies": [OLD[:-1]]}, "row 1 of proxies must have one score per item"),
+        ({"proxies": 7}, "proxies must be rows of stored scores"),
+        ({"items": math.inf}, "known= needs the means of a closed set"),
+        ({"items": None}, "known= needs the means of a closed set"),
+        ({"bounds": None, "compare": "wins"}, "known= needs the means of a closed set"),
+        ({"bounds": None, "sigma": 1.0}, "items= needs bounds"),
+    ],
+)
+def test_what_is_not_right_is_refused_in_a_sentence(given: dict[str, Any], words: str) -> None:
+    """Nothing is stored then."""
+    store = MemoryStore()
+    with pytest.raises(InvalidInputError, match=words) as found:
+        Experiment.create(store, "x", ["new"], **{**GIVEN, **given})
+    assert "\n" not in str(found.value)
+    assert store.names() == []
+
+
+def test_all_known_is_refused_and_so_is_a_score_twice(tmp_path: Path) -> None:
+    """Nothing is left to find out; and which of two scores counts nobody knows."""
+    with pytest.raises(InvalidInputError, match="got none beside the known old, older"):
+        new_settings([], **{**GIVEN, "known": {"old": OLD, "older": OLD}})
+    lines = [{"id": "a", "score": 1}, {"id": "b", "score": 0}, {"id": "a", "score": 0}]
+    (tmp_path / "old.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    with pytest.raises(InvalidInputError, match=r"lines 1 and 3 of .* are both scores of the item 'a'"):
+        find_known({"old": tmp_path / "old.jsonl"}, None, ["a", "b"])
+
+
+def test_changed_scores_are_refused_and_nothing_is_lost() -> None:
+    """On resume, by their hash, in one sentence; the same ones resume, and so does their hash alone."""
+    store = MemoryStore()
+    made = Experiment.create(store, "x", ["new"], seed=3, **GIVEN)
+    pull = made.ask()[0]
+    made.tell(pull, 1.0)
+    other = [*OLD[:-1], 1.0 - OLD[-1]]
+    for changed in ({"known": {"old": other}}, {"known": {"older": OLD}}, {"proxies": [OLD]}):
+        with pytest.raises(InvalidInputError, match=r"scores of|compares new, old, got") as found:
+            Experiment.create(store, "x", ["new"], **{**GIVEN, **changed})
+        assert "\n" not in str(found.value)
+    again = Experiment.create(store, "x", ["new"], **{**GIVEN, "known": {"old": BY_ID}})
+    assert again.settings == made.settings
+    assert again.ask()[0].id == 2
+    assert Experiment.open(store, "x").status().means["old"] == OLD[pull.item or 0]
+
+
+def test_damaged_scores_are_noticed() -> None:
+    """The hash beside them does not fit."""
+    record = new_settings(["new"], **GIVEN).to_record()
+    assert read_settings(json.loads(json.dumps(record))).to_record() == record
+    record["known"]["scores"]["old"][0] = 1.0 - record["known"]["scores"]["old"][0]
+    with pytest.raises(StoreError, match="known of the experiment cannot be read"):
+        read_settings(record)
+    assert recall_known(known_record(None)) is None
+
+
+def test_the_version_of_the_rule_is_another_one_only_beside_known_scores() -> None:
+    """So an earlier truebest refuses such an experiment, and judges all others as before."""
+    assert new_settings(["new"], **GIVEN).to_record()["items"]["version"] == 3
+    plain = new_settings(["new", "old"], items=60, bounds=(0, 1))
+    assert plain.to_record()["items"]["version"] == 2
+    assert plain.design.strata is None  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("question", [None, truebest.BestArm(pairs=True)])
+@pytest.mark.parametrize("minimize", [False, True])
+def test_what_is_decided_does_not_depend_on_when_values_arrive(question: Any, minimize: bool) -> None:
+    """Nor on snapshots, or on who reads the log: three arms, one of them known, and proxies."""
+    answers = []
+    for seed in (0, 1, 2):
+        rng, store = np.random.default_rng(seed), MemoryStore()
+        asked = {"minimize": minimize, "question": question}
+        experiment = Experiment.create(
+            store, "x", ["new", "bad"], seed=7, proxies=[OLD, NEW], **asked, **GIVEN
+        )
+        waiting: list[Any] = []
+        while pulls := [*waiting, *experiment.ask(1 + seed * 4)]:
+            waiting = []
+            for place in rng.permutation(len(pulls)):
+                pull = pulls[place]
+                if len(waiting) < 3 * seed and rng.random() < 0.4:
+                    waiting.append(pull)
+                    continue
+                value = NEW[pull.item] if pull.arm == "new" else 0.3 * OLD[pull.item]
+                experiment.tell(pull, value)
+        now = experiment.status()
+        assert experiment.verify().sound
+        answers.append((now.best, now.samples, now.pulls, [one.lead for one in now.standings]))
+    assert answers[0][0] == ("bad" if minimize else "new")
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0][2]["old"] == 0
+
+
+def test_an_export_is_read_back(tmp_path: Path) -> None:
+    """With the scores, and the decision follows from them alone."""
+    store = MemoryStore()
+    with Experiment.create(store, "x", ["new"], seed=3, **GIVEN) as experiment:
+        asked = played(experiment)
+        assert {arm for arm, _ in asked} == {"new"}
+        before = experiment.status()
+        (tmp_path / "x.jsonl").write_text("\n".join(exported(experiment, "jsonl")))
+    found = Experiment.import_log("memory:", tmp_path / "x.jsonl")
+    assert found.status() == before
+    assert found.verify().follows
+
+
+def test_a_used_up_set_is_compared_exactly() -> None:
+    """With the decimals that were given: arms with the same sum are tied."""
+    known = [0.1, 0.2, 0.7]
+    found = truebest.identify(
+        {"new": lambda item: [0.7, 0.1, 0.2][item]}, items=3, bounds=(0, 1), known={"old": known}, rng=1
+    )
+    assert isinstance(found.answer, truebest.Tied)
+    assert found.samples == 3
+
+
+def test_a_forecast_counts_the_calls_of_the_others() -> None:
+    """The known arm needs none."""
+    experiment = Experiment.create("memory:", "x", ["new"], seed=3, **GIVEN)
+    for pull in experiment.ask(12):
+        experiment.tell(pull, NEW[pull.item or 0])
+    found = experiment.forecast()
+    assert found.pulls["old"] == 0
+    assert found.samples == found.pulls["new"]
