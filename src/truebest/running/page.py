@@ -10,7 +10,7 @@ from ..telling.account import Account
 from ..telling.columns import ends_text, mean_text, samples_text, sd_text
 from ..telling.drawing import UNKNOWN, axis_of, chosen, look_of, mark_of, rest_words
 from ..telling.numbers import places_of
-from ..telling.standings import Interval, Standing
+from ..telling.standings import Interval, Standing, per_arm
 
 COLOURS = {"sure": "#2e8b57", "bad": "#c0392b", "open": "#c98a00"}
 
@@ -36,7 +36,7 @@ def arm_table(now: Account, most: int) -> str:
     ]
     if rest:
         rows.append([Cell(html.escape(rest_words(rest)), f'colspan="8" {left}')])
-    title = html.escape(words.bar_titles(now, "|")[1])
+    title = html.escape(words.bar_titles(now, "|")[per_arm(now.settings) is None])
     return table(("arm", "samples", "", "mean", "sd", title, "", "pending"), rows)
 
 

@@ -51,10 +51,6 @@ BADGES = {
     "broken": "✕ Broken",
 }
 READING = "The beginning of the log is still being read; until then charts and workers are not complete."
-OUTLOOK = (
-    "How much longer: the ends are what it takes if the lead over the closest rival is one standard error "
-    "(the usual size of chance) larger, or smaller, than it looks."
-)
 BAND = "The band spans what the data allowed after as many samples, the line across marks"
 CHIPS = {Role.PASSED: "in", Role.OPEN: "open", Role.FAILED: "out"}  # where each arm is asked about by itself
 
@@ -183,7 +179,7 @@ def view(
         "hold": f"{begun(held)}." if held else "",
         "reading": READING if reading else "",
         "tiles": _tiles(now, forecast, roster.pace()),
-        "outlook": OUTLOOK if state in ("undecided", "empty") and _has_range(forecast) else "",
+        "outlook": words.outlook(now) if state in ("undecided", "empty") and _has_range(forecast) else "",
         "sureness": words.sureness(now),
         "weaker": [
             [effects[one.effect], f"{one.sentence}."] for one in now.promise.caveats if one.effect in effects
@@ -214,7 +210,7 @@ def _tiles(now: Account, forecast: Forecast, pace: float | None) -> list[dict[st
     bound, progress = now.promise.bound, now.progress
     chance = "not proven" if bound is None else f"at most {percent(bound)}"
     asked = "see the reasons below" if bound is None else f"asked for: {percent(now.settings.delta)}"
-    value, more = _longer(now.answer, forecast, pace)
+    value, more = _longer(now, forecast, pace)
     speed = "" if pace is None else f"{pace:.2g}" if pace < 10.0 else f"{rough(round(pace)):,}"
     lately = [f"{speed} a second lately"] if pace else []
     of_all = [f"of {plural(len(now.standings), 'option')}" if progress.rounds is None else words.spent(now)]
@@ -231,8 +227,9 @@ def _tiles(now: Account, forecast: Forecast, pace: float | None) -> list[dict[st
     ]
 
 
-def _longer(answer: Answer, forecast: Forecast, pace: float | None) -> tuple[str, str]:
+def _longer(now: Account, forecast: Forecast, pace: float | None) -> tuple[str, str]:
     """How much longer it will take, and what that is."""
+    answer = now.answer
     match answer:
         case Best() | NoWinner() | Verdicts():
             return "nothing", "it is decided"
@@ -249,9 +246,7 @@ def _longer(answer: Answer, forecast: Forecast, pace: float | None) -> tuple[str
     if forecast.reason:
         return "one pull", forecast.reason
     if forecast.low is None or forecast.high is None:
-        return "too early to say", (
-            "the lead over the closest rival is within one standard error, the usual size of chance"
-        )
+        return "too early to say", words.too_early(now)
     if not pace:
         return forecast.words, "a rough guess"
     ends = [duration(end / pace) for end in (forecast.low, forecast.high)]

@@ -13,7 +13,7 @@ from .._text import aligned, begun, cell_of_markdown, harmless, markdown_table, 
 from . import words
 from .answers import Best, Within
 from .numbers import is_at, judged_ends, judged_text, low_end, number, observed, places_of
-from .standings import Interval, Standing, per_arm
+from .standings import Interval, Role, Standing, per_arm
 
 if TYPE_CHECKING:
     from .account import Account
@@ -110,7 +110,8 @@ def ends_text(now: Account, one: Standing, places: int | None) -> str:
     """The same beside a picture that has what was observed: the ends alone."""
     lead = one.lead
     if per_arm(now.settings) is not None:
-        return ", ".join(text for text in (str(one.role), judged_ends(now, one, places)) if text)
+        judged = [] if one.role is Role.BASELINE else [str(one.role), judged_ends(now, one, places)]
+        return ", ".join(filter(None, judged))
     if lead is None or not lead.known:
         return "ruled out" if one.out is not None else ""
     if one.out is not None and not now.decided:

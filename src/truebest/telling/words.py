@@ -205,7 +205,7 @@ def _paragraph(now: Account) -> str:
             return f"Nothing can be said before the first result counts.{waits}"
         case Undecided() | UsedUp() | Stopped():
             near = f" The leader {at_most(now)}." if at_most(now) else ""
-            near += "".join(f" {begun(text)}." for text in open_words(now))
+            near += f" Open: {'; '.join(open_words(now))}." if open_words(now) else ""
             why = f" It was stopped by hand ({answer.reason})." if isinstance(answer, Stopped) else ""
             why = " There are no more items." if isinstance(answer, UsedUp) else why
             none = "It is not decided" if per_arm(now.settings) else "No option is proven to be the best"
@@ -244,6 +244,26 @@ def colour_words(now: Account, things: str = "lines") -> str:
     if per_arm(now.settings) is not None:
         return f"Green {things} are of options that have passed, red ones of options that have failed."
     return f"Green {things} are of options that are ruled out."
+
+
+def outlook(now: Account) -> str:
+    """What the two ends of a forecast are."""
+    what = (
+        "the lead over the closest rival is one standard error (the usual size of chance) larger, or smaller,"
+    )
+    if per_arm(now.settings) is not None:
+        what = (
+            "what is open is one standard error (the usual size of chance) farther from the line, or nearer,"
+        )
+    return f"How much longer: the ends are what it takes if {what} than it looks."
+
+
+def too_early(now: Account) -> str:
+    """Why a forecast has no ends."""
+    what = "the lead over the closest rival is within one standard error"
+    if per_arm(now.settings) is not None:
+        what = "what is open is within one standard error of the line"
+    return f"{what}, the usual size of chance"
 
 
 def page_titles(now: Account) -> dict[str, str]:
