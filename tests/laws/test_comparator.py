@@ -16,7 +16,7 @@ import pytest
 
 from support.tilts import mixed, sizes, weights
 from truebest import simulate
-from truebest.kernels import best
+from truebest.kernels import best, tracking
 from truebest.kernels._types import Array
 from truebest.kernels.decision import take
 from truebest.kernels.layout import LEVEL, MEANS, OUT, SETTLED, SHARE
@@ -153,7 +153,7 @@ def test_an_offset_changes_nothing(kind: str) -> None:
         for n in range(200):
             arm = n % 4
             take(params, state, arm, 1.0, offset + round(draw(rng, arm) * 2**20) / 2**20)
-        found.append([comparator.standing(params, state, i) for i in range(4)])
+        found.append([comparator.standing(params, state, i, math.inf) for i in range(4)])
     assert found[0] == pytest.approx(found[1], rel=1e-12)
     params[4] = 0.0  # as if the offset had moved back: the comparators follow
     for arm in range(4):
@@ -225,7 +225,10 @@ def test_an_arm_is_out_exactly_when_its_evidence_exceeds_the_level(kind: str) ->
             continue
         take(params, state, arm, 1.0, draw(rng, arm))
         if n % 20 == 19:
-            evidence = [comparator.standing(params, state, i) for i in range(4)]
+            evidence = [comparator.standing(params, state, i, math.inf) for i in range(4)]
+            leader = tracking.leading_arm(state)
+            least = min(one for i, one in enumerate(evidence) if i != leader)
+            assert comparator.least_standing(params, state, leader) == least  # to the bit
             exceed = [one > params[LEVEL] for one in evidence]
             before = state[OUT].copy()
             comparator.eliminate(params, state, 0.0, False)
@@ -248,11 +251,11 @@ def test_the_minimum_is_certified() -> None:
             take(params, state, n % 4, 1.0, draw(rng, n % 4))
         for i in range(4):
             b = comparator.leader_besides(state, i)
-            least = comparator.evidence_against(params, state, b, i, -math.inf)
+            least = comparator.evidence_against(params, state, b, i, -math.inf, math.inf)
             grid = [tilt.evidence(params, state, b, i, m, 0.0, C)[0] for m in np.linspace(0.0, 1.0, 2001)]
             assert min(grid) - 1e-3 <= least <= min(grid) + 1e-9
-            for level in (least - 1.0, least - 1e-9, least, least + 1e-9, least + 1.0):
-                found = comparator.evidence_against(params, state, b, i, level)
+            for level in (least - 1.0, least - 1e-9, least + 1e-9, least + 1.0):  # CLOSE is nearer
+                found = comparator.evidence_against(params, state, b, i, level, level)
                 assert (found > level) == (least > level)
             assert ceilings.ceiling(params, state, b, i, 0.0, C) >= least - 1e-9
 

@@ -27,7 +27,7 @@ from .layout import (
     TUNING,
 )
 from .rules import pair_ceiling, pair_evidence, pair_interval, pair_statistic, threshold
-from .rules.comparator import eliminate, next_look, standing
+from .rules.comparator import eliminate, least_standing, next_look
 from .rules.mixture import counted
 from .rules.student import STUDENT
 from .rules.tilt import TILT
@@ -47,11 +47,11 @@ def statistic(params: Array, state: Array) -> tuple[float, int]:
     b = leading_arm(state)
     if params[QUESTION] != 0.0:
         return least_evidence(params, state), b
+    if params[SHARE] > 0.0:
+        return least_standing(params, state, b), b
     least = math.inf
     for a in range(state.shape[1]):
-        if a != b and params[SHARE] > 0.0:
-            least = min(least, standing(params, state, a))
-        elif a != b and state[OUT, a] == 0.0:
+        if a != b and state[OUT, a] == 0.0:
             least = min(least, pair_statistic(params, state, b, a))
         elif a != b and params[LIMITS] != 0.0:
             least = min(least, settled_with(params, state, a))

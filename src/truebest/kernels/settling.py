@@ -40,7 +40,7 @@ def evidence_up_to(params: Array, state: Array, b: int, a: int, tolerance: float
     if found > limit:
         found = pair_evidence(params, state, b, a, tolerance, limit)
     if found > limit and params[DECIDES] == 0.0 and (params[RULE] == TILT or params[RULE] == STUDENT):
-        found = pair_evidence(params, state, b, a, tolerance, -math.inf)
+        found = max(found, pair_evidence(params, state, b, a, tolerance, -math.inf))
     return max(found, 0.0)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..kernels._jit import kernel
 from ..kernels._types import Array, Indices
 from ..kernels.best import statistic
@@ -61,15 +63,20 @@ def simulate_runs(
     return DONE, num_runs, 0
 
 
-@kernel(f"void(FunctionType({SELECT}), i8, Task, Source, Room, f8[:, ::1])")
-def record_run(select: Select, run: int, task: Task, source: Source, room: Room, record: Array) -> None:
-    """A line for each step of a run: how it stood, what was chosen, and the memory after the choice."""
+@kernel(f"void(FunctionType({SELECT}), i8, Task, Source, Room, f8[:, ::1], b1)")
+def record_run(
+    select: Select, run: int, task: Task, source: Source, room: Room, record: Array, judged: bool
+) -> None:
+    """A line for each step of a run: how it stood, what was chosen, and the memory after the choice.
+
+    judged  whether the statistic is wanted, which may take far longer than the step; else it is NaN
+    """
     state, memory, K = room.state, room.memory, room.state.shape[1]
     now = begin(run, task, source, room)
     for i in range(record.shape[0]):
         line = record[i]
         line[TIME], line[THRESHOLD] = now.t, threshold(task.params, now.t)
-        line[STATISTIC], _ = statistic(task.params, state)
+        line[STATISTIC] = statistic(task.params, state)[0] if judged else math.nan
         for a in range(K):
             line[HEAD + a], line[HEAD + K + a] = state[PULLS, a], state[MEANS, a]
         now = step(select, task, source, room, now)

@@ -150,15 +150,15 @@ class Job:
                 select, first, self.task, self.source, room, samples, arms, pulls, signals
             )
 
-    def steps(self, run: int, room: Workspace, known: Part) -> Steps:
+    def steps(self, run: int, room: Workspace, known: Part, judged: bool) -> Steps:
         """One run step by step; see `engine.record_run`."""
         K, unit, offset = self.num_arms, self.problem.model.unit, self.problem.offset
         rows = 2 + self.strategy.memory_rows(K)
         record = room_for_steps(int(known.samples[0, 0]) - K + 1, engine.HEAD + rows * K)
         loop, select = self.made_for(engine.record_run)
-        task = self.task._replace(params=constant(self.shown))
+        task = self.task._replace(params=constant(self.shown if judged else self.params))
         with self._calling():
-            loop(select, run, task, self.source, room.room, record)
+            loop(select, run, task, self.source, room.room, record, judged)
         pulls, mu, *memory = np.moveaxis(record[:, engine.HEAD :].reshape(-1, rows, K), 1, 0)
         own = dict(zip(self.strategy.rows, memory, strict=False))
         lower, upper = (own[end] * unit + offset if end in own else None for end in ("lower", "upper"))

@@ -347,7 +347,7 @@ class RoundsJob:
         verdicts = np.where(np.isin(np.where(open_, -2 - found, found), list(self.right)), RIGHT, WRONG)
         return np.where(open_, -2 - verdicts, verdicts)
 
-    def steps(self, run: int, room: Rows, known: Part) -> Steps:
+    def steps(self, run: int, room: Rows, known: Part, judged: bool) -> Steps:  # noqa: ARG002
         """One run round by round: every arm in the race has a sample in each."""
         K, (zero, unit) = self.num_arms, self.origin
         record = room_for_steps(int(known.samples[0, 0]), HEAD + PER_ARM * K)

@@ -114,6 +114,19 @@ def trace(
     Returns  Trace
     Raises   InvalidInputError
     """
+    return traced(True, strategy, means, delta, run, seed, ways)
+
+
+def traced(
+    judged: bool,
+    strategy: str | Strategy | None,
+    means: npt.ArrayLike | None,
+    delta: float,
+    run: int,
+    seed: int,
+    ways: Ways,
+) -> Trace:
+    """`trace`; or without the statistic, which is then NaN: a search for it may take most of the time."""
     number = _door.whole("run", run, 0, 2**40, "runs are counted from 0")
     key = _door.whole(
         "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
@@ -123,7 +136,7 @@ def trace(
     (job,) = found.jobs[0]
     job.prepare()
     alone = _alone(job, lambda room: job.part(number, 1, room))  # how long is it?
-    steps = _alone(job, lambda room: job.steps(number, room, alone))
+    steps = _alone(job, lambda room: job.steps(number, room, alone, judged))
     last = int(alone.arms[0, 0])
     recommended = None if last < 0 or not job.names_arms else last
     return Trace(job.name, found.deltas[0], *steps, recommended, None if last < 0 else last in job.best)

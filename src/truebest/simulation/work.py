@@ -99,8 +99,8 @@ class Work(Protocol):
     def part(self, first: int, runs: int, room: Any) -> Part:
         """So many runs from `first` on; fewer if the signals cancel it."""
 
-    def steps(self, run: int, room: Any, known: Part) -> Steps:
-        """One run step by step, of which the part is known."""
+    def steps(self, run: int, room: Any, known: Part, judged: bool) -> Steps:
+        """One run step by step, of which the part is known; unless `judged`, the statistic may be NaN."""
 
 
 class Ways(TypedDict, total=False):

@@ -201,22 +201,25 @@ def leader_besides(state: Array, i: int) -> int:
     return leader
 
 
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
-def evidence_against(params: Array, state: Array, b: int, i: int, enough: float) -> float:
-    """The statistic of "i is the best", with leader b; or a number on the same side of `enough`."""
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
+def evidence_against(params: Array, state: Array, b: int, i: int, enough: float, ample: float) -> float:
+    """The statistic of "i is the best", with leader b; or a number as far as `enough` and `ample` ask for it.
+
+    See `minimum`: one that is up to `enough` if it is, or one above `ample` if it is.
+    """
     if not comparable(params, state, b, i):
         return 0.0
     start = pooled(params, state, b, i)
-    least, most, _ = minimum(params, state, b, i, 0.0, start, enough, params[SHARE])
+    least, most, _ = minimum(params, state, b, i, 0.0, start, enough, ample, params[SHARE])
     return least if least > enough else min(most, enough)
 
 
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)", apart=True)
-def standing(params: Array, state: Array, i: int) -> float:
-    """The statistic of "i is the best" now, or as it was when i was ruled out."""
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8)", apart=True)
+def standing(params: Array, state: Array, i: int, ample: float) -> float:
+    """The statistic of "i is the best" now, or when i was ruled out; or a number above `ample`, if it is."""
     if state[OUT, i] > 0.0:
         return float(state[SETTLED, i])
-    return evidence_against(params, state, leader_besides(state, i), i, -math.inf)
+    return evidence_against(params, state, leader_besides(state, i), i, -math.inf, ample)
 
 
 @kernel("f8(const(f8[::1]), f8, f8, f8, f8)")
@@ -251,6 +254,22 @@ def estimate(params: Array, state: Array, b: int, i: int) -> float:
     return float(about)
 
 
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)")
+def least_standing(params: Array, state: Array, b: int) -> float:
+    """The smallest `standing` of all arms but b: first of the one that seems the hardest to refute."""
+    hardest, least, spread = -1, math.inf, comparator_row(params) + SPREAD
+    for i in range(state.shape[1]):
+        if i != b and state[OUT, i] == 0.0 and state[spread, i] > 0.0:
+            about = estimate(params, state, leader_besides(state, i), i)
+            if hardest < 0 or about < least:
+                hardest, least = i, about
+    least = standing(params, state, hardest, math.inf) if hardest >= 0 else math.inf
+    for i in range(state.shape[1]):
+        if i != b and i != hardest:
+            least = min(least, standing(params, state, i, least))
+    return least
+
+
 @kernel("i8(const(f8[::1]), f8[:, ::1], i8, i8, f8, b1)", apart=True)
 def look(params: Array, state: Array, b: int, i: int, t: float, ahead: bool) -> int:
     """Is "i is the best" refuted, with leader b? Where looks are spaced, also when to look again.
@@ -276,10 +295,10 @@ def look(params: Array, state: Array, b: int, i: int, t: float, ahead: bool) -> 
     if near and found > bound:
         if ahead:
             return SEARCH
-        found = evidence_against(params, state, b, i, bound)
+        found = evidence_against(params, state, b, i, bound, bound)
         if found > bound:
             if params[DECIDES] == 0.0:
-                found = evidence_against(params, state, b, i, -math.inf)
+                found = max(found, evidence_against(params, state, b, i, -math.inf, math.inf))
             state[SETTLED, i] = found
             return REFUTED
         if spaced:

@@ -336,22 +336,52 @@ def ends(params: Array, d: float) -> tuple[float, float]:
     return -math.inf, math.inf
 
 
-@kernel("UniTuple(f8, 3)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8, f8)", apart=True)
+_POINT = "UniTuple(f8, 2)"
+Point = tuple[float, float]  # a mean, and the slope of f there
+
+
+@kernel(f"f8({_POINT}, {_POINT}, {_POINT})")
+def crossing(last: Point, one: Point, two: Point) -> float:
+    """About where the slope is 0, by inverse interpolation, and a little beyond as seen from the last point.
+
+    So the points close in from both sides. `two` is `one` where there is no third point yet.
+    """
+    (x, s), (x1, s1), (x2, s2) = last, one, two
+    if s == s1:
+        return x
+    root = x - s * (x - x1) / (s - s1)
+    if s1 == s2 or s == s2:
+        return root + 0.05 * (root - x)
+    bent = x2 * s * s1 / ((s2 - s) * (s2 - s1)) - x1 * s * s2 / ((s1 - s) * (s2 - s1))
+    bent += x * s1 * s2 / ((s - s1) * (s - s2))
+    return bent + math.copysign(0.1 * abs(bent - root), bent - x)
+
+
+@kernel("UniTuple(f8, 3)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8, f8, f8)", apart=True)
 def minimum(
-    params: Array, state: Array, b: int, a: int, d: float, start: float, enough: float, share: float
+    params: Array,
+    state: Array,
+    b: int,
+    a: int,
+    d: float,
+    start: float,
+    enough: float,
+    ample: float,
+    share: float,
 ) -> tuple[float, float, float]:
     """A certified lower bound of Λ(d), an upper one, and where that is taken.
 
     start   a guess of the minimiser
-    enough  the search ends as soon as Λ is known to be at most that, or above it; -inf: when they are CLOSE
+    enough  the search ends as soon as Λ is known to be at most that; -inf: it goes on until they are CLOSE
+    ample   and as soon as Λ is known to be above that
     """
     low, high = ends(params, d)
     n = state[PULLS, b] + state[PULLS, a]
     m = min(max(start, low), high)
     left, at_left, slope_left, right, at_right, slope_right = low, 0.0, 0.0, high, 0.0, 0.0
     has_left, has_right, widen = False, False, 1.0
-    upper, best, lower = math.inf, m, -math.inf
-    for _ in range(STEPS):
+    upper, best, lower, one, two = math.inf, m, -math.inf, (m, 0.0), (m, 0.0)
+    for tries in range(STEPS):
         value, slope, _ = evidence(params, state, b, a, m, d, share)
         if value < upper:
             upper, best = value, m
@@ -365,20 +395,25 @@ def minimum(
             if m >= high:
                 return value, value, m
             left, at_left, slope_left, has_left = m, value, slope, True
+        last = (m, slope)
         if has_left and has_right:
-            meet = (at_right - at_left + slope_left * left - slope_right * right) / (slope_left - slope_right)
-            lower = max(lower, at_left + slope_left * (meet - left))
-            if upper - lower <= CLOSE * max(1.0, abs(upper)) or lower > enough > -math.inf:
+            m = (at_right - at_left + slope_left * left - slope_right * right) / (slope_left - slope_right)
+            lower = max(lower, at_left + slope_left * (m - left))
+            if upper - lower <= CLOSE * max(1.0, abs(upper)) or lower > ample:
                 break
             inner = 0.05 * (right - left)
-            m = meet if left + inner <= meet <= right - inner else 0.5 * (left + right)
+            if enough == -math.inf and tries % 16 < 15:
+                m, inner = crossing(last, one, two), 0.0
+            if not left + inner <= m <= right - inner:
+                m = 0.5 * (left + right)
             if m <= left or m >= right:  # nothing lies between them any more
                 break
         else:
             spread = max(m * (1.0 - m), 1.0 / n) if params[MODEL] == BOUNDED else 1.0
             m = min(max(m - widen * 2.0 * slope * spread / n, low), high)
             widen *= 4.0
-    return lower, upper, best
+        one, two = last, one if tries > 0 else last
+    return min(lower, upper), upper, best  # not above it by rounding
 
 
 @kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
@@ -410,7 +445,7 @@ def lower_end(params: Array, state: Array, b: int, a: int, level: float) -> floa
     m, d, found = pooled(params, state, b, a), 0.0, -math.inf
     bounded = params[MODEL] == BOUNDED
     for _ in range(STEPS):
-        lower, _, m = minimum(params, state, b, a, d, m, -math.inf, 0.0)
+        lower, _, m = minimum(params, state, b, a, d, m, -math.inf, math.inf, 0.0)
         _, in_m, slope = evidence(params, state, b, a, m, d, 0.0)
         low, high = ends(params, d)
         if bounded and ((d < 0.0 and m <= low) or (d > 0.0 and m >= high)):
@@ -453,8 +488,9 @@ def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float,
     """Λ of a pair, or any number on the same side of `enough`."""
     if not comparable(params, state, b, a):
         return 0.0
-    d = excluded(params, tolerance)
-    least, most, _ = minimum(params, state, b, a, d, pooled(params, state, b, a), enough, 0.0)
+    d, start = excluded(params, tolerance), pooled(params, state, b, a)
+    ample = enough if enough > -math.inf else math.inf
+    least, most, _ = minimum(params, state, b, a, d, start, enough, ample, 0.0)
     return least if least > enough else min(most, enough)
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..._door import Array
-from ...simulation.trace import Trace, total_variation, trace
+from ...simulation.trace import Trace, total_variation, traced
+from ...simulation.work import Ways
 from ...strategies import Strategy
 from ...theory.stopping import StoppingRule
 from .suites import Bandit, paper, standard
@@ -61,11 +62,12 @@ def measure(
     workers: int,
 ) -> Movement:
     """From so many runs, each cut off at 20,000 samples."""
-    played = bandit.in_order(bandit.order(seed))
+    given = bandit.in_order(bandit.order(seed)).arguments()
+    means, key = given.pop("means"), bandit.seed(seed)
+    ways: Ways = {**given, "stopping": stopping, "max_samples": LONGEST}  # type: ignore[typeddict-item]
 
     def one(run: int) -> tuple[float, float]:
-        options: dict[str, Any] = {"run": run, "seed": bandit.seed(seed), "stopping": stopping}
-        return movements(trace(strategy, delta=delta, max_samples=LONGEST, **options, **played.arguments()))
+        return movements(traced(False, strategy, means, delta, run, key, ways))
 
     found = np.array(_on_threads(one, runs, workers))
     mean = found.mean(axis=0)
