@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -76,3 +77,16 @@ def test_the_old_name_of_a_function_works_and_warns() -> None:
     with pytest.warns(DeprecationWarning, match=r"call truebest\.evidence_rate") as warned:
         assert truebest.g(means, weights) == truebest.evidence_rate(means, weights)
     assert [one.filename for one in warned] == [__file__]
+
+
+def test_arguments_are_explained_in_the_form_that_editors_read() -> None:
+    """Sections of numpydoc, for public functions, classes and their methods, and no tables made of blanks."""
+    table, sections = re.compile(r"^[a-z_]\w*(?:, [a-z_.]+)*  +\S"), 0
+    for name in dir(truebest):
+        shown = getattr(truebest, name)
+        parts = vars(shown).items() if isinstance(shown, type) else ()
+        for what in [shown, *(part for key, part in parts if not key.startswith("_"))]:
+            lines = (inspect.getdoc(what) or "").splitlines()
+            sections += "Parameters" in lines
+            assert not [line for line in lines if table.match(line)], f"{name}: {what}"
+    assert sections > 30

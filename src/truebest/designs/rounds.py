@@ -311,7 +311,7 @@ def _strata_of(settings: Terms) -> Strata | None:
     return Strata.of(columns, means, known.models)
 
 
-_ADVICE = "it is how many items there are, each of which is used once at most"
+_ADVICE = "it is how many items there are, each of which is used at most once"
 _OWN = {"chosen": "strategy", "stopping": "stopping"}  # fields of what the design has itself, and their names
 
 

@@ -72,48 +72,82 @@ class Experiment(Shown):
         """A new experiment; or the existing one of that name, if nothing given differs from its settings.
 
         For what is left out, a new experiment takes the defaults below, an existing one its stored settings.
-        store     "memory:", "sqlite:///file.db", "postgresql://...", or a store
-        arms      the names of the options
-        delta     the accepted probability of a wrong answer; default 0.05
-        sigma     the known standard deviation (sub-Gaussian scale) of one value, or arm -> sigma; or else
-        bounds    (lo, hi) that every value respects; or else
-        model     what is assumed of a value, such as truebest.Gaussian((1.0, 2.0)), one scale per arm, or
-                  truebest.Student(), Gaussian values of unknown variances
-        strategy  how to choose the next arm, by name or as an object; default "ebs-open-need"
-        stopping  when to stop; default "tilt", which is proven; "student" for Student(), and
-                  "kaufmann-koolen" for Poisson() and Exponential()
-        tolerance how far below the best the answer may be, in the values' units; default 0
-        minimize  whether the smallest mean is the best; default False
-        order     "ask": results count in the order of asking; "arrival": as they come, if you know that
-                  durations do not depend on values
-        items     compare all arms on the same items, in rounds: how many there are, or a list or file of
-                  them, each used once at most, in random order; inf for an unlimited source. `pull.item` says
-                  which; needs bounds, and chooses strategy and rule itself
-        known     with items: arm -> its score on every item, a list in the order of the items, item -> score,
-                  or a file with an id and a score per line. Such an arm is not asked: the others are compared
-                  with these scores, which are stored, and take fewer calls for it
-        proxies   with known: rows of stored scores of other models on the same items, None where one is
-                  missing. The better they predict, the fewer calls; they never make an answer wrong
-        failures  with items, what counts if an arm gives no value: "repeat" (default) asks again, a number is
-                  its value, "worst" takes the worst for whatever is claimed; "loss", the default with wins
-        compare   "means" (default); "wins": in rounds, with or without items, only who was better counts, and
-                  no bounds are needed. Best is who wins against each other arm in more than half of the
-                  rounds that are not ties; a tolerance of 0.05 lets it be 1.05 times the best value
-        direct    with wins: also find out whether any arm is best at all, where preferences may be circular
-        question  what is asked; default which arm is best, truebest.BestArm(). BestArm(pairs=True) compares
-                  pairs of arms alone, sampling in turn those that are not ruled out
-        sampled   whether the items of a closed set are a random sample of all that could come, not chosen by
-                  hand, nor used to make an arm: then it is also said, in a line of its own, what holds for
-                  items like these; default False
-        epochs    with items, how often each arm answers an item, each time with another seed: its value there
-                  is the mean of these answers, and a round counts when all are in; default 1
-        seed      the same seed and results give the same asks; default a new seed
-        lease     seconds after which an unanswered pull is issued again, None or inf for never; default 3600;
-                  an existing experiment keeps its own
-        about     arm -> what it is (a command, a commit); stored, and refused if it differs later
-        control   an arm that the others are compared with: `status` says which are better; it decides nothing
-        worker    the name of this worker, kept with its pulls; default the host and the process
-        Raises    InvalidInputError, StoreError
+
+        Parameters
+        ----------
+        store
+            "memory:", "sqlite:///file.db", "postgresql://...", or a store
+        name
+            of the experiment, in that store
+        arms
+            the names of the options
+        delta
+            the accepted probability of a wrong answer; default 0.05
+        sigma
+            the known standard deviation (sub-Gaussian scale) of one value, or arm -> sigma; or else
+        bounds
+            (lo, hi) that every value respects; or else
+        model
+            what is assumed of a value, such as truebest.Gaussian((1.0, 2.0)), one scale per arm, or
+            truebest.Student(), Gaussian values of unknown variances
+        strategy
+            how to choose the next arm, by name or as an object; default "ebs-open-need"
+        stopping
+            when to stop; default "tilt", which is proven; "student" for Student(), and "kaufmann-koolen" for
+            Poisson() and Exponential()
+        tolerance
+            how far below the best the answer may be, in the values' units; default 0
+        minimize
+            whether the smallest mean is the best; default False
+        order
+            "ask": results count in the order of asking; "arrival": as they come, if you know that durations
+            do not depend on values
+        items
+            compare all arms on the same items, in rounds: how many there are, or a list or file of them, each
+            used at most once, in random order; inf for an unlimited source. `pull.item` says which; needs
+            bounds, and chooses strategy and rule itself
+        known
+            with items: arm -> its score on every item, a list in the order of the items, item -> score, or a
+            file with an id and a score per line. Such an arm is not asked: the others are compared with these
+            scores, which are stored, and take fewer calls for it
+        proxies
+            with known: rows of stored scores of other models on the same items, None where one is missing.
+            The better they predict, the fewer calls; they never make an answer wrong
+        failures
+            with items, what counts if an arm gives no value: "repeat" (default) asks again, a number is its
+            value, "worst" takes the worst for whatever is claimed; "loss", the default with wins
+        compare
+            "means" (default); "wins": in rounds, with or without items, only who was better counts, and no
+            bounds are needed. The best arm wins against each other one in more than half of the rounds that
+            are not ties; a tolerance of 0.05 lets it be 1.05 times the best value
+        direct
+            with wins: also find out whether any arm is best at all, where preferences may be circular
+        question
+            what is asked; default which arm is best, truebest.BestArm(). BestArm(pairs=True) compares pairs
+            of arms alone, sampling in turn those that are not ruled out
+        sampled
+            whether the items of a closed set are a random sample of all that could come, not chosen by hand,
+            nor used to make an arm: then it is also said, in a line of its own, what holds for items like
+            these; default False
+        epochs
+            with items, how often each arm answers an item, each time with another seed: its value there is
+            the mean of these answers, and a round counts when all are in; default 1
+        seed
+            the same seed and results give the same asks; default a new seed
+        lease
+            seconds after which an unanswered pull is issued again, None or inf for never; default 3600; an
+            existing experiment keeps its own
+        about
+            arm -> what it is (a command, a commit); stored, and refused if it differs later
+        control
+            an arm that the others are compared with: `status` says which are better; it decides nothing
+        worker
+            the name of this worker, kept with its pulls; default the host and the process
+
+        Raises
+        ------
+        InvalidInputError
+        StoreError
         """
         check_name("the name of an experiment", name)
         worker_name(worker)
@@ -129,10 +163,22 @@ class Experiment(Shown):
     def open(
         cls, store: str | Store, name: str, *, strategy: Strategy | None = None, worker: str | None = None
     ) -> Self:
-        """An existing experiment; a strategy of your own must be passed again.
+        """An existing experiment.
 
-        worker  the name of this worker, kept with its pulls; default the host and the process
-        Raises  InvalidInputError if there is none, StoreError
+        Parameters
+        ----------
+        store, name
+            as in `create`
+        strategy
+            your own, if it was created with one
+        worker
+            the name of this worker, kept with its pulls; default the host and the process
+
+        Raises
+        ------
+        InvalidInputError
+            if there is none
+        StoreError
         """
         place = open_store(store)
         check_name("the name of an experiment", name)
@@ -145,10 +191,20 @@ class Experiment(Shown):
         Every setting and line passes the checks that it passed when it was made. An export of version 0.1 or
         0.2 does not say where it ends, so it cannot be seen whether the last lines of such a file were lost.
 
-        file    as `truebest export` writes it, as JSON lines or as one JSON document
-        name    of the new experiment; default its old one
-        Raises  InvalidInputError if that is not such a file, if it was cut off or changed, if its decision
-                does not follow from its lines, or if there is an experiment of that name
+        Parameters
+        ----------
+        store
+            as in `create`
+        file
+            as `truebest export` writes it, as JSON lines or as one JSON document
+        name
+            of the new experiment; default its old one
+
+        Raises
+        ------
+        InvalidInputError
+            if that is not such a file, if it was cut off or changed, if its decision does not follow from its
+            lines, or if there is an experiment of that name
         """
         place = open_store(store)
         return cls.open(place, import_log(place, file, name).name)
@@ -178,14 +234,20 @@ class Experiment(Shown):
         Fewer than n, or none, when the experiment is decided or was stopped, when the results so far will
         decide as soon as an earlier pull is settled, or when a strategy that stops by itself must see a
         pending result first: then `reason` says "decided", "stopped" or "wait".
-        Raises  SuspendedError after a value outside the bounds, or when the values have refuted sigma
+
+        Raises
+        ------
+        SuspendedError
+            after a value outside the bounds, or when the values have refuted sigma
         """
         return self.ask_within(n, None)[0]
 
     def ask_within(self, n: int, max_samples: int | None) -> tuple[Pulls, bool]:
         """`ask` under a budget: no pull beyond number max_samples is issued; None means no budget.
 
-        Returns  the pulls, and whether the budget is spent: every pull is settled, and there is no decision
+        Returns
+        -------
+        the pulls, and whether the budget is spent: every pull is settled, and there is no decision
         """
         count = _door.whole("n", n, 1, MOST_PULLS, _HOW_MANY)
         most = 2**53
@@ -203,8 +265,14 @@ class Experiment(Shown):
     def ask_for(self, wanted: Iterable[tuple[str, int]]) -> list[Pulls]:
         """`ask` on behalf of several workers, in one commit if it is quick; raises what `ask` does.
 
-        wanted   pairs of a worker's name and how many pulls it wants
-        Returns  the pulls of each pair, in the order of the pairs
+        Parameters
+        ----------
+        wanted
+            pairs of a worker's name and how many pulls it wants
+
+        Returns
+        -------
+        the pulls of each pair, in the order of the pairs
         """
         pairs = [(worker_name(name), _door.whole("n", n, 1, MOST_PULLS, _HOW_MANY)) for name, n in wanted]
         found, left = [Pulls() for _ in pairs], list(range(len(pairs)))
@@ -264,11 +332,18 @@ class Experiment(Shown):
     def tell(self, pull: Any, value: Any = None) -> str | list[str]:
         """Record the value of a pull; or a list of (pull, value), in one commit.
 
-        Returns  per pull: "told" if it counts, "repeated" if it was told before, "late" if it was already
-                 settled with another value, which is logged but not counted
-        Raises   SuspendedError for a value outside the bounds, after recording it (and all others), and for
-                 one with which the values refute sigma;
-                 InvalidInputError for what is not a finite number or not a pull, with nothing stored
+        Returns
+        -------
+        per pull: "told" if it counts, "repeated" if it was told before, "late" if it was already settled with
+        another value, which is logged but not counted
+
+        Raises
+        ------
+        SuspendedError
+            for a value outside the bounds, after recording it (and all others), and for one with which the
+            values refute sigma
+        InvalidInputError
+            for what is not a finite number or not a pull, with nothing stored
         """
         single = value is not None or isinstance(pull, int | np.integer | Pull)
         pairs = [(pull, value)] if single else listed_pairs(pull)
@@ -287,10 +362,19 @@ class Experiment(Shown):
     def observe(self, arm: Any, value: Any = None) -> None:
         """Add values that existed before, in one commit; they must not have been chosen by value.
 
-        arm     (arm, value) pairs in the order in which they were sampled, which are judged one after the
-                other; or its name, and then its values; or name -> values. Values by arm are judged when
-                all are in: those of one earlier experiment belong in one call
-        Raises  as `tell`
+        Parameters
+        ----------
+        arm
+            (arm, value) pairs in the order in which they were sampled, which are judged one after the other;
+            or its name, and then its values; or name -> values. Values by arm are judged when all are in:
+            those of one earlier experiment belong in one call
+        value
+            the values of one arm, where it is given by name
+
+        Raises
+        ------
+        InvalidInputError, StoreError, SuspendedError
+            as `tell`
         """
         if self.settings.design.only_asked:
             raise InvalidInputError(
@@ -310,7 +394,9 @@ class Experiment(Shown):
     def fail(self, pull: int | Pull, reason: str) -> str:
         """Report that a pull gave no value; it will be issued again first.
 
-        Returns  "failed", or "late" if the pull was already settled
+        Returns
+        -------
+        "failed", or "late" if the pull was already settled
         """
         number, why = self._number(pull), check_reason(reason)
 
@@ -330,7 +416,11 @@ class Experiment(Shown):
         depend on these, either. After a decision the experiment is reopened, and the rule decides again. If
         the decision could already use the value, this begins another reading of the data, and every reading
         adds delta to the promised probability of a wrong answer.
-        Raises  SuspendedError if the values, as they are then, refute sigma, after recording it
+
+        Raises
+        ------
+        SuspendedError
+            if the values, as they are then, refute sigma, after recording it
         """
         number, why = self._number(pull), check_reason(reason)
         new = None if value is None else check_value(value, self.settings)
@@ -355,7 +445,10 @@ class Experiment(Shown):
         """Say that a pull, or each of several, is still being evaluated: its lease begins anew.
 
         For pulls that take longer than a lease; call it a few times within one. `identify` does so by itself.
-        Returns  how many of them are still pending, and were renewed; the others were settled, or lapsed
+
+        Returns
+        -------
+        how many of them are still pending, and were renewed; the others were settled, or lapsed
         """
         pulls = pull if isinstance(pull, Iterable) else [pull]
         numbers = [self._number(one) for one in pulls]
@@ -369,7 +462,11 @@ class Experiment(Shown):
         """Let pending pulls lapse now, so that they are issued again first; returns how many.
 
         For workers that died. If one lives after all, a pull is evaluated twice, and the first value counts.
-        worker  only the pulls of the worker of that name; by default all
+
+        Parameters
+        ----------
+        worker
+            only the pulls of the worker of that name; by default all
         """
 
         def work(turn: Turn) -> int:
@@ -383,8 +480,12 @@ class Experiment(Shown):
         """`reclaim` the pulls of workers that surely work no more; returns how many.
 
         These are processes of this host that have ended. Other workers have until their leases end.
-        begins  whether this worker has just begun: then pulls under its own name are from an earlier one, and
-                those without a name are from version 0.1, which took over everything
+
+        Parameters
+        ----------
+        begins
+            whether this worker has just begun: then pulls under its own name are from an earlier one, and
+            those without a name are from version 0.1, which took over everything
         """
         earlier = (None, self.worker) if begins else ()
         return self._journal.transact(
@@ -400,7 +501,10 @@ class Experiment(Shown):
 
         The leader, and how far below the best it can be at most, are recorded. An experiment that is decided,
         or was stopped before, stays as it is.
-        Returns  where it stands: decided, or stopped
+
+        Returns
+        -------
+        where it stands: decided, or stopped
         """
         why = check_reason(reason)
 

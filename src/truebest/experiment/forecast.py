@@ -36,10 +36,15 @@ _RULED = [MEANS, OUT, SETTLED]  # what changes when the rule settles an arm
 class Forecast:
     """How many more samples the decision needs if the estimated means are the true ones.
 
-    samples    None if it cannot be said, see `reason`
-    pulls      to which arms they will go
-    low, high  the same if the lead over the closest rival is a standard error larger, or smaller, than it
-               looks; None while it is no larger than one, when a forecast means nothing
+    Attributes
+    ----------
+    samples
+        None if it cannot be said, see `reason`
+    pulls
+        to which arms they will go
+    low, high
+        the same if the lead over the closest rival is a standard error larger, or smaller, than it looks;
+        None while it is no larger than one, when a forecast means nothing
     """
 
     samples: int | None

@@ -26,7 +26,7 @@ from ..designs.rounds import BESIDE, MOST_ITEMS, VERSION
 from ..errors import InvalidInputError, StoreError
 from .pulls import Pull, pull_seed
 
-_WHAT = "a number of items, a list of them, a file with one a line, or a function of rng that draws one"
+_WHAT = "a number of items, a list of them, a file with one per line, or a function of rng that draws one"
 _ITEM_KEY = 0x2545F4914F6C  # so that the seed of an item is that of no pull
 
 

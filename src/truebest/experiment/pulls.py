@@ -10,11 +10,17 @@ from dataclasses import dataclass
 class Pull:
     """One sample to take: pull `arm`, with randomness from `seed` if it has any, and tell its `id`.
 
-    deadline  seconds since 1970 by the store's clock, when the pull will be issued again; None for never
-    round     1, 2, ... where arms are compared in rounds, else None
-    item      then the item to evaluate the arm on: its index in a closed set, 0, 1, ..., else a seed from
-              which to draw it; the same for all arms of a round
-    epoch     1, 2, ... where each arm answers an item several times, else None
+    Attributes
+    ----------
+    deadline
+        seconds since 1970 by the store's clock, when the pull will be issued again; None for never
+    round
+        1, 2, ... where arms are compared in rounds, else None
+    item
+        then the item to evaluate the arm on: its index in a closed set, 0, 1, ..., else a seed from which to
+        draw it; the same for all arms of a round
+    epoch
+        1, 2, ... where each arm answers an item several times, else None
     """
 
     id: int

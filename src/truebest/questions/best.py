@@ -13,9 +13,12 @@ from .base import Question
 class BestArm(Question):
     """Which arm has the largest mean.
 
-    pairs  whether an arm is out as soon as the one in front is proven to be better, and what is proven of two
-           arms stays so. Otherwise the stopping rule or the design decides in its own way, which needs fewer
-           samples from three arms on; so are all other questions answered
+    Attributes
+    ----------
+    pairs
+        whether an arm is out as soon as the one in front is proven to be better, and what is proven of two
+        arms stays so. Otherwise the stopping rule or the design decides in its own way, which needs fewer
+        samples from three arms on; so are all other questions answered
     """
 
     pairs: bool = False

@@ -21,10 +21,15 @@ class Gate(PerArm):
     margin". With a margin of 0 or below it passes when it is "better", or "better by more than -margin", and
     fails when it is not: of two equal arms none is better.
 
-    baseline  the old one: its name, or its number, from 0 on
-    margin    in the values' units, default 0; below 0, by how much an arm must be better. Or as a part of the
-              baseline's mean, "5%", where that mean is known for sure
-    at_least  by how much an arm must be better; short for a margin of minus that
+    Attributes
+    ----------
+    baseline
+        the old one: its name, or its number, from 0 on
+    margin
+        in the values' units, default 0; below 0, by how much an arm must be better. Or as a part of the
+        baseline's mean, "5%", where that mean is known for sure
+    at_least
+        by how much an arm must be better; short for a margin of minus that
     """
 
     baseline: int | str = 0

@@ -63,12 +63,24 @@ class Service(Wired):
 def connect(url: str, *, token: str, timeout: float = 60.0, patience: float = 30.0) -> Service:
     """The experiments of a server, with the interface of `Experiment`; see docs/guides/serve.md.
 
-    url       where `truebest serve` listens, such as "http://127.0.0.1:8000"
-    token     that it printed or was given
-    timeout   seconds to wait for an answer
-    patience  seconds during which a call that failed is repeated, if that does no harm: a server may be
-              restarted meanwhile
-    Raises    InvalidInputError if that is no such address, or no such token; StoreError if nobody answers
+    Parameters
+    ----------
+    url
+        where `truebest serve` listens, such as "http://127.0.0.1:8000"
+    token
+        that it printed or was given
+    timeout
+        seconds to wait for an answer
+    patience
+        seconds during which a call that failed is repeated, if that does no harm: a server may be restarted
+        meanwhile
+
+    Raises
+    ------
+    InvalidInputError
+        if that is no such address, or no such token
+    StoreError
+        if nobody answers
     """
     try:
         place = urlsplit(url)

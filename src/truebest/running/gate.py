@@ -25,13 +25,28 @@ def gate(
 ) -> Result:
     """Find out whether a new one is not worse than the old one, wrong with probability at most delta.
 
-    old       a function that returns one value; larger is better unless minimize=True
-    new       another one; or name -> function, each of which passes or fails
-    margin    by how much a new one may be worse; 0 if it must be better
-    at_least  by how much a new one must be better, in place of a margin
-    options   those of `identify`; values lie in [0, 1] if bounds, sigma and model are left out
-    Returns   Result, whose `answer` says who passed and who failed; `best` is None
-    Raises    what `identify` raises
+    Parameters
+    ----------
+    old
+        a function that returns one value; larger is better unless minimize=True
+    new
+        another one; or name -> function, each of which passes or fails
+    margin
+        by how much a new one may be worse; 0 if it must be better
+    at_least
+        by how much a new one must be better, in place of a margin
+    delta, **options
+        as in `identify`; values lie in [0, 1] if bounds, sigma and model are left out
+
+    Returns
+    -------
+    Result
+        whose `answer` says who passed and who failed; `best` is None
+
+    Raises
+    ------
+    InvalidInputError, StoreError, ArmError, SuspendedError
+        as `identify`
     """
     if margin is None and at_least is None:
         raise InvalidInputError(

@@ -56,48 +56,83 @@ def identify(
 ) -> Result:
     """Find the best of several noisy options, wrong with probability at most delta.
 
-    arms          name -> function that returns one value; a function with an argument `rng` gets a
-                  generator of its own for every pull, one with an argument `pull` the `Pull` itself
-    delta         the accepted probability of a wrong answer; default 0.05
-    sigma         the known standard deviation (sub-Gaussian scale) of one value, or arm -> sigma; or else
-    bounds        (lo, hi) that every value respects; or else
-    model         what is assumed of a value, such as truebest.Gaussian((1.0, 2.0)), one scale per arm, or
-                  truebest.Student(), Gaussian values of unknown variances
-    strategy, stopping, tolerance, minimize, order, question, control   as in `Experiment.create`
-    items         compare all arms on the same items; an arm is then called with an item first. A closed set,
-                  of which each item is used once at most, in random order: a list, the path of a file with
-                  one a line, or a number; or an unlimited source: a function draw(rng) -> item
-    known, proxies  with items, the scores of arms that are not asked, such as {"old": scores}, and of other
-                  models, as in `Experiment.create`
-    failures      with items, what counts if an arm gives no value: "repeat" (default) is as `on_error` says,
-                  a number is its value, "worst" takes the worst for whatever is claimed; with wins "loss"
-    sampled       whether the items of a closed set are a random sample: also say what holds for items like
-                  these
-    epochs        with items, how often each arm answers an item: its value there is the mean of the answers
-    compare       "means"; or "wins", for values without bounds: best is who wins against each other arm in
-                  more than half of the rounds that are not ties; tolerance 0.05 allows 1.05 times the best
-    direct        with wins: also find out whether any arm is best, where preferences may be circular
-    max_samples   give up after so many samples in total
-    timeout       give up after so many seconds
-    pull_timeout  seconds after which one pull counts as failed
-    workers       how many pulls at a time, each in a thread; or an executor of concurrent.futures
-    rng           a seed or a generator: makes the run reproducible
-    on_error      when an arm raises or returns no finite number: "raise" stops, "retry" repeats the same
-                  pull after a pause, longer each time; a function of (pull, error) may return a value, or
-                  None to repeat the pull
-    store, name   where to keep the run; the same call with the same store and name resumes it, and settings
-                  that are then left out (delta to control, about) are those of the stored run
-    worker        the name of this worker, kept with its pulls; default the host and the process
-    about         arm -> what it is, kept with the run: another text for an arm is refused later
-    callbacks     functions of the `Account`, called when results are in: after each one, with one worker; one
-                  that returns False ends the run
-    progress      show the live view; by default on a terminal and in a notebook; "lines" for a line on
-                  stderr every ten seconds
     allow_failing whether to go on where an arm fails in all of its first ten calls, or all arms fail; without
                   it the run then stops with an ArmError that has the last failure
-    Returns       Result; its `best` is None if a budget ran out first, a callback or a stop ended the run, or
-                  there is no winner
-    Raises        InvalidInputError, StoreError, ArmError, SuspendedError
+
+    Parameters
+    ----------
+    arms
+        name -> function that returns one value; a function with an argument `rng` gets a generator of its own
+        for every pull, one with an argument `pull` the `Pull` itself
+    delta
+        the accepted probability of a wrong answer; default 0.05
+    sigma
+        the known standard deviation (sub-Gaussian scale) of one value, or arm -> sigma; or else
+    bounds
+        (lo, hi) that every value respects; or else
+    model
+        what is assumed of a value, such as truebest.Gaussian((1.0, 2.0)), one scale per arm, or
+        truebest.Student(), Gaussian values of unknown variances
+    strategy, stopping, tolerance, minimize, order, question, control
+        as in `Experiment.create`
+    items
+        compare all arms on the same items; an arm is then called with an item first. A closed set, of which
+        each item is used at most once, in random order: a list, the path of a file with one per line, or a
+        number; or an unlimited source: a function draw(rng) -> item
+    known, proxies
+        with items, the scores of arms that are not asked, such as {"old": scores}, and of other models, as in
+        `Experiment.create`
+    failures
+        with items, what counts if an arm gives no value: "repeat" (default) is as `on_error` says, a number
+        is its value, "worst" takes the worst for whatever is claimed; with wins "loss"
+    sampled
+        whether the items of a closed set are a random sample: also say what holds for items like these
+    epochs
+        with items, how often each arm answers an item: its value there is the mean of the answers
+    compare
+        "means"; or "wins", for values without bounds: the best arm wins against each other one in more than
+        half of the rounds that are not ties; tolerance 0.05 allows 1.05 times the best
+    direct
+        with wins: also find out whether any arm is best, where preferences may be circular
+    max_samples
+        give up after so many samples in total
+    timeout
+        give up after so many seconds
+    pull_timeout
+        seconds after which one pull counts as failed
+    workers
+        how many pulls at a time, each in a thread; or an executor of concurrent.futures
+    rng
+        a seed or a generator: makes the run reproducible
+    on_error
+        when an arm raises or returns no finite number: "raise" stops, "retry" repeats the same pull after a
+        pause, longer each time; a function of (pull, error) may return a value, or None to repeat the pull
+    store, name
+        where to keep the run; the same call with the same store and name resumes it, and settings that are
+        then left out (delta to control, about) are those of the stored run
+    worker
+        the name of this worker, kept with its pulls; default the host and the process
+    about
+        arm -> what it is, kept with the run: another text for an arm is refused later
+    callbacks
+        functions of the `Account`, called when results are in: after each one, with one worker; one that
+        returns False ends the run
+    progress
+        show the live view; by default on a terminal and in a notebook; "lines" for a line on stderr every ten
+        seconds
+
+    Returns
+    -------
+    Result
+        its `best` is None if a budget ran out first, a callback or a stop ended the run, or there is no
+        winner
+
+    Raises
+    ------
+    InvalidInputError
+    StoreError
+    ArmError
+    SuspendedError
     """
     _door.known_arguments("identify", options, tuple(Options.__annotations__))
     limited = options.get("timeout") is not None or options.get("pull_timeout") is not None

@@ -161,22 +161,46 @@ def race(
     Fastest means faster than each other one in more than half of all rounds: not the smallest mean. Times may
     have any distribution and drift from round to round, with a tolerance by a common factor; it is assumed
     that no function slows down the next one more than others would.
-    functions   name -> function without arguments; what it returns is not used
-    delta       the accepted probability of a wrong answer; default 0.05
-    number      calls per measurement: "auto" takes so many that a measurement lasts 20 ms or more
-    warmup      measurements of each function before the race that do not count
-    measure     "wall", time by the clock; or "cpu", time of the processor
-    tolerance   0.05: what takes at most 1.05 times as long as the fastest is good enough
-    handicap    name -> factor by which its times count longer: with {"old": 1.1} another one that wins is
-                faster than 1.1 times old, and where old wins the other one is slower than that
-    max_rounds  give up after so many rounds
-    timeout     give up after so many seconds; a call that is under way is not interrupted
-    ignore_failure  a function that raises loses the round; otherwise it ends the race
-    direct      also find out that there is no fastest one, if who beats whom goes round in a circle
-    rng         a seed or a generator, for the order within the rounds
-    progress    show the live view; by default on a terminal and in a notebook
-    Returns     Race; its `best` is None if a budget ran out first, or there is none
-    Raises      InvalidInputError, ArmError
+
+    Parameters
+    ----------
+    functions
+        name -> function without arguments; what it returns is not used
+    delta
+        the accepted probability of a wrong answer; default 0.05
+    number
+        calls per measurement: "auto" takes so many that a measurement lasts 20 ms or more
+    warmup
+        measurements of each function before the race that do not count
+    measure
+        "wall", time by the clock; or "cpu", time of the processor
+    handicap
+        name -> factor by which its times count longer: with {"old": 1.1} another one that wins is faster than
+        1.1 times old, and where old wins the other one is slower than that
+    tolerance
+        0.05: what takes at most 1.05 times as long as the fastest is good enough
+    max_rounds
+        give up after so many rounds
+    timeout
+        give up after so many seconds; a call that is under way is not interrupted
+    direct
+        also find out that there is no fastest one, if who beats whom goes round in a circle
+    ignore_failure
+        a function that raises loses the round; otherwise it ends the race
+    rng
+        a seed or a generator, for the order within the rounds
+    progress
+        show the live view; by default on a terminal and in a notebook
+
+    Returns
+    -------
+    Race
+        its `best` is None if a budget ran out first, or there is none
+
+    Raises
+    ------
+    InvalidInputError
+    ArmError
     """
     _door.known_arguments("race", options, tuple(Options.__annotations__))
     named = named_functions(functions)

@@ -22,12 +22,18 @@ WHY = {
 class Result(Account):
     """What was found: an `Account`, and how the run ended.
 
-    ended    "decided", "stopped" (by hand, for good), "callback", "max_samples", "timeout", or "items" if
-             these are used up without a decision
-    seconds  how long this run took
-    resumed  how many of the samples were there before this run
-    uniform  how many samples uniform sampling would take in total at the estimated means, None if unknown
-             and for two arms, where every strategy is uniform
+    Attributes
+    ----------
+    ended
+        "decided", "stopped" (by hand, for good), "callback", "max_samples", "timeout", or "items" if these
+        are used up without a decision
+    seconds
+        how long this run took
+    resumed
+        how many of the samples were there before this run
+    uniform
+        how many samples uniform sampling would take in total at the estimated means, None if unknown and for
+        two arms, where every strategy is uniform
     """
 
     ended: str = ""

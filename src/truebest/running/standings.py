@@ -75,12 +75,20 @@ class Standing(NamedTuple):
 class Race:
     """What a race has found.
 
-    result   the experiment behind it, with the promise; its values are the times, with handicaps
-    laps     competitor -> its measurements, in the order of rounds
-    measure  "wall" or "cpu": the time that counts
-    direct   whether it might have been found that there is no fastest one
-    numbers  how many calls a measurement has, where functions race: times are those of one call
-    handicap  competitor -> the factor by which its times counted longer
+    Attributes
+    ----------
+    result
+        the experiment behind it, with the promise; its values are the times, with handicaps
+    laps
+        competitor -> its measurements, in the order of rounds
+    measure
+        "wall" or "cpu": the time that counts
+    direct
+        whether it might have been found that there is no fastest one
+    numbers
+        how many calls a measurement has, where functions race: times are those of one call
+    handicap
+        competitor -> the factor by which its times counted longer
     """
 
     result: Result

@@ -91,7 +91,7 @@ class Guard:
         names = [name for name, _ in scope["headers"]]
         twice = [name.decode() for name in SAID_ONCE if names.count(name) > 1]
         if twice:
-            words = f"the header {twice[0]} must be sent once at most, got it twice; leave one out."
+            words = f"the header {twice[0]} must be sent at most once, got it twice; leave one out."
             raise ProblemError(400, "invalid", words)
         if b"content-length" in names and b"transfer-encoding" in names:  # a proxy may see another end
             words = "a request must have Content-Length or Transfer-Encoding, got both; leave one out."

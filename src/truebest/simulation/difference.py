@@ -24,11 +24,18 @@ Flags = npt.NDArray[np.bool_]
 class Difference:
     """The samples of one cell less those of another, on average over the runs that both have.
 
-    first, second   the two cells in words
-    mean            of samples of the first less samples of the second; NaN without common runs
-    standard_error  of that mean; NaN for fewer than two runs
-    runs            how many runs both have: after an interruption fewer than either
-    censored        in how many of them one or both were cut off, and counted at max_samples
+    Attributes
+    ----------
+    first, second
+        the two cells in words
+    mean
+        of samples of the first less samples of the second; NaN without common runs
+    standard_error
+        of that mean; NaN for fewer than two runs
+    runs
+        how many runs both have: after an interruption fewer than either
+    censored
+        in how many of them one or both were cut off, and counted at max_samples
     """
 
     first: str

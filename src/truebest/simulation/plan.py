@@ -50,32 +50,58 @@ def plan(
     """Simulate decisions on scores like those you expect: how many calls they take, and how often they err.
 
     Give one of these three:
-    table        scores with a row for each item and a column for each arm, such as those of an earlier
-                 evaluation; or the columns by name, {"old": [...], "new": [...]}
-    means        rates of success of the arms, guessed
-    pilot        values of each arm that do not belong together, for independent samples alone
 
-    delta        accepted probability of a wrong answer
-    correlation  with means: of the scores of the two best arms on one item; left out, only independent
-                 samples are planned
-    items        with a correlation: how many items the set has; left out, their source is unlimited
-    unlimited    with a table: items are drawn from it with replacement, as from an unlimited source; without,
-                 it is a closed set, each item of which is used once, in random order
-    bounds       (lo, hi), which all scores respect
-    minimize     the smallest mean is the best
-    tolerance    how far below the best an answer may be
-    failures     what a cell of the table counts as that is NaN: "worst", whatever is worst for the claim, or
-                 a score; "repeat" refuses it. Independent samples leave out what is "worst"
-    compare      "means", or "wins" if only who is better on an item counts, of a table of any numbers: then a
-                 failure may be a "loss", the tolerance is a part of the best, and only rounds are planned
-    question     what is asked, by default which arm is best; see `simulate`
-    runs, seed   run i is a function of (seed, i) alone
-    max_rounds   where a run is cut off; by default after 50,000 rounds, and a closed set when it is used up.
-                 Independent samples are cut off at as many for each arm
-    threads      by default one per available core; the result does not depend on it
-    progress     as for `simulate`, for one design after the other
-    Returns      Plan; after Ctrl-C with the runs up to the first incomplete one, marked incomplete
-    Raises       InvalidInputError
+    Parameters
+    ----------
+    table
+        scores with a row for each item and a column for each arm, such as those of an earlier evaluation; or
+        the columns by name, {"old": [...], "new": [...]}
+    means
+        rates of success of the arms, guessed
+    pilot
+        values of each arm that do not belong together, for independent samples alone
+    delta
+        accepted probability of a wrong answer
+    correlation
+        with means: of the scores of the two best arms on one item; left out, only independent samples are
+        planned
+    items
+        with a correlation: how many items the set has; left out, their source is unlimited
+    unlimited
+        with a table: items are drawn from it with replacement, as from an unlimited source; without, it is a
+        closed set, each item of which is used once, in random order
+    bounds
+        (lo, hi), which all scores respect
+    minimize
+        the smallest mean is the best
+    tolerance
+        how far below the best an answer may be
+    failures
+        what a cell of the table counts as that is NaN: "worst", whatever is worst for the claim, or a score;
+        "repeat" refuses it. Independent samples leave out what is "worst"
+    compare
+        "means", or "wins" if only who is better on an item counts, of a table of any numbers: then a failure
+        may be a "loss", the tolerance is a part of the best, and only rounds are planned
+    question
+        what is asked, by default which arm is best; see `simulate`
+    runs, seed
+        run i is a function of (seed, i) alone
+    max_rounds
+        where a run is cut off; by default after 50,000 rounds, and a closed set when it is used up.
+        Independent samples are cut off at as many for each arm
+    threads
+        by default one per available core; the result does not depend on it
+    progress
+        as for `simulate`, for one design after the other
+
+    Returns
+    -------
+    Plan
+        after Ctrl-C with the runs up to the first incomplete one, marked incomplete
+
+    Raises
+    ------
+    InvalidInputError
     """
     terms = _terms(delta, tolerance, question, runs, seed, max_rounds, threads)
     design = kind_of({"items": True, "compare": _door.choice("compare", compare, COMPARED)})

@@ -14,14 +14,23 @@ from .results import Cell, Simulation, led
 class Plan:
     """What `plan` returns.
 
-    arms         names, or "1", "2", ...
-    means        of the scores that were simulated, one for each arm
-    delta, tolerance, minimize  as given
-    items        how many there are in a closed set; None for an unlimited source, and without common items
-    correlation  of the scores of the two best arms; NaN if one is constant, None without common items
-    paired       calls and errors of rounds on common items; None if nothing was known of these
-    independent  those of independent samples, by the default strategy and rule of a live experiment; None if
-                 it was interrupted before, and where only wins count
+    Attributes
+    ----------
+    arms
+        names, or "1", "2", ...
+    means
+        of the scores that were simulated, one for each arm
+    delta, tolerance, minimize
+        as given
+    items
+        how many there are in a closed set; None for an unlimited source, and without common items
+    correlation
+        of the scores of the two best arms; NaN if one is constant, None without common items
+    paired
+        calls and errors of rounds on common items; None if nothing was known of these
+    independent
+        those of independent samples, by the default strategy and rule of a live experiment; None if it was
+        interrupted before, and where only wins count
     """
 
     arms: tuple[str, ...]

@@ -33,17 +33,28 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 class Cell:
     """One strategy at one risk.
 
-    samples       (runs,) how many samples each run took; max_samples where it was cut off
-    recommended   (runs,) the arm that each run recommended, -1 where it was cut off
-    mean_pulls    (K,) how often each arm was pulled, on average
-    best          the arms whose recommendation is right
-    complete      False if the simulation was interrupted: the runs are then the first so many
-    bandit        the number of the bandit from 0, None where there was only one
-    spans         which runs these are: (seed, the number of the first, how many)
-    summary       None if every run is kept; else `samples` and `recommended` are empty, and estimates come
-                  from counts, sums and a histogram
-    leaders       (runs,) the arm of largest mean where a run was cut off, which it would recommend; -1 where
-                  it was not, and where that is not known
+    Attributes
+    ----------
+    samples
+        (runs,) how many samples each run took; max_samples where it was cut off
+    recommended
+        (runs,) the arm that each run recommended, -1 where it was cut off
+    mean_pulls
+        (K,) how often each arm was pulled, on average
+    best
+        the arms whose recommendation is right
+    complete
+        False if the simulation was interrupted: the runs are then the first so many
+    bandit
+        the number of the bandit from 0, None where there was only one
+    spans
+        which runs these are: (seed, the number of the first, how many)
+    summary
+        None if every run is kept; else `samples` and `recommended` are empty, and estimates come from counts,
+        sums and a histogram
+    leaders
+        (runs,) the arm of largest mean where a run was cut off, which it would recommend; -1 where it was
+        not, and where that is not known
     """
 
     strategy: str
@@ -205,7 +216,10 @@ class Cell:
 class Simulation:
     """What `simulate` returns: one cell per bandit, strategy and risk, in the order given.
 
-    settings  what was simulated and by which version, in plain values; runs and seeds are in the cells
+    Attributes
+    ----------
+    settings
+        what was simulated and by which version, in plain values; runs and seeds are in the cells
     """
 
     cells: tuple[Cell, ...]
@@ -248,8 +262,14 @@ class Simulation:
     def difference(self, a: Key, b: Key) -> Difference:
         """How many samples a takes more than b on average, run by run on the same rewards, with its error.
 
-        a, b    each a key of one cell: a strategy's name, (name, delta) or (name, delta, bandit)
-        Raises  InvalidInputError
+        Parameters
+        ----------
+        a, b
+            each a key of one cell: a strategy's name, (name, delta) or (name, delta, bandit)
+
+        Raises
+        ------
+        InvalidInputError
         """
         from .difference import paired_difference
 

@@ -264,7 +264,10 @@ def save_simulation(simulation: Simulation, path: str | os.PathLike[str]) -> Non
 def load_simulation(path: str | os.PathLike[str]) -> Simulation:
     """A simulation that `Simulation.save` wrote.
 
-    Raises  InvalidInputError if the file is missing, damaged, something else, or of a later version
+    Raises
+    ------
+    InvalidInputError
+        if the file is missing, damaged, something else, or of a later version
     """
     try:
         text = Path(_checked(path)).read_text(encoding="utf-8")

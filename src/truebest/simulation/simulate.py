@@ -42,44 +42,75 @@ def simulate(
 ) -> Simulation:
     """Run strategies many times on one bandit and report how many samples they take and how often they err.
 
-    strategies   names, as `truebest simulate --help` lists them, with parameters in brackets, of which
-                 several separated by | are each simulated: "ebs-d(gamma=0.01|0.05)"; or
-                 "my_file.py:my_strategy"; or strategies. Rounds on common items, see `items`, have none
-    means        (K,); left out if rewards are values; or one such list for each of several bandits
-    delta        one risk or several; strategies that do not depend on it serve all from one trajectory
-    runs, seed   run i is a function of (seed, i) alone, and all strategies see the same rewards in it
-    rewards      "gaussian", "uniform" (mean ± noise), "beta" (in [0, 1], of standard deviation noise), or
-                 "bernoulli", "poisson", "exponential", which do not use noise; or, for each arm, values such
-                 as those of a pilot, from which rewards are drawn with replacement; on common items the
-                 values of all arms in the order of the items
-    noise        standard deviation or half-width of the rewards, one number or one per arm
-    model        what strategies and stopping rule assume of a reward, such as Gaussian(sigma) or Bernoulli()
-    sigma        short for model=Gaussian(sigma), one number or one per arm; by default the largest noise or
-                 standard deviation of the values, Bounded(0, 1) for Bernoulli and beta, Poisson() and
-                 Exponential() for these
-    stopping     name of a stopping rule, or a rule, also your own, see `stopping_rule`; by default
-                 "practical", and in rounds the rule that they have in a live experiment
-    tolerance    how far below the best a recommendation may be: then it is right, and a run may stop sooner
-    question     what is asked, by default which arm is best. Others are answered by sampling in turn, with
-                 the strategy "uniform", and then a run answers 0 if its answer is right, 1 if it is wrong
-    max_samples  cut a run off there; it then counts at max_samples, and the mean is a lower bound. Rounds are
-                 cut off before they could exceed it; by default when the items are used up, or after 50,000
-    items        compare the arms in rounds, on common items: how many there are in a closed set, of which
-                 each is used at most once, in random order; or inf for an unlimited source. Rewards are then
-                 values, or "bernoulli" with means and a correlation
-    correlation  with means: of the rewards of the two best arms on one item
-    compare      "means", or "wins" if only who is better in a round counts
-    failures     what a value counts as that is NaN: "worst", a number, or "loss" by wins; "repeat" refuses it
-    threads      by default one per available core; the result does not depend on it
-    first        the number of the first run, so that a simulation can be done in parts and added up
-    more         an earlier simulation of the same call: do so many runs behind its last, and return all
-    device       "cpu", or "cuda" for a GPU, which gives the same runs; see the guide on simulation
-    cluster      a `dask.distributed.Client`, or the address of a scheduler: the same runs on its workers
-    keep         "runs": every run's samples and answer; "summary": counts, sums and a histogram, with which
-                 quantiles are right to 1 in 64, for more runs than fit into memory
-    progress     True or False, or a function of (done, total); by default a bar if stderr is a terminal
-    Returns      Simulation; after Ctrl-C with the runs up to the first incomplete one, marked incomplete
-    Raises       InvalidInputError
+    Parameters
+    ----------
+    strategies
+        names, as `truebest simulate --help` lists them, with parameters in brackets, of which several
+        separated by | are each simulated: "ebs-d(gamma=0.01|0.05)"; or "my_file.py:my_strategy"; or
+        strategies. Rounds on common items, see `items`, have none
+    means
+        (K,); left out if rewards are values; or one such list for each of several bandits
+    delta
+        one risk or several; strategies that do not depend on it serve all from one trajectory
+    runs, seed
+        run i is a function of (seed, i) alone, and all strategies see the same rewards in it
+    rewards
+        "gaussian", "uniform" (mean ± noise), "beta" (in [0, 1], of standard deviation noise), or "bernoulli",
+        "poisson", "exponential", which do not use noise; or, for each arm, values such as those of a pilot,
+        from which rewards are drawn with replacement; on common items the values of all arms in the order of
+        the items
+    noise
+        standard deviation or half-width of the rewards, one number or one per arm
+    model
+        what strategies and stopping rule assume of a reward, such as Gaussian(sigma) or Bernoulli()
+    sigma
+        short for model=Gaussian(sigma), one number or one per arm; by default the largest noise or standard
+        deviation of the values, Bounded(0, 1) for Bernoulli and beta, Poisson() and Exponential() for these
+    stopping
+        name of a stopping rule, or a rule, also your own, see `stopping_rule`; by default "practical", and in
+        rounds the rule that they have in a live experiment
+    tolerance
+        how far below the best a recommendation may be: then it is right, and a run may stop sooner
+    question
+        what is asked, by default which arm is best. Others are answered by sampling in turn, with the
+        strategy "uniform", and then a run answers 0 if its answer is right, 1 if it is wrong
+    max_samples
+        cut a run off there; it then counts at max_samples, and the mean is a lower bound. Rounds are cut off
+        before they could exceed it; by default when the items are used up, or after 50,000
+    items
+        compare the arms in rounds, on common items: how many there are in a closed set, of which each is used
+        at most once, in random order; or inf for an unlimited source. Rewards are then values, or "bernoulli"
+        with means and a correlation
+    correlation
+        with means: of the rewards of the two best arms on one item
+    compare
+        "means", or "wins" if only who is better in a round counts
+    failures
+        what a value counts as that is NaN: "worst", a number, or "loss" by wins; "repeat" refuses it
+    threads
+        by default one per available core; the result does not depend on it
+    first
+        the number of the first run, so that a simulation can be done in parts and added up
+    more
+        an earlier simulation of the same call: do so many runs behind its last, and return all
+    device
+        "cpu", or "cuda" for a GPU, which gives the same runs; see the guide on simulation
+    cluster
+        a `dask.distributed.Client`, or the address of a scheduler: the same runs on its workers
+    keep
+        "runs": every run's samples and answer; "summary": counts, sums and a histogram, with which quantiles
+        are right to 1 in 64, for more runs than fit into memory
+    progress
+        True or False, or a function of (done, total); by default a bar if stderr is a terminal
+
+    Returns
+    -------
+    Simulation
+        after Ctrl-C with the runs up to the first incomplete one, marked incomplete
+
+    Raises
+    ------
+    InvalidInputError
     """
     several = _bandits_of(means)
     num_runs = _door.whole("runs", runs, 1, 10**9, "more runs give a smaller standard error")

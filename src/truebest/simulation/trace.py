@@ -27,17 +27,29 @@ Found = TypeVar("Found")
 class Trace:
     """One run; row i of every array is the moment before sample number time[i] + 1.
 
-    time         (n,) samples so far, from K to the end; a row for each sample, or for each round
-    arm          (n,) the arm chosen next, -1 in the last row, and where a round has several
-    pulls        (n, K)
-    means        (n, K) empirical means, -inf of an arm that is ruled out
-    statistic    (n,) of the stopping rule
-    threshold    (n,); inf for a rule of your own, which need not have one
-    target       (n, K) target weights, or None for a strategy without; a forced step targets one arm
-    lower, upper (n, K) ends of the strategy's intervals, or None; in the last row, where nothing is chosen
-                 any more, these and the target are still those of the choice before
-    recommended  the arm recommended in the end, None if the run was cut off, or something else is asked
-    right        whether the answer was right, None if the run was cut off
+    Attributes
+    ----------
+    time
+        (n,) samples so far, from K to the end; a row for each sample, or for each round
+    arm
+        (n,) the arm chosen next, -1 in the last row, and where a round has several
+    pulls
+        (n, K)
+    means
+        (n, K) empirical means, -inf of an arm that is ruled out
+    statistic
+        (n,) of the stopping rule
+    threshold
+        (n,); inf for a rule of your own, which need not have one
+    target
+        (n, K) target weights, or None for a strategy without; a forced step targets one arm
+    lower, upper
+        (n, K) ends of the strategy's intervals, or None; in the last row, where nothing is chosen any more,
+        these and the target are still those of the choice before
+    recommended
+        the arm recommended in the end, None if the run was cut off, or something else is asked
+    right
+        whether the answer was right, None if the run was cut off
     """
 
     strategy: str
@@ -110,9 +122,24 @@ def trace(
 ) -> Trace:
     """Run number `run` of a simulation, step by step; the same run as `simulate` counts.
 
-    strategy, means, ...  as in `simulate`
-    Returns  Trace
-    Raises   InvalidInputError
+    Parameters
+    ----------
+    strategy, means, delta, seed
+        as in `simulate`, with one strategy or none, one bandit and one risk
+    run
+        its number in the simulation, from 0
+    rewards, noise, sigma, model, stopping, tolerance, question, max_samples
+        as in `simulate`
+    items, correlation, compare, failures
+        as in `simulate`
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    InvalidInputError
     """
     return traced(True, strategy, means, delta, run, seed, ways)
 

@@ -36,16 +36,25 @@ TIES = ("random", "first")  # among arms of equal cost or index: one is drawn, o
 class Strategy(ABC):
     """A sampling rule.
 
-    rows          names of the rows of its memory; "target", "lower" and "upper" appear in a trace
-    uses_delta    whether its choices depend on delta; if not, one run serves several deltas
-    stops_itself  whether it decides when to stop, in place of the stopping rule
-    open_only     whether it samples only arms that the rule has not settled; under every rule, an arm is then
-                  out for good once it is shown to be worse
-    in_turn       whether it samples in turn all arms that may be sampled: the only way that is meant where
-                  another question is asked than which arm is best
-    adds_up       the row that adds up a share per pull, "" for none, None if that is not known: so that a
-                  forecast can take many pulls in one step
-    older         what a stored experiment means that lacks a parameter, where that is not today's default
+    Attributes
+    ----------
+    rows
+        names of the rows of its memory; "target", "lower" and "upper" appear in a trace
+    uses_delta
+        whether its choices depend on delta; if not, one run serves several deltas
+    stops_itself
+        whether it decides when to stop, in place of the stopping rule
+    open_only
+        whether it samples only arms that the rule has not settled; under every rule, an arm is then out for
+        good once it is shown to be worse
+    in_turn
+        whether it samples in turn all arms that may be sampled: the only way that is meant where another
+        question is asked than which arm is best
+    adds_up
+        the row that adds up a share per pull, "" for none, None if that is not known: so that a forecast can
+        take many pulls in one step
+    older
+        what a stored experiment means that lacks a parameter, where that is not today's default
     """
 
     rows: ClassVar[tuple[str, ...]] = ()

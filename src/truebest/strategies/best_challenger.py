@@ -50,7 +50,10 @@ class BestChallenger(Strategy):
     forced exploration, which their code has, an unlucky best arm may never be pulled again. In place of the
     comparison of divergences their code has also one of optimal weights.
 
-    ties  "random" draws among challengers of equal cost; with "first" the lowest index wins, as it once did
+    Attributes
+    ----------
+    ties
+        "random" draws among challengers of equal cost; with "first" the lowest index wins, as it once did
     """
 
     ties: str = "random"

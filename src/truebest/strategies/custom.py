@@ -66,13 +66,26 @@ def strategy(
     K + arm to stop and recommend that arm. It is compiled by Numba, so it is limited to what Numba can
     compile: numbers, loops, arrays, math, NumPy; functions that it calls need @numba.njit.
 
-    name        shown in tables; the function's own by default
-    rows        names of the rows of memory; "target", "lower" and "upper" appear in a trace
-    params      numbers to pass to the function
-    uses_delta  True gives every delta its own runs, even if the function does not take delta
-    stops_itself  True if the function decides when to stop, in place of the stopping rule
-    Raises      InvalidInputError if it takes anything else, if it does not compile, if it writes to what
-                is read-only, or if it draws from any generator but `random`
+    Parameters
+    ----------
+    function
+        as described above
+    name
+        shown in tables; the function's own by default
+    rows
+        names of the rows of memory; "target", "lower" and "upper" appear in a trace
+    params
+        numbers to pass to the function
+    uses_delta
+        True gives every delta its own runs, even if the function does not take delta
+    stops_itself
+        True if the function decides when to stop, in place of the stopping rule
+
+    Raises
+    ------
+    InvalidInputError
+        if it takes anything else, if it does not compile, if it writes to what is read-only, or if it draws
+        from any generator but `random`
     """
     numbers, words = _lists(params, rows)
 

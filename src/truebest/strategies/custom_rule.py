@@ -232,11 +232,20 @@ def stopping_rule(
     strategy is: nothing that it is given can be changed, and it draws no random numbers. `simulate`, `trace`
     and `evaluate` take such a rule; a live experiment does not, for it could not find it again.
 
-    rule    a name, or a rule, which is returned as it is
-    name    shown in tables; the function's own by default
-    proof   where it is proven that the error probability is at most delta; without it the rule is unproven
-    models  the models of values that the rule, and its proof, can compute with; others are refused
-    Raises  InvalidInputError
+    Parameters
+    ----------
+    rule
+        a name, or a rule, which is returned as it is
+    name
+        shown in tables; the function's own by default
+    proof
+        where it is proven that the error probability is at most delta; without it the rule is unproven
+    models
+        the models of values that the rule, and its proof, can compute with; others are refused
+
+    Raises
+    ------
+    InvalidInputError
     """
     if rule is not None and not inspect.isfunction(rule):
         return find_rule(rule)  # type: ignore[arg-type]

@@ -89,12 +89,19 @@ class EBS(Strategy):
     divergence d(mean, m) is at most that of a normal arm at the end of its interval. The theorem is about
     normal arms of one variance alone.
 
-    tracking  "C": follow the sums of the target weights, as analysed; "D": the current ones, often faster
-    gamma     the accepted probability that some interval misses
-    width     "experiments" (the paper's Section 4), "paper" or "mixture"; see `confidence_width`
-    clip      (low, high) known to contain all means: intervals are cut there; None cuts nothing
-    open_only  True samples only arms that the stopping rule has not settled, which then are out for good, and
-              tracks the weights of these; that takes fewer samples. The theorem is about False
+    Attributes
+    ----------
+    tracking
+        "C": follow the sums of the target weights, as analysed; "D": the current ones, often faster
+    gamma
+        the accepted probability that some interval misses
+    width
+        "experiments" (the paper's Section 4), "paper" or "mixture"; see `confidence_width`
+    clip
+        (low, high) known to contain all means: intervals are cut there; None cuts nothing
+    open_only
+        True samples only arms that the stopping rule has not settled, which then are out for good, and tracks
+        the weights of these; that takes fewer samples. The theorem is about False
     """
 
     tracking: str = "D"

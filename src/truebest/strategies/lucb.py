@@ -92,7 +92,10 @@ class LUCB(Strategy):
     alone, so with a threshold that grows with time a run may never end. For Bernoulli, Poisson and
     exponential values the index is the largest mean m with N d(mean, m) at most what it is for normal ones.
 
-    ties  "random" draws among equal leaders and challengers; with "first" the lowest number wins, as it did
+    Attributes
+    ----------
+    ties
+        "random" draws among equal leaders and challengers; with "first" the lowest number wins, as it did
     """
 
     ties: str = "random"

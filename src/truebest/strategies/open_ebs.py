@@ -274,9 +274,12 @@ class OpenEBS(Strategy):
     (docs/proofs.md): neither the paper's bound nor that the samples are optimal for small delta. Arms that
     are settled keep wide intervals.
 
-    weights  "equal": the exploration-biased weights of the rule's region, if arms vary alike; the calmest.
-             "gaps": half way to the optimal weights of the estimated means. "need": in proportion to the
-             pulls that are still needed; takes the fewest samples
+    Attributes
+    ----------
+    weights
+        "equal": the exploration-biased weights of the rule's region, if arms vary alike; the calmest. "gaps":
+        half way to the optimal weights of the estimated means. "need": in proportion to the pulls that are
+        still needed; takes the fewest samples
     """
 
     weights: str = "need"

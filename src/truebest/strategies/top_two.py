@@ -155,16 +155,26 @@ class TopTwo(Strategy):
     an unlucky best arm, and T3C pulls easy arms so seldom that, with many arms of linear gaps, it takes a
     third more samples. `forced` repairs both.
 
-    leader      "best", "ucb" or "thompson"
-    challenger  "cost", "penalised" or "resampled", which needs the leader "thompson"
-    split       β, strictly between 0 and 1, or "ids"
-    slack       ε of the challenger's cost, in standard deviations (of `model.unit`)
-    tracked     True follows β without chance, for every leader by itself; "pairs" for each of its challengers
-    forced      True pulls an arm that has fewer than √t - K/2 pulls; none of the published ones does
-    ties        "random" draws among equals; with "first" the lowest index wins, as it once did
-    draws       None draws a resampled challenger from its law, of at most 10,000 proposals, which are enough
-                for evidence of 100,000 nats; a number, by drawing again and again. After so many in vain it
-                takes the one of least cost: as "ttts" once did, after 100 draws
+    Attributes
+    ----------
+    leader
+        "best", "ucb" or "thompson"
+    challenger
+        "cost", "penalised" or "resampled", which needs the leader "thompson"
+    split
+        β, strictly between 0 and 1, or "ids"
+    slack
+        ε of the challenger's cost, in standard deviations (of `model.unit`)
+    tracked
+        True follows β without chance, for every leader by itself; "pairs" for each of its challengers
+    forced
+        True pulls an arm that has fewer than √t - K/2 pulls; none of the published ones does
+    ties
+        "random" draws among equals; with "first" the lowest index wins, as it once did
+    draws
+        None draws a resampled challenger from its law, of at most 10,000 proposals, which are enough for
+        evidence of 100,000 nats; a number, by drawing again and again. After so many in vain it takes the one
+        of least cost: as "ttts" once did, after 100 draws
     """
 
     leader: str = "best"

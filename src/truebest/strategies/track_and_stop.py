@@ -59,9 +59,13 @@ def select_open(
 class TrackAndStop(Strategy):
     """Track-and-Stop (Algorithm 3) of Garivier & Kaufmann 2016.
 
-    tracking   "C": follow the sums of the target weights; "D": the current ones, often faster
-    open_only  True samples only arms that the stopping rule has not settled, which then are out for good, and
-               tracks the weights of these; that takes fewer samples. The theorem is about False
+    Attributes
+    ----------
+    tracking
+        "C": follow the sums of the target weights; "D": the current ones, often faster
+    open_only
+        True samples only arms that the stopping rule has not settled, which then are out for good, and tracks
+        the weights of these; that takes fewer samples. The theorem is about False
     """
 
     tracking: str = "D"

@@ -16,11 +16,17 @@ from .standings import Population, Progress, Promise, Setup, Standing, per_arm
 class Account:
     """What is known of an experiment at one moment, about the results that the decision may use so far.
 
-    settings   what it was created with
-    answer     what was found (`Best`, `Within`, `Tied`, `NoWinner`, `Verdicts`), or why nothing was
-               (`Undecided`, `UsedUp`, `Stopped`, `Suspended`)
-    standings  a `Standing` per arm, in the order of the arms; account["name"] is one of them
-    population what holds for items like these, apart from the answer; None unless that is asked
+    Attributes
+    ----------
+    settings
+        what it was created with
+    answer
+        what was found (`Best`, `Within`, `Tied`, `NoWinner`, `Verdicts`), or why nothing was (`Undecided`,
+        `UsedUp`, `Stopped`, `Suspended`)
+    standings
+        a `Standing` per arm, in the order of the arms; account["name"] is one of them
+    population
+        what holds for items like these, apart from the answer; None unless that is asked
     """
 
     name: str
@@ -97,7 +103,10 @@ class Account:
     def table(self, between: bool = False) -> tuple[list[str], list[list[str]]]:
         """Header and rows for a person: the leader first, then the others by mean.
 
-        between  whether to show where the means lie, too
+        Parameters
+        ----------
+        between
+            whether to show where the means lie, too
         """
         return columns.table(self, between)
 
@@ -121,7 +130,12 @@ class Account:
     def from_dict(cls, record: Mapping[str, Any], settings: Setup) -> Self:
         """The inverse; what it does not know is left out.
 
-        settings  of the experiment, whose record is in it
+        Parameters
+        ----------
+        record
+            as `to_dict` gives it
+        settings
+            of the experiment, whose record is in it
         """
         found: Self = from_plain(cls, {**record, "settings": settings})
         return found

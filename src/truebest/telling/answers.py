@@ -17,9 +17,14 @@ class Verdicts:
 class Open:
     """Nothing is found, in one of four ways.
 
-    leader  the arm that looks best so far: a guess; None before the first result
-    within  how far below the best the leader can be, at most, proven like a decision; None if nothing is
-    so_far  the arms that have passed or failed already, where that is asked, from the first result on
+    Attributes
+    ----------
+    leader
+        the arm that looks best so far: a guess; None before the first result
+    within
+        how far below the best the leader can be, at most, proven like a decision; None if nothing is
+    so_far
+        the arms that have passed or failed already, where that is asked, from the first result on
     """
 
     leader: str | None = None

@@ -22,11 +22,17 @@ METHODS = ("newton", "paper")
 class OptimalWeights:
     """Sampling proportions that attain the lower bound, and what they attain.
 
-    weights   w, (..., K): they sum to one
-    time      T, (...): inf where several arms are best, and beyond double range
-    log_time  log T, (...): finite wherever the best arm is unique
-    ratio     r, (...): the root of equation (11); for other models than Gaussian() of one scale, what it is
-              there: w_b T/2, with b the best arm
+    Attributes
+    ----------
+    weights
+        w, (..., K): they sum to one
+    time
+        T, (...): inf where several arms are best, and beyond double range
+    log_time
+        log T, (...): finite wherever the best arm is unique
+    ratio
+        r, (...): the root of equation (11); for other models than Gaussian() of one scale, what it is there:
+        w_b T/2, with b the best arm
     """
 
     weights: Array
@@ -45,17 +51,30 @@ def optimal_weights(
     """Sampling proportions that attain the lower bound.
 
     Solves φ_μ(r) = 0 (Proposition 8) by Newton on an equivalent, nearly linear equation.
-    means    (..., K), the arms on the last axis
-    gaps     instead of means: (..., K), zero at the best arm; not for Bernoulli, Poisson and Exponential
-    model    what a sample is, Gaussian() if it is not given; Bounded counts as the Gaussian of its scale
-    method   "newton", or "paper": Algorithm 4 as printed, with its tolerance of 1e-10 on φ
-    Returns  OptimalWeights(weights (..., K), time (...), log_time (...), ratio (...))
-    Raises   InvalidInputError
 
     Several best arms share the weight, and T is inf: the paper's convention.
     Numerics: relative error below 1e-13 for gaps from 1e-300 to 1e150 and up to ten million arms.
     Means cancel in the subtraction; give gaps where that matters. For exponential families the time is as
     exact, and weights to 1e-12.
+
+    Parameters
+    ----------
+    means
+        (..., K), the arms on the last axis
+    gaps
+        instead of means: (..., K), zero at the best arm; not for Bernoulli, Poisson and Exponential
+    model
+        what a sample is, Gaussian() if it is not given; Bounded counts as the Gaussian of its scale
+    method
+        "newton", or "paper": Algorithm 4 as printed, with its tolerance of 1e-10 on φ
+
+    Returns
+    -------
+    OptimalWeights(weights (..., K), time (...), log_time (...), ratio (...))
+
+    Raises
+    ------
+    InvalidInputError
     """
     delta = _door.gaps(means, gaps)
     printed = _door.choice("method", method, METHODS) == "paper"
@@ -127,9 +146,17 @@ def characteristic_time(
 ) -> Array:
     """T(μ), equation (1): no δ-correct strategy needs fewer than about T log(1/δ) samples.
 
-    means    (..., K); or gaps, as in `optimal_weights`
-    model    what a sample is, as in `optimal_weights`
-    Returns  (...), inf where several arms are best
+    Parameters
+    ----------
+    means, gaps
+        as in `optimal_weights`: one of them, (..., K)
+    model
+        what a sample is, as in `optimal_weights`
+
+    Returns
+    -------
+    Array of shape (...)
+        inf where several arms are best
     """
     return optimal_weights(means, gaps=gaps, model=model).time
 
@@ -143,10 +170,18 @@ def lower_bound(
 ) -> Array:
     """T(μ) kl(δ, 1-δ): no δ-correct strategy has a smaller mean number of samples.
 
-    means    (..., K); or gaps, as in `optimal_weights`
-    delta    the accepted probability of a wrong answer; from 1/2 on the argument gives nothing: 0
-    model    what a sample is, as in `optimal_weights`
-    Returns  (...)
+    Parameters
+    ----------
+    means, gaps
+        as in `optimal_weights`: one of them, (..., K)
+    delta
+        the accepted probability of a wrong answer; from 1/2 on the argument gives nothing: 0
+    model
+        what a sample is, as in `optimal_weights`
+
+    Returns
+    -------
+    Array of shape (...)
     """
     risk = _door.delta(delta)
     time = np.asarray(characteristic_time(means, gaps=gaps, model=model))
@@ -178,12 +213,18 @@ def complexity_bounds(
 ) -> ComplexityBounds:
     """Bounds on r, w_max, T (Proposition 10) and w_min in closed form.
 
-    means    (..., K); or gaps, as in `optimal_weights`
-    Returns  ComplexityBounds; where several arms are best, T and r are inf, w_min is bounded by 0 and
-             w_max lies between 1/K and 1/2
-
     Differs from the paper: Lemma 28 prints w_min >= Δ_min/(2K), which fails for the paper's own first
     bandit (0.00972 < 0.01).
+
+    Parameters
+    ----------
+    means, gaps
+        as in `optimal_weights`: one of them, (..., K)
+
+    Returns
+    -------
+    ComplexityBounds
+        where several arms are best, T and r are inf, w_min is bounded by 0 and w_max lies between 1/K and 1/2
     """
     delta = _door.gaps(means, gaps)
     num_arms = delta.shape[-1]

@@ -20,9 +20,14 @@ METHODS = ("pareto", "paper")
 class ExplorationBiasedWeights:
     """Target weights of Exploration-Biased Sampling, and the bandit they are optimal for.
 
-    weights   w(μ~), (..., K)
-    bandit    μ~, (..., K): the bandit in the box whose smallest weight is largest
-    best      (...): the best arm of μ~, -1 where all intervals have a common point and w is uniform
+    Attributes
+    ----------
+    weights
+        w(μ~), (..., K)
+    bandit
+        μ~, (..., K): the bandit in the box whose smallest weight is largest
+    best
+        (...): the best arm of μ~, -1 where all intervals have a common point and w is uniform
     """
 
     weights: Array
@@ -35,14 +40,25 @@ def exploration_biased_weights(
 ) -> ExplorationBiasedWeights:
     """Optimal weights of the bandit in a box whose smallest weight is largest (Algorithm 1).
 
-    lower    (..., K), the lower ends of the intervals
-    upper    (..., K), the upper ends
-    method   "pareto" solves only the candidates that can win, "paper" every candidate as printed
-    Returns  ExplorationBiasedWeights(weights (..., K), bandit (..., K), best (...))
-    Raises   InvalidInputError
-
     Differs from the paper: an arm whose upper end equals the largest lower end is a candidate too, and
     one whose smallest weight underflows to 0 may win; as printed, no candidate would be left.
+
+    Parameters
+    ----------
+    lower
+        (..., K), the lower ends of the intervals
+    upper
+        (..., K), the upper ends
+    method
+        "pareto" solves only the candidates that can win, "paper" every candidate as printed
+
+    Returns
+    -------
+    ExplorationBiasedWeights(weights (..., K), bandit (..., K), best (...))
+
+    Raises
+    ------
+    InvalidInputError
     """
     low, high = _door.box(lower, upper)
     every = _door.choice("method", method, METHODS) == "paper"
@@ -60,11 +76,18 @@ def exploration_biased_weights(
 class ExplorationCandidate:
     """One bandit that Algorithm 1 tries (Figure 1).
 
-    arm         the arm it puts on top
-    bandit      (K,)
-    weights     (K,)
-    min_weight  what Algorithm 1 compares
-    pareto      whether it is on the Pareto front, outside of which none can win
+    Attributes
+    ----------
+    arm
+        the arm it puts on top
+    bandit
+        (K,)
+    weights
+        (K,)
+    min_weight
+        what Algorithm 1 compares
+    pareto
+        whether it is on the Pareto front, outside of which none can win
     """
 
     arm: int
@@ -77,10 +100,17 @@ class ExplorationCandidate:
 def exploration_candidates(lower: npt.ArrayLike, upper: npt.ArrayLike) -> list[Any]:
     """The bandits that Algorithm 1 compares, in the order of the arms (Figure 1).
 
-    lower    (..., K), the lower ends of the intervals
-    upper    (..., K), the upper ends
-    Returns  for one box a list of ExplorationCandidate, empty when all intervals have a common point;
-             for leading batch axes such lists, nested
+    Parameters
+    ----------
+    lower
+        (..., K), the lower ends of the intervals
+    upper
+        (..., K), the upper ends
+
+    Returns
+    -------
+    for one box a list of ExplorationCandidate, empty when all intervals have a common point; for leading
+    batch axes such lists, nested
     """
     low, high = _door.box(lower, upper)
     if low.ndim > 1:

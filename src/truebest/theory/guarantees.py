@@ -25,13 +25,19 @@ VERSIONS = ("corrected", "printed")
 class NonAsymptoticBound:
     """Theorem 5: how long Exploration-Biased Sampling takes, for all small delta.
 
-    t_0, t_1               from t_0 on the target weights, from t_1 on the sampled proportions are near w(μ)
-    log_inverse_delta_0    log(1/δ_0): the theorem speaks of delta <= δ_0 only
-    time, min_weight       T(μ) and w_min(μ); all these have the shape (...)
-    num_arms, eta          K and η of the statement
-
     δ_0 is far below the smallest double (log(1/δ_0) is about 5e12 for an easy bandit), which is why
     everything here takes and gives log(1/δ).
+
+    Attributes
+    ----------
+    t_0, t_1
+        from t_0 on the target weights, from t_1 on the sampled proportions are near w(μ)
+    log_inverse_delta_0
+        log(1/δ_0): the theorem speaks of delta <= δ_0 only
+    time, min_weight
+        T(μ) and w_min(μ); all these have the shape (...)
+    num_arms, eta
+        K and η of the statement
     """
 
     t_0: Array
@@ -45,8 +51,12 @@ class NonAsymptoticBound:
     def tail(self, t: npt.ArrayLike, log_inverse_delta: npt.ArrayLike) -> Array:
         """A bound on P(τ > t and E), the right side of equation (5); 1 where the theorem says nothing.
 
-        t                  broadcasts with (...)
-        log_inverse_delta  log(1/δ), broadcasts with (...)
+        Parameters
+        ----------
+        t
+            broadcasts with (...)
+        log_inverse_delta
+            log(1/δ), broadcasts with (...)
         """
         when = _door.numbers("t", t)
         _door.finite("t", when)
@@ -81,13 +91,26 @@ def non_asymptotic_bound(
 ) -> NonAsymptoticBound:
     """The constants T_0, T_1, δ_0 and the two bounds of Theorem 5.
 
-    means    (..., K), in an interval of length one, the best arm unique, no gap below 1e-30; unit variance
-    gamma    the parameter of Exploration-Biased Sampling
-    eta      how far above T(μ) log(1/δ) the bound may lie, from 1e-30 to 1
-    alpha    the exponent of the threshold, in (1, 2]
-    version  "corrected", or "printed": the paper's constants, and R without δ
-    Returns  NonAsymptoticBound
-    Raises   InvalidInputError
+    Parameters
+    ----------
+    means
+        (..., K), in an interval of length one, the best arm unique, no gap below 1e-30; unit variance
+    gamma
+        the parameter of Exploration-Biased Sampling
+    eta
+        how far above T(μ) log(1/δ) the bound may lie, from 1e-30 to 1
+    alpha
+        the exponent of the threshold, in (1, 2]
+    version
+        "corrected", or "printed": the paper's constants, and R without δ
+
+    Returns
+    -------
+    NonAsymptoticBound
+
+    Raises
+    ------
+    InvalidInputError
     """
     gaps = _door.gaps(means, None)
     printed = _door.choice("version", version, VERSIONS) == "printed"
@@ -150,11 +173,21 @@ class RegularityBounds:
 def regularity_bounds(epsilon: float, *, version: str = "sharper") -> RegularityBounds:
     """How far T and w can move when every squared gap moves by a factor in [1-ε, 1+ε] (Theorem 14).
 
-    epsilon  in [0, 1) for "sharper", in [0, 1/7] for "printed"
-    version  "sharper": T/(1+ε) <= T' <= T/(1-ε) and w'_a/w_a within ((1+ε)/(1-ε))^(±1.403);
-             "printed": (1-3ε) T <= T' <= (1+6ε) T and w'_a/w_a within 1 ± 10ε
-    Returns  RegularityBounds
-    Raises   InvalidInputError
+    Parameters
+    ----------
+    epsilon
+        in [0, 1) for "sharper", in [0, 1/7] for "printed"
+    version
+        "sharper": T/(1+ε) <= T' <= T/(1-ε) and w'_a/w_a within ((1+ε)/(1-ε))^(±1.403); "printed": (1-3ε) T <=
+        T' <= (1+6ε) T and w'_a/w_a within 1 ± 10ε
+
+    Returns
+    -------
+    RegularityBounds
+
+    Raises
+    ------
+    InvalidInputError
     """
     eps = _door.scalar("epsilon", epsilon)
     printed = _door.choice("version", version, ("sharper", "printed")) == "printed"

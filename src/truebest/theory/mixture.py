@@ -25,7 +25,10 @@ class Mixture(StoppingRule):
     is a nonnegative supermartingale of mean at most 1 whatever chooses the arms; Ville's inequality
     and a union over the K-1 wrong leaders bound the error by δ.
 
-    c  how many pulls the prior is worth; 20 suits a few hundred to a few ten thousand samples
+    Attributes
+    ----------
+    c
+        how many pulls the prior is worth; 20 suits a few hundred to a few ten thousand samples
     """
 
     c: float = mixture.MIXTURE_C
@@ -64,7 +67,12 @@ class Mixture(StoppingRule):
     ) -> tuple[Array, Array]:
         """As for every rule, but both ends of all that contain the best arm hold with probability 1-δ.
 
-        all_pairs  widen them so that all K(K-1)/2 hold at once; otherwise each other end holds by itself
+        Parameters
+        ----------
+        pulls, means, delta, sigma, model, tolerance
+            as for every rule
+        all_pairs
+            widen them so that all K(K-1)/2 hold at once; otherwise each other end holds by itself
         """
         more = float(np.log(np.shape(pulls)[-1] / 2.0)) if all_pairs else 0.0
         allowed = _door.tolerance(tolerance)

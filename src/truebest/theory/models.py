@@ -152,7 +152,10 @@ class Model(Values):
 class Gaussian(Model):
     """Independent normal values of known standard deviation, or sub-Gaussian ones of that scale.
 
-    sigma  one number, or one per arm
+    Attributes
+    ----------
+    sigma
+        one number, or one per arm
     """
 
     sigma: float | tuple[float, ...] = 1.0

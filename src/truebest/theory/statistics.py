@@ -27,9 +27,14 @@ WIDTHS = {
 class GLR:
     """The generalised likelihood ratio statistic.
 
-    statistic  Z, (...)
-    leader     (...): the arm of largest mean, the lowest index among equals
-    against    (..., K): Z of the leader against each arm, inf at the leader
+    Attributes
+    ----------
+    statistic
+        Z, (...)
+    leader
+        (...): the arm of largest mean, the lowest index among equals
+    against
+        (..., K): Z of the leader against each arm, inf at the leader
     """
 
     statistic: Array
@@ -42,12 +47,25 @@ def glr(pulls: npt.ArrayLike, means: npt.ArrayLike, sigma: float = 1.0, *, model
 
     Z = min over a of ½ N_b N_a/(N_b+N_a) (μ̂_b - μ̂_a)²/σ² with b the leader, which is t g(μ̂, N/t). For other
     models the least N_b d(μ̂_b, x) + N_a d(μ̂_a, x), with the divergence d of the model.
-    pulls    (..., K), counts; the mean of an arm without pulls is ignored, and Z is 0
-    means    (..., K), the empirical means
-    sigma    standard deviation (sub-Gaussian scale) of one sample, short for model=Gaussian(sigma)
-    model    what a sample is; Bounded counts as the Gaussian of its scale
-    Returns  GLR(statistic (...), leader (...), against (..., K))
-    Raises   InvalidInputError
+
+    Parameters
+    ----------
+    pulls
+        (..., K), counts; the mean of an arm without pulls is ignored, and Z is 0
+    means
+        (..., K), the empirical means
+    sigma
+        standard deviation (sub-Gaussian scale) of one sample, short for model=Gaussian(sigma)
+    model
+        what a sample is; Bounded counts as the Gaussian of its scale
+
+    Returns
+    -------
+    GLR(statistic (...), leader (...), against (..., K))
+
+    Raises
+    ------
+    InvalidInputError
     """
     assumed = model or Gaussian(sigma)
     count, flat, _ = states(pulls, means, assumed)
@@ -93,12 +111,25 @@ def evidence_rate(means: npt.ArrayLike, weights: npt.ArrayLike, *, model: Model 
     """How fast evidence grows per sample with the proportions v: ½ min over a of v_b v_a/(v_b+v_a) Δ_a².
 
     The paper's g(μ, v), equation (8); over all proportions its largest value is 1/T(μ), at v = w(μ).
-    means    (..., K)
-    weights  (..., K), at least 0 with sum one
-    model    what a sample is, Gaussian() if it is not given; for other models the least
-             v_b d(μ_b, x) + v_a d(μ_a, x), with the divergence d of the model
-    Returns  (...), 0 where several arms are best
-    Raises   InvalidInputError
+
+    Parameters
+    ----------
+    means
+        (..., K)
+    weights
+        (..., K), at least 0 with sum one
+    model
+        what a sample is, Gaussian() if it is not given; for other models the least v_b d(μ_b, x) + v_a d(μ_a,
+        x), with the divergence d of the model
+
+    Returns
+    -------
+    (...)
+        0 where several arms are best
+
+    Raises
+    ------
+    InvalidInputError
     """
     gaps = _door.gaps(means, None)
     v = _door.per_arm("weights", weights)
@@ -138,17 +169,28 @@ def confidence_width(
 ) -> Array:
     """Half-width of the confidence interval of an arm's mean after so many pulls.
 
-    kind     "paper"        2 sqrt(log(4KN/γ)/N), equation (3): all intervals hold at all times with
-                            probability at least 1-γ
-             "experiments"  sqrt(log(KN/γ)/N), the paper's Section 4: they do not
-             "mixture"      sqrt(2 (log(K/γ) + log(1+N/c)/2)/N'), N' = N²/(N+c), c = 20: they hold
-                            too, and are narrower from 20 pulls on
-    pulls    any shape; inf where it is 0
-    gamma    the accepted probability of a miss
-    num_arms K
-    sigma    standard deviation (sub-Gaussian scale) of one sample
-    Returns  the shape of pulls
-    Raises   InvalidInputError
+    Parameters
+    ----------
+    kind
+        "paper"        2 sqrt(log(4KN/γ)/N), equation (3): all intervals hold at all times with probability at
+        least 1-γ "experiments"  sqrt(log(KN/γ)/N), the paper's Section 4: they do not "mixture"      sqrt(2
+        (log(K/γ) + log(1+N/c)/2)/N'), N' = N²/(N+c), c = 20: they hold too, and are narrower from 20 pulls on
+    pulls
+        any shape; inf where it is 0
+    gamma
+        the accepted probability of a miss
+    num_arms
+        K
+    sigma
+        standard deviation (sub-Gaussian scale) of one sample
+
+    Returns
+    -------
+    the shape of pulls
+
+    Raises
+    ------
+    InvalidInputError
     """
     count = _door.pulls(pulls)
     level = np.log(_door.num_arms(num_arms)) - np.log(_door.gamma(gamma))

@@ -40,7 +40,10 @@ from .statistics import states
 class Stopping:
     """What a stopping rule says of the data; every field has the shape (...).
 
-    decided  statistic > threshold, or what a rule of your own says: stop, and recommend the leader
+    Attributes
+    ----------
+    decided
+        statistic > threshold, or what a rule of your own says: stop, and recommend the leader
     """
 
     statistic: Array
@@ -52,14 +55,27 @@ class Stopping:
 class StoppingRule(ABC):
     """The interface of all rules.
 
-    models   those with which the rule can compute, unless only another rule can judge them
-    proofs   those for which the error probability is proven to be at most delta
-    settles  whether arms are ruled out pair by pair, for a strategy that is `open_only`
-    question what is asked by claims about pairs; None for the best arm in the rule's own way
-    unites   whether `level` is that of a union over K - 1 pairs, so that it serves for other claims, too
-    watches  whether the rule needs Σ (x - mean)² of every arm
-    version  stored with an experiment beside the name; raised with any change of what the rule decides
-    former   the rule in earlier versions, by which experiments that began with them are judged
+    Attributes
+    ----------
+    models
+        those with which the rule can compute, unless only another rule can judge them
+    proofs
+        those for which the error probability is proven to be at most delta
+    question
+        what is asked by claims about pairs; None for the best arm in the rule's own way
+    unites
+        whether `level` is that of a union over K - 1 pairs, so that it serves for other claims, too
+    watches
+        whether the rule needs Σ (x - mean)² of every arm
+    version
+        stored with an experiment beside the name; raised with any change of what the rule decides
+    former
+        the rule in earlier versions, by which experiments that began with them are judged
+
+    Attributes
+    ----------
+    settles
+        whether arms are ruled out pair by pair, for a strategy that is `open_only`
     """
 
     models: ClassVar[tuple[type[Model], ...]] = (Model,)
@@ -250,14 +266,28 @@ class StoppingRule(ABC):
     ) -> Stopping:
         """Decide whether to stop, from counts and empirical means.
 
-        pulls    (..., K), counts
-        means    (..., K), the empirical means
-        delta    the accepted probability of a wrong answer
-        sigma    standard deviation (sub-Gaussian scale) of one sample, short for model=Gaussian(sigma)
-        model    what a sample is
-        tolerance  how far below the best a declared arm may be
-        Returns  Stopping(statistic, threshold, leader, decided), each (...)
-        Raises   InvalidInputError
+        Parameters
+        ----------
+        pulls
+            (..., K), counts
+        means
+            (..., K), the empirical means
+        delta
+            the accepted probability of a wrong answer
+        sigma
+            standard deviation (sub-Gaussian scale) of one sample, short for model=Gaussian(sigma)
+        model
+            what a sample is
+        tolerance
+            how far below the best a declared arm may be
+
+        Returns
+        -------
+        Stopping(statistic, threshold, leader, decided), each (...)
+
+        Raises
+        ------
+        InvalidInputError
         """
         allowed, paired = _door.tolerance(tolerance), self.applied(2)  # the order of values is not known
         seen, _, _ = paired._evaluate(pulls, means, _door.delta(delta), model or Gaussian(sigma), allowed)
@@ -316,9 +346,19 @@ class StoppingRule(ABC):
         each end holds by itself, at all times and whichever arm leads, with probability at least 1-δ; both
         ends of all intervals that contain the truly best arm with at least 1-2δ, but 1-δ for rules that
         compare squares (mixture, gk16, kaufmann-koolen).
-        pulls, means, delta, sigma, model, tolerance  as in `evaluate`
-        Returns  lower (..., K), upper (..., K); 0 at the leader, infinite where an arm has no pulls
-        Raises   InvalidInputError
+
+        Parameters
+        ----------
+        pulls, means, delta, sigma, model, tolerance
+            as in `evaluate`
+
+        Returns
+        -------
+        lower (..., K), upper (..., K); 0 at the leader, infinite where an arm has no pulls
+
+        Raises
+        ------
+        InvalidInputError
         """
         return self._intervals(pulls, means, delta, model or Gaussian(sigma), 0.0, _door.tolerance(tolerance))
 

@@ -30,9 +30,11 @@ class StudentRule(StoppingRule):
 
     An arm whose values are all equal, or differ by rounding alone, shows no variance: no pair with it passes.
 
-    spacing  0 asks the rule after every sample. Else, so that a simulation takes less time, it is asked again
-             when the evidence may have come to the threshold: after s t samples at least, or 1, and 3% of t
-             at most
+    Attributes
+    ----------
+    spacing
+        0 asks the rule after every sample. Else, so that a simulation takes less time, it is asked again when
+        the evidence may have come to the threshold: after s t samples at least, or 1, and 3% of t at most
     """
 
     spacing: float = 0.0
@@ -87,11 +89,22 @@ class StudentRule(StoppingRule):
     ) -> Stopping:
         """Decide whether to stop, from counts, empirical means and empirical standard deviations.
 
-        pulls, means, delta, tolerance  as for every rule
-        sigma, model  not used: the model is Student()
-        deviations    (..., K), the empirical standard deviations, with N-1 in the denominator
-        Returns  Stopping(statistic, threshold, leader, decided), each (...)
-        Raises   InvalidInputError
+        Parameters
+        ----------
+        pulls, means, delta, tolerance
+            as for every rule
+        sigma, model
+            not used: the model is Student()
+        deviations
+            (..., K), the empirical standard deviations, with N-1 in the denominator
+
+        Returns
+        -------
+        Stopping(statistic, threshold, leader, decided), each (...)
+
+        Raises
+        ------
+        InvalidInputError
         """
         squares = self._squares(pulls, deviations, model)
         seen, _, _ = self._evaluate(

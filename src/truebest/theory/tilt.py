@@ -40,18 +40,22 @@ class Tilt(StoppingRule):
     by δ. For values between bounds nothing else is assumed: where they vary less than they could, or lie near
     an end, as rates do, a fraction of the samples of `mixture` is enough. For a known sigma it needs fewer.
 
-    spacing  0 asks the rule after every sample. Else, so that a simulation takes less time, it is asked again
-             when the evidence may have come to the threshold: after s t samples at least, or 1, and 3% of t
-             at most
-    share    from three arms on, and without a tolerance: every arm is tested for being the best, against a
-             comparator with this weight, and is out for ever when that is refuted at the level log(1/δ); the
-             last arm is declared. 0 compares pairs of arms alone
-    budget   how many samples there can be, 0 for any number: what could not decide within them has less
-             weight. It limits nothing; if it is wrong, that costs samples, and never the promise
-
     From counts and means alone (`evaluate`, `intervals`), without an order, pairs are compared, and values
     between bounds are judged as successes and failures of the same mean, which is exact for these and needs
     more evidence for all others.
+
+    Attributes
+    ----------
+    spacing
+        0 asks the rule after every sample. Else, so that a simulation takes less time, it is asked again when
+        the evidence may have come to the threshold: after s t samples at least, or 1, and 3% of t at most
+    share
+        from three arms on, and without a tolerance: every arm is tested for being the best, against a
+        comparator with this weight, and is out for ever when that is refuted at the level log(1/δ); the last
+        arm is declared. 0 compares pairs of arms alone
+    budget
+        how many samples there can be, 0 for any number: what could not decide within them has less weight. It
+        limits nothing; if it is wrong, that costs samples, and never the promise
     """
 
     spacing: float = 0.0

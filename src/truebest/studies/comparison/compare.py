@@ -87,21 +87,41 @@ def compare(
 ) -> Comparison:
     """Compare strategies on many bandits: how many times the least number of samples each takes.
 
-    strategies      names or strategies; by default eighteen, every one that is quick enough
-    suite           "standard" (46 bandits), "paper", "practice", "random:24:3" (held out), a JSON file,
-                    bandits, or several of these
-    delta           one risk or several
-    runs, seed      all strategies see the same rewards in run i of a bandit
-    stopping, tolerance  as in `simulate`
-    max_samples     where a run is cut off; it then counts at max_samples, and the ratio is a lower bound
-    reference       to which strategy differences are given; by default the one with the least geometric mean
-    stability_runs  from how many runs the movement of targets and pulls is measured; 0 leaves it out
-    threads         by default one per available core; the result does not depend on it
-    resume          a file that keeps finished parts: the same call goes on from there, and one with more
-                    strategies or bandits makes only what is missing
-    progress        True or False, or a function of (done, total) parts; by default a bar on a terminal
-    Returns         Comparison; after Ctrl-C of the bandits that are complete, marked incomplete
-    Raises          InvalidInputError
+    Parameters
+    ----------
+    strategies
+        names or strategies; by default eighteen, every one that is quick enough
+    suite
+        "standard" (46 bandits), "paper", "practice", "random:24:3" (held out), a JSON file, bandits, or
+        several of these
+    delta
+        one risk or several
+    runs, seed
+        all strategies see the same rewards in run i of a bandit
+    stopping, tolerance
+        as in `simulate`
+    max_samples
+        where a run is cut off; it then counts at max_samples, and the ratio is a lower bound
+    reference
+        to which strategy differences are given; by default the one with the least geometric mean
+    stability_runs
+        from how many runs the movement of targets and pulls is measured; 0 leaves it out
+    threads
+        by default one per available core; the result does not depend on it
+    resume
+        a file that keeps finished parts: the same call goes on from there, and one with more strategies or
+        bandits makes only what is missing
+    progress
+        True or False, or a function of (done, total) parts; by default a bar on a terminal
+
+    Returns
+    -------
+    Comparison
+        after Ctrl-C of the bandits that are complete, marked incomplete
+
+    Raises
+    ------
+    InvalidInputError
     """
     chosen = distinct_strategies(list(COMPARED) if strategies is None else strategies)
     bandits = load_suite(suite)

@@ -30,16 +30,27 @@ TAIL = 0.95
 class Standing:
     """A strategy at one risk over the whole suite; a ratio is to the fewest samples on each bandit.
 
-    geometric_mean  of the ratios of mean samples, with its error over runs
-    worst           the largest ratio, with its error, and on which bandit
-    tail            geometric mean of the ratios of the 95% quantiles of the samples, with its error
-    difference      mean logarithm of the samples less that of the reference; run_error is what other runs
-                    would change, bandit_error what other bandits would, if these were drawn at random
-    below           on how many bandits it takes fewer samples than the reference
-    first           on how many bandits no strategy takes fewer
-    wrong           runs with a wrong answer; most_wrong: on one bandit
-    cut_off         runs that ended at max_samples: then ratios are lower bounds
-    wrong_leaders   of these, runs with a wrong arm in the lead
+    Attributes
+    ----------
+    geometric_mean
+        of the ratios of mean samples, with its error over runs
+    worst
+        the largest ratio, with its error, and on which bandit
+    tail
+        geometric mean of the ratios of the 95% quantiles of the samples, with its error
+    difference
+        mean logarithm of the samples less that of the reference; run_error is what other runs would change,
+        bandit_error what other bandits would, if these were drawn at random
+    below
+        on how many bandits it takes fewer samples than the reference
+    first
+        on how many bandits no strategy takes fewer
+    wrong
+        runs with a wrong answer; most_wrong: on one bandit
+    cut_off
+        runs that ended at max_samples: then ratios are lower bounds
+    wrong_leaders
+        of these, runs with a wrong arm in the lead
     """
 
     delta: float
@@ -76,11 +87,18 @@ class Loss(NamedTuple):
 class Comparison:
     """What `compare` returns.
 
-    bandits     those that are complete, in the order of the suite
-    simulation  every run: `simulation["tas-d", 0.05, 3]` is the cell of the fourth bandit
-    movements   how much targets and pulls move, per strategy and bandit
-    reference   the strategy to which differences are given; None for the one with the least geometric mean
-    complete    False after Ctrl-C
+    Attributes
+    ----------
+    bandits
+        those that are complete, in the order of the suite
+    simulation
+        every run: `simulation["tas-d", 0.05, 3]` is the cell of the fourth bandit
+    movements
+        how much targets and pulls move, per strategy and bandit
+    reference
+        the strategy to which differences are given; None for the one with the least geometric mean
+    complete
+        False after Ctrl-C
     """
 
     bandits: tuple[Bandit, ...]
@@ -295,7 +313,10 @@ class Comparison:
     def plot(self, delta: float | None = None) -> Any:
         """The performance profile as a Matplotlib figure; needs truebest[plots].
 
-        delta  one of the risks, by default the first
+        Parameters
+        ----------
+        delta
+            one of the risks, by default the first
         """
         risk = self.deltas[0] if delta is None else delta
         if risk not in self.deltas:

@@ -33,13 +33,24 @@ PerArm = float | tuple[float, ...]
 class Bandit:
     """Arms with their rewards, and what is assumed of them; as `simulate` takes them.
 
-    name     its own within a suite
-    means    (K,)
-    rewards  "gaussian", "bernoulli", "beta", ...
-    noise    standard deviation or half-width of a reward, one number or one per arm
-    sigma    the scale to assume, one number or one per arm; model: any model of values
-    groups   what tables put together, such as "K=5"
-    Raises   InvalidInputError
+    Attributes
+    ----------
+    name
+        its own within a suite
+    means
+        (K,)
+    rewards
+        "gaussian", "bernoulli", "beta", ...
+    noise
+        standard deviation or half-width of a reward, one number or one per arm
+    sigma
+        the scale to assume, one number or one per arm; model: any model of values
+    groups
+        what tables put together, such as "K=5"
+
+    Raises
+    ------
+    InvalidInputError
     """
 
     name: str
@@ -203,9 +214,15 @@ RANDOM = "random"
 def load_suite(given: str | os.PathLike[str] | Bandit | Sequence[Any]) -> list[Bandit]:
     """The bandits of a suite.
 
-    given   "standard", "paper", "practice", "random:24:3" (24 bandits of seed 3; "random" is the same), the
-            path of a JSON file, a Bandit, or several of all these
-    Raises  InvalidInputError
+    Parameters
+    ----------
+    given
+        "standard", "paper", "practice", "random:24:3" (24 bandits of seed 3; "random" is the same), the path
+        of a JSON file, a Bandit, or several of all these
+
+    Raises
+    ------
+    InvalidInputError
     """
     items = list(given) if isinstance(given, list | tuple) else [given]
     found = [bandit for item in items for bandit in _one(item)]
