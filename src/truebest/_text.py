@@ -103,7 +103,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """In a unit that fits."""
+    """A duration in a unit that fits."""
     for limit, unit, name in ((90.0, 1.0, "s"), (5400.0, 60.0, "min"), (129_600.0, 3600.0, "h")):
         if seconds < limit:
             return f"{max(seconds, 0.0) / unit:.0f} {name}"
@@ -111,7 +111,7 @@ def duration(seconds: float) -> str:
 
 
 def begun(words: str) -> str:
-    """As the beginning of a sentence."""
+    """A text as the beginning of a sentence."""
     return words[:1].upper() + words[1:]
 
 

@@ -217,7 +217,7 @@ def test_create_ask_and_tell_from_a_shell() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("x.jsonl", '{"a": 1}\nnonsense\n', "line 2 of 'x.jsonl' is no JSON"),
+        ("x.jsonl", '{"a": 1}\nnonsense\n', "line 2 of 'x.jsonl' is not valid JSON"),
         ("x.json", '{"a": 1}', "must hold a JSON list"),
         ("x.txt", "same\nother\nsame\n", "numbers 1 and 3 are equal"),
         ("x.txt", "\n", "give at least one"),

@@ -33,7 +33,7 @@ def watch(
         str | None, typer.Option(metavar="SECONDS", help="Stop looking after so many seconds.")
     ] = None,
 ) -> int:
-    """Show live how an experiment goes, whoever works on it, until it is decided or stopped.
+    """Show live how an experiment goes, until it is decided or stopped.
 
     Where there is no terminal, it prints a line every ten seconds. Exits with code 0 if the experiment is
     decided, 3 if not.
@@ -89,9 +89,9 @@ def report(
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="An .html file.")],
     store: StoreUrl = None,
 ) -> None:
-    """Write one HTML page that answers whoever must decide: what is best, how sure that is, what it took.
+    """Write one HTML page for the people who decide: what is best, how sure that is, what it took.
 
-    The page needs no network and can be sent to anybody.
+    The page needs no network and can be sent to anyone.
 
     Example: truebest report prompts --output prompts.html --store sqlite:///runs.db
     """

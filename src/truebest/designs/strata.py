@@ -20,7 +20,7 @@ BINS = 8  # of the average score of proxies, and of scores that have more values
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """See the module; scores are mapped to [0, 1], larger being better.
+    """Strata of items, from what is known of them; scores are mapped to [0, 1], larger being better.
 
     known    the scores of the known arms on every item, by the arm's number
     of_item  the stratum of every item

@@ -45,7 +45,7 @@ _FAR = 2.0**20  # of the finest scale: a mean farther from the offset than that 
 
 
 class Bodies:
-    """See the module.
+    """Two bodies of evidence, and the rule that judges one of them.
 
     rule    the stopping rule in the form in which it is asked
     model   what is assumed of a value, as the rule computes with it
@@ -68,7 +68,7 @@ class Bodies:
         self._set_parameters()
 
     def copy(self) -> Bodies:
-        """The same, which may go its own way."""
+        """A copy, which may go its own way."""
         twin = Bodies.__new__(Bodies)
         twin.__dict__.update(self.__dict__)
         twin.steering, twin.evidence = self.steering.copy(), self.evidence.copy()
@@ -318,7 +318,7 @@ class Bodies:
     # -- snapshots -------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """What must be kept, as JSON can hold it."""
         return {
             "offset": self.offset,
             "steering": self.steering[_kept(self.steering)].tolist(),

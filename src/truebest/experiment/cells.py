@@ -23,7 +23,7 @@ MIXED = 1.4  # nats by which a mixture of bets falls short of the best one, abou
 
 
 class CellsState(RoundsState):
-    """See the module.
+    """What follows from the log of rounds in which arms may rest.
 
     told   what is proven, and who rests, see `kernels.round_claims`
     first  the first round that some arm in the race has not taken

@@ -44,7 +44,7 @@ class Chooser:
         self.changed: set[int] = set()
 
     def copy(self) -> Chooser:
-        """The same, which may go its own way."""
+        """A copy, which may go its own way."""
         twin = Chooser.__new__(Chooser)
         twin.__dict__.update(self.__dict__)
         twin.asked, twin.memory, twin.random = self.asked.copy(), self.memory.copy(), self.random.copy()
@@ -113,7 +113,7 @@ class Chooser:
     # -- snapshots -------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """What must be kept, as JSON can hold it."""
         return {
             **{name: getattr(self, name) for name in _PLAIN},
             "asked": self.asked.tolist(),

@@ -222,7 +222,7 @@ class Experiment(Shown):
 
     @property
     def stopped(self) -> bool:
-        """Whether this process knows that somebody stopped it; `status` asks the store."""
+        """Whether this process knows that it was stopped; `status` asks the store."""
         known = self._journal.known
         return known is not None and known.stopped is not None
 

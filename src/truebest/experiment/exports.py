@@ -48,7 +48,7 @@ class Seal:
         return texts
 
     def to_dict(self) -> dict[str, Any]:
-        """Of the lines so far."""
+        """How many lines there are so far, and their hash."""
         return {"lines": self._lines, "hash": self._hash.hexdigest()}
 
 

@@ -30,7 +30,7 @@ _CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the ru
 
 
 class IndependentState(State):
-    """See the module."""
+    """What follows from the log of independent pulls."""
 
     of_the_log: ClassVar[tuple[str, ...]] = ("evidence", "first", "beyond", "offset", "partial")
 

@@ -176,7 +176,7 @@ def _parsed(path: Path, number: int, text: str) -> Any:
         return json.loads(text)
     except ValueError as error:
         raise InvalidInputError(
-            f"line {number} of {str(path)!r} is no JSON ({error}); give one JSON value a line."
+            f"line {number} of {str(path)!r} is not valid JSON ({error}); give one JSON value per line."
         ) from None
 
 

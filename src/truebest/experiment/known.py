@@ -60,7 +60,7 @@ class Known:
 
     @property
     def mean_scores(self) -> dict[str, float]:
-        """Of every known arm."""
+        """The mean score of every known arm."""
         return {arm: math.fsum(one) / len(one) for arm, one in self.scores.items()}
 
     def agrees(self, other: Known | None) -> bool:

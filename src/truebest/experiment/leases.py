@@ -99,5 +99,5 @@ def refuse_unknown(worker: str, pulls: Mapping[int, Open], experiment: str) -> N
     if worker not in known:
         raise InvalidInputError(
             f"no worker {worker!r:.80} has a pull of experiment {experiment!r}; pending pulls are with "
-            f"{', '.join(known[:8]) or 'nobody who gave a name'}."
+            f"{', '.join(known[:8]) or 'workers without a name'}."
         )

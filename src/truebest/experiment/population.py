@@ -34,7 +34,7 @@ class Evidence:
         self._sums = np.zeros((2, num_arms))  # of which nothing is asked
 
     def copy(self) -> Evidence:
-        """The same, which may go its own way."""
+        """A copy, which may go its own way."""
         twin = Evidence.__new__(Evidence)
         twin.__dict__.update(self.__dict__)
         twin._pairs, twin._arms, twin._sums = self._pairs.copy(), self._arms.copy(), self._sums.copy()

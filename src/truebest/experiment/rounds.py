@@ -39,7 +39,7 @@ _OPEN = (paired.GO_ON, paired.UNDECIDED)  # answers of the rule that are no deci
 
 
 class RoundsState(State):
-    """See the module.
+    """What follows from the log of rounds.
 
     known    the scores of the arms that are not asked, on all items
     first    the first round that is not in the evidence

@@ -50,7 +50,7 @@ class Shown(ABC):
         return list(self.events(after))
 
     def watch(self, every: float = 1.0, timeout: float | None = None) -> Account:
-        """Show the live view until the experiment is decided, stopped or out of items, whoever works on it.
+        """Show the live view until the experiment is decided, stopped or out of items.
 
         every    seconds between two looks at the store
         timeout  seconds after which to stop looking, None for never
@@ -71,7 +71,7 @@ class Shown(ABC):
         return import_module("truebest.plots.identification").draw(self.status())
 
     def report(self, output: str | os.PathLike[str] | None = None, *, log_lines: int = 1000) -> str:
-        """One self-contained HTML page for whoever must decide: what is best, how sure that is, what it took.
+        """One self-contained HTML page for the people who decide: the answer, how sure it is, and its cost.
 
         output     a file to write it to
         log_lines  how many lines of the log to show at most; of a longer one the first and the last

@@ -38,7 +38,7 @@ _WRONG = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeErro
 
 
 class State(ABC):
-    """See the module. `seq` is the last line of the log that it contains.
+    """What follows from a log, in any design. `seq` is the last line of the log that it contains.
 
     of_the_log  what `to_dict` gives that follows from the log alone, whoever reads it
 

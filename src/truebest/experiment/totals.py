@@ -38,7 +38,7 @@ class Totals:
         return -exact(value) if settings.minimize else exact(value)
 
     def copy(self) -> Totals:
-        """The same, which may go its own way."""
+        """A copy, which may go its own way."""
         twin = Totals(self._settings)
         twin.sums = self.sums.copy()
         return twin
@@ -86,7 +86,7 @@ class Totals:
         return tuple(even) if len(even) > 1 else ()
 
     def to_list(self) -> list[list[str]]:
-        """As JSON can hold it."""
+        """What must be kept, as JSON can hold it."""
         return [[str(least), str(most)] for least, most in self.sums]
 
     def restore(self, kept: Any) -> None:

@@ -22,7 +22,7 @@ from .rounds import RoundsState, Score
 
 
 class WinsState(RoundsState):
-    """See the module.
+    """What follows from the log of rounds in which only wins count.
 
     near   the evidence within the tolerance, in the layout of `pairs`; zeros without a tolerance
     told   who has beaten whom after how many rounds, where there may be no winner, see `kernels.round_claims`

@@ -1,4 +1,4 @@
-"""The report of an experiment: one HTML page without scripts or requests, for somebody who must decide.
+"""The report of an experiment: one HTML page without scripts or requests, for the people who decide.
 
 Top to bottom it answers: what is best, or how far below the best the leader can be; how sure that is, and
 under which assumptions; what it took; what else should be known; how it was set up; and what happened, line

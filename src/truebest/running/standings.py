@@ -181,7 +181,7 @@ class Race:
         if self.numbers is not None or least >= _SHORT:
             return ""
         return (
-            f"some runs take only {seconds(least)}, mostly for the start of a process; repeat the work "
+            f"some runs take only {seconds(least)}, most of it the start of a process; repeat the work "
             f"inside a command, so that it takes {seconds(_SHORT)} or more"
         )
 

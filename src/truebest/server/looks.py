@@ -94,7 +94,7 @@ class Looks:
         return StreamingResponse(chain(first, pieces), 200, file_name(experiment, format), TYPES[format])
 
     async def report(self, experiment: Name) -> Response:
-        """One self-contained HTML page for whoever must decide."""
+        """One self-contained HTML page for the people who decide."""
         page = await self._desks.use(experiment, Experiment.report)
         return Response(page, 200, file_name(experiment, "html"), "text/html; charset=utf-8")
 

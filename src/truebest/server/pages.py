@@ -97,7 +97,7 @@ def _parameters(what: dict[str, Any]) -> list[list[str]]:
 
 
 def _fields(what: dict[str, Any], schemas: dict[str, Any]) -> list[list[str]]:
-    """Of the body."""
+    """The fields of a request's body."""
     content = what.get("requestBody", {}).get("content", {}).get("application/json", {})
     schema = schemas.get(content.get("schema", {}).get("$ref", "").rpartition("/")[2], {})
     required = schema.get("required", [])

@@ -51,7 +51,7 @@ class Tokens:
         return fits[0] if fits else None
 
     def cookie(self, token: str, now: float | None = None) -> str:
-        """For the page of somebody who has shown a token."""
+        """For the page, once a token was shown."""
         end = f"{(time.time() if now is None else now) + DAYS:.0f}"
         return f"{end}.{_code(token.encode(), end)}"
 
@@ -67,7 +67,7 @@ def _code(token: bytes, end: str) -> str:
 
 
 def new_token() -> str:
-    """One that nobody can guess."""
+    """One that cannot be guessed."""
     return secrets.token_urlsafe(32)
 
 

@@ -38,7 +38,7 @@ class Summary:
 
     @classmethod
     def empty(cls, num_arms: int) -> Summary:
-        """Of no runs."""
+        """The summary of no runs."""
         answers, nothing = np.zeros(num_arms + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
         return cls(answers, 0, 0, nothing, answers[:-1])
 
@@ -65,12 +65,12 @@ class Summary:
 
     @property
     def mean(self) -> float:
-        """Of the samples."""
+        """The mean number of samples."""
         return self.total / self.runs if self.runs else math.nan
 
     @property
     def standard_error(self) -> float:
-        """Of the mean."""
+        """The standard error of the mean."""
         n = self.runs
         if n < 2:
             return math.nan

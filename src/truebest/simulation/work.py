@@ -84,7 +84,7 @@ class Work(Protocol):
 
     @property
     def seed(self) -> int:
-        """Of the rewards."""
+        """The seed of the rewards."""
 
     @property
     def endless(self) -> str | None:

@@ -140,10 +140,10 @@ def _atomic(case: Opener) -> str:
             require(lines == before, f"a block left by {kind.__name__} stored {more} lines", advice)
             require(saved is None, f"a block left by {kind.__name__} stored its snapshot", advice)
         got = raised(lambda: at.add(told(1), Entry(FAILED, 2, data={"x": object()})))
-        require(got is not None, "data that is no JSON was accepted", "refuse it")
-        require(at.lines() == before, "a block with data that is no JSON was stored in part", advice)
+        require(got is not None, "data that is not JSON was accepted", "refuse it")
+        require(at.lines() == before, "a block with data that is not JSON was stored in part", advice)
         require(at.add(told(2))[0].seq == 2, "a line after undone ones is not number 2", BY_SEQ)
-    return "4 exceptions, and data that is no JSON"
+    return "4 exceptions, and data that is not JSON"
 
 
 @DEMANDS.demand("snapshot", "the last saved snapshot is kept, per experiment")

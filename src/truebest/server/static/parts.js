@@ -59,7 +59,7 @@ function bar([low, high, zero], look) {
 }
 
 export function workers(view, part) {
-  if (!view.workers.length) return [el("p", { class: "faint", text: "Nobody has asked for a pull yet." })];
+  if (!view.workers.length) return [el("p", { class: "faint", text: "No pull has been asked for yet." })];
   const open = part.querySelector("details")?.open;
   const list = table("Workers", ["Worker", "Pending", "Results", "Last heard of"],
     view.workers.slice(0, 100).map((one) => [one.worker, number(one.pending), number(one.results), moment(one.last)]), ["", "number", "number", ""]);
