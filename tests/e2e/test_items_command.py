@@ -242,3 +242,24 @@ def test_files_of_items() -> None:
         assert {item["answer"] for item in seen} == {"2", "3"}
     with pytest.raises(InvalidInputError, match="must be a function of an item"):
         truebest.identify({"a": lambda: 1.0, "b": lambda: 0.0}, items=4, bounds=(0, 1))
+
+
+def test_what_holds_for_clusters_like_these_is_a_line_of_its_own(folder: Path) -> None:
+    """With several answers to each item, in `identify` and in `status`; every answer knows which it is."""
+    (folder / "talks.jsonl").write_text(
+        "".join(json.dumps({"talk": i // 4, **test}) + "\n" for i, test in enumerate(TESTS))
+    )
+    script(folder / "rate", 'cat > /dev/null; echo "$TRUEBEST_ITEM $TRUEBEST_EPOCH" >> asked; echo $1')
+    more = ("--cluster", "talk", "--epochs", "2", "--sampled", "--weigh", "clusters", "--store", STORE)
+    ran = identify(*more, items="talks.jsonl", command="./rate 0.{}")
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert "clusters, 2 epochs each" in lines[0]
+    said = "lusters like these, drawn at random (unit: cluster, each cluster counting alike, 2 epochs each; "
+    assert lines[1].startswith(f"For c{said}")
+    looked = run("status", "identify", "--store", STORE)
+    assert any(line.startswith(f"population for c{said}") for line in looked.out.splitlines())
+    asked = Counter(Path("asked").read_text().split("\n")[:-1])
+    assert {line.split()[1] for line in asked} == {"1", "2"}
+    refused(identify("--cluster", "nothing"), "a key that every item has")
+    refused(identify("--weigh", "clusters"), "--cluster")

@@ -16,6 +16,7 @@ from scipy import stats
 
 from truebest.designs import Rounds
 from truebest.experiment.population import Evidence
+from truebest.experiment.weighted import Weighted
 from truebest.kernels import paired
 from truebest.kernels._types import Array
 
@@ -112,3 +113,56 @@ def test_epochs_that_are_counted_as_items_prove_what_is_false() -> None:
     rng = np.random.default_rng(13)
     wrong = sum(ever_wrong(tastes(rng, 10).reshape(-1, 2)) for _ in range(RUNS))
     assert wrong > 0.5 * RUNS > MOST
+
+
+def talks(rng: np.random.Generator, clusters: int) -> tuple[Array, Array]:
+    """Sizes 1 and 10, and clusters x two arms: one is right on small clusters, the other on large ones."""
+    large = rng.random(clusters) < 0.1
+    sizes = np.where(large, 10, 1)
+    first = np.where(large, rng.random(clusters) < 0.5, rng.random(clusters) < 0.9).astype(float)
+    # By items: 0.9 * 0.9 + 0.1 * 10 * 0.5 = 1.31 of 1.9, as for the second arm.
+    second = (rng.random(clusters) < 1.31 / 1.9).astype(float)
+    return sizes, np.stack([first, second], axis=1)
+
+
+def wrong_by_items(rng: np.random.Generator, alike: bool, clusters: int = 400) -> bool:
+    """Whether an end is on the wrong side of 0 after all clusters, or half of them."""
+    sizes, rows = talks(rng, clusters)
+    weighted = Weighted([1, 10], 10, 2, math.log(2.0 / DELTA))
+    means = Evidence(Rounds(clusters), 2, DELTA)
+    for n, (size, row) in enumerate(zip(sizes, rows, strict=True), 1):
+        if alike:
+            means.take(row, row, range(2), np.zeros(2))
+        else:
+            weighted.take(size / 10.0 * row, size / 10.0 * row, range(2), np.zeros(2), int(size > 1))
+        if n in (clusters // 2, clusters):
+            leads = (means if alike else weighted).leads(0, 1.0)
+            if any(lead is not None and (lead.low > 0.0 or lead.high < 0.0) for lead in leads):
+                return True
+    return False
+
+
+def test_clusters_of_unequal_sizes_are_weighed_by_their_items() -> None:
+    """Two arms that are equal by items, of which one is better on small clusters."""
+    rng = np.random.default_rng(17)
+    assert sum(wrong_by_items(rng, alike=False) for _ in range(RUNS)) <= MOST
+
+
+def test_clusters_counted_alike_prove_what_is_false_of_items() -> None:
+    """Negative control: of the same clusters, each counting one."""
+    rng = np.random.default_rng(17)
+    assert sum(wrong_by_items(rng, alike=True) for _ in range(RUNS)) > 0.8 * RUNS > MOST
+
+
+def alike_within(rng: np.random.Generator, size: int) -> Array:
+    """0/1 scores, clusters x items x two arms that are equal on average: each arm likes other clusters."""
+    chance = rng.beta(0.5, 0.5, (ITEMS, 1, 2))
+    return (rng.random((ITEMS, size, 2)) < chance).astype(float)
+
+
+def test_items_of_a_cluster_that_are_counted_apart_prove_what_is_false() -> None:
+    """Negative control, and its remedy: the cluster counts as one."""
+    rng = np.random.default_rng(19)
+    sets = [alike_within(rng, 8) for _ in range(RUNS)]
+    assert sum(ever_wrong(one.reshape(-1, 2)) for one in sets) > 0.4 * RUNS > MOST
+    assert sum(ever_wrong(one.mean(axis=1)) for one in sets) <= MOST

@@ -108,6 +108,18 @@ SETTINGS = {
         "With --items: they are a random sample of all that could come, neither chosen by hand nor used to "
         "make an arm; also say what holds for items like these."
     ),
+    "cluster": Option(
+        "With --items: the key by which they belong together, such as conversation. A round is then a "
+        "cluster, and the cluster is what counts as one.",
+        "KEY",
+    ),
+    "weigh": Option("With --cluster, what counts alike: items (the default) or clusters.", "WHAT"),
+    "largest": Option(
+        "With --cluster and --sampled: the most items that any cluster can have; not needed with --weigh "
+        "clusters.",
+        "INT",
+        read_number,
+    ),
     "epochs": Option(
         "With --items, how often each arm answers an item; its value there is the mean. Default: 1.",
         "INT",

@@ -297,7 +297,10 @@ def _resumable(stored: bool) -> Iterator[None]:
 
 def _show(result: Result, format: Format) -> None:
     def people() -> None:
-        print(harmless(result.sentence))
+        from ..telling.words import beyond
+
+        for line in [result.sentence, *beyond(result)]:
+            print(harmless(line))
         print()
         print_arms(result)
 

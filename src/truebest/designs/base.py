@@ -11,6 +11,7 @@ from .._text import plural, rounded
 from ..questions import Question
 from ..theory.models import Model, Values
 from ..theory.stopping import StoppingRule
+from .units import Units
 
 MEANS, WINS = COMPARED = "means", "wins"  # by which arms are compared
 
@@ -47,6 +48,10 @@ class Terms(Protocol):
     @property
     def epochs(self) -> int: ...
     @property
+    def weigh(self) -> str: ...
+    @property
+    def largest(self) -> int | None: ...
+    @property
     def question(self) -> Question: ...
     @property
     def chosen(self) -> Any: ...
@@ -75,7 +80,7 @@ class Design(ABC):
 
     does: ClassVar[str] = "is better by"  # the leader, in the title of a column
     behind: ClassVar[str] = "behind by"  # another arm
-    unit: ClassVar[str] = "item"  # what a row is
+    units: Units = Units()  # what a row is made of
     scale: ClassVar[str] = "difference of means, in the values' units"
     control_scale: ClassVar[str] = "better than the control"
     measures: ClassVar[str] = (
@@ -169,9 +174,9 @@ class Design(ABC):
         return ()
 
     @property
-    def unit_words(self) -> str:
-        """What was drawn at random, and what of it counts."""
-        return self.unit
+    def set_words(self) -> str:
+        """How many items there are in the closed set."""
+        return f"{self.items} items"
 
     @property
     def condition_words(self) -> str:

@@ -12,6 +12,7 @@ from ..questions import Question
 from ..strategies import Strategy
 from ..theory.stopping import StoppingRule, find_rule
 from .base import WINS, Design, Terms
+from .units import ITEMS
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,24 @@ def refuse_unmeant(question: Question, strategy: Strategy | None) -> None:
 
 
 def refuse_epochs(settings: Terms) -> None:
-    """Refuse several answers to an item where there are no items, or no means."""
+    """Refuse several answers to an item, and clusters, where there are no items, or no means."""
     if settings.epochs > 1:
         raise InvalidInputError(
             f"epochs={settings.epochs} lets every arm answer each item so often, and compares the means of "
             f"these answers; give items=, and leave compare out, or leave epochs out."
         )
+    if settings.items is not None and settings.items.clusters is not None:
+        raise InvalidInputError(
+            "cluster= compares the means of clusters of items, got compare='wins' too; leave one of them out."
+        )
+    refuse_weights(settings)
+
+
+def refuse_weights(settings: Terms) -> None:
+    """Refuse what is about clusters where there are none."""
+    if settings.weigh != ITEMS or settings.largest is not None:
+        given = f"largest={settings.largest}" if settings.weigh == ITEMS else f"weigh={settings.weigh!r}"
+        raise InvalidInputError(f"{given} is about clusters of items; give cluster= too, or leave it out.")
 
 
 def refuse_sampled(settings: Terms) -> None:

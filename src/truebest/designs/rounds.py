@@ -24,9 +24,9 @@ from ..kernels._types import Indices
 from ..kernels.strata import seen_rows
 from ..questions import BEST, PerArm, Question
 from .base import WINS, Design, Terms
-from .independent import refuse_direct, refuse_known, refuse_question, refuse_sampled
+from .independent import refuse_direct, refuse_known, refuse_question, refuse_sampled, refuse_weights
 from .strata import Strata
-from .units import Units
+from .units import ITEMS, Units
 
 MOST_ITEMS = 10**7
 MOST_ARMS = 200  # every pair of arms has sums of its own
@@ -96,13 +96,14 @@ class Rounds(Design):
     def of(cls, settings: Terms) -> Rounds:
         """The design of these settings."""
         version, question, limits = settings.items.version, settings.question, settings.values.limits
+        units = Units(settings.epochs, settings.items.clusters, settings.weigh)
         if limits is not None and math.isfinite(limits[1] - limits[0]):  # as values are mapped
             low, high = limits
             zero, unit = (high, low - high) if settings.minimize else (low, high - low)
-            question = question.placed(zero, unit)
-        units, strata = Units(settings.epochs), _strata_of(settings)
-        own: dict[str, Any] = {"version": version, "question": question, "units": units, "strata": strata}
-        return cls(settings.items.size, settings.failures, **own)
+            question = question.placed(zero, unit * units.stretch)
+        rows = settings.items.size if units.clusters is None else len(units.sizes)
+        own: dict[str, Any] = {"version": version, "question": question, "units": units}
+        return cls(rows, settings.failures, strata=_strata_of(settings), **own)
 
     def misfit(self, settings: Terms) -> str:
         """Why settings that were stored cannot be of this design; "" if they can."""
@@ -115,6 +116,7 @@ class Rounds(Design):
         refuse_question(settings.question, None, settings.tolerance)
         if self.items is None:
             refuse_sampled(settings)
+        self._refuse_clusters(settings)
         asked = settings.question
         if settings.sampled and isinstance(asked, PerArm) and asked.reference(settings.arms) < 0:
             raise InvalidInputError(
@@ -137,6 +139,10 @@ class Rounds(Design):
         known = settings.known
         if self.items is None:
             refuse_known(settings)
+        if self.units.clusters is not None:
+            raise InvalidInputError(
+                f"known needs rounds of one item each, got {known} and cluster= too; leave one of them out."
+            )
         if known.size != self.items:
             raise InvalidInputError(
                 f"known must have a score on every item, {self.items} of them, got {known}; give one number "
@@ -149,6 +155,30 @@ class Rounds(Design):
                         f"known {arm!r} must have scores {settings.values.demand}, got {score:g} on item "
                         f"{number}; correct it, or give the bounds that all scores respect."
                     )
+
+    def _refuse_clusters(self, settings: Terms) -> None:
+        """Refuse what clusters leave open, and what needs some."""
+        largest, units = settings.largest, self.units
+        if units.clusters is None:
+            refuse_weights(settings)
+            return
+        needs = settings.sampled and units.weigh == ITEMS
+        if needs and largest is None:
+            raise InvalidInputError(
+                "sampled=True needs largest= where each item of a cluster counts alike, as a cluster that "
+                "was not drawn could have so many items that it outweighs all others; say how many items any "
+                "cluster can have, or weigh='clusters'."
+            )
+        if largest is not None and not needs:
+            raise InvalidInputError(
+                f"largest={largest} bounds clusters that were not drawn, and needs sampled=True and "
+                f"weigh='items'; leave it out."
+            )
+        if largest is not None and largest < max(units.sizes):
+            raise InvalidInputError(
+                f"largest must be at least the size of the largest cluster here, {max(units.sizes)}, got "
+                f"{largest}; it is the most items that any cluster can have."
+            )
 
     def _refuse_others(self, settings: Terms, given: Collection[str]) -> None:
         """Refuse a strategy and a rule beside the design's own."""
@@ -182,11 +212,11 @@ class Rounds(Design):
         if self.items is None:
             of_all = "the same for all arms of a round"
             return f"assuming values in [{low:g}, {high:g}] on items drawn at random, {of_all}"
-        what = "this item" if self.items == 1 else f"these {self.items} items"
+        what, unit = "this item" if settings.items.size == 1 else f"these {self.set_words}", self.units.unit
         answers = f"for these answers to {what}"
         if settings.known is not None:
             answers += f" and the scores of {listed(settings.known.arms)} as they were given"
-        return f"{answers}, assuming values in [{low:g}, {high:g}] and items in random order"
+        return f"{answers}, assuming values in [{low:g}, {high:g}] and {unit}s in random order"
 
     @property
     def failure_words(self) -> str:
@@ -197,19 +227,23 @@ class Rounds(Design):
     def spent_words(self, samples: int, rounds: int | None) -> str:
         """What it took."""
         of_all = "" if self.items is None else f" of {self.items}"
-        items = "item" if (self.items or rounds) == 1 else "items"
-        each = f", {self.units.epochs} epochs each" if self.units.epochs > 1 else ""
-        return f"{plural(samples, 'sample')} on {rounds}{of_all} {items}{each}"
+        unit = self.units.unit if (self.items or rounds) == 1 else f"{self.units.unit}s"
+        return f"{plural(samples, 'sample')} on {rounds}{of_all} {unit}{self.units.epochs_words}"
 
     @property
-    def unit_words(self) -> str:
-        """What was drawn at random, and what of it counts."""
-        return self.units.words
+    def set_words(self) -> str:
+        """How many items there are in the closed set, and what of them counts alike."""
+        if self.units.clusters is None:
+            return super().set_words
+        clusters = plural(len(self.units.sizes), "cluster")
+        return f"{sum(self.units.sizes)} items in {clusters}, each {self.units.weigh[:-1]} counting alike"
 
     @property
     def condition_words(self) -> str:
         """What must be true of the samples, as the end of a sentence."""
-        return "all options of a round are measured on the same item, in the order in which items were drawn"
+        unit = self.units.unit
+        order = f"in the order in which {unit}s were drawn"
+        return f"all options of a round are measured on the same {unit}, {order}"
 
     # -- mathematics -----------------------------------------------------------------------------------
 

@@ -70,7 +70,7 @@ def _as_given(settings: Settings) -> dict[str, Any]:
         "control": settings.control,
         "question": settings.question,
         "sampled": settings.sampled,
-        "epochs": settings.epochs,
+        **{name: getattr(settings, name) for name in ("epochs", "weigh", "largest")},
     }
 
 

@@ -73,9 +73,9 @@ class CellsState(RoundsState):
         """Let arms take a row together, and see what it proves."""
         taken = {arm: self._value(number, arm) for arm in self._race() if self._taken(arm) >= number}
         taken |= {arm: self._value(number, arm) for arm in arms}
-        mapped = self._mapped(taken)
+        mapped = self._mapped(number, taken)
         if self.likes is not None:
-            self.likes.take(*mapped, arms, self.arms[paired.OUT])
+            self.likes.take(*mapped, arms, self.arms[paired.OUT], self._cluster(number))
         seen = (*self._beside(number, *mapped), self.pairs, self.arms, self.told)
         for arm in sorted(arms, key=lambda one: (one not in self.known, one)):
             value = taken[arm]
@@ -84,7 +84,7 @@ class CellsState(RoundsState):
                 self.cells.pop(self.asked.pop(cell, 0), None)
             self._show(arm, value)
             if self.totals is not None:
-                self.totals.add({arm: value})
+                self.totals.add({arm: value}, self.design.units.weight(self._cluster(number)))
         round_claims.judge(self.params, self.pairs, self.arms, self.told)
         active, race = self._asked_about(), self._race()
         self.first = 1 + min((self._taken(arm) for arm in race), default=number)

@@ -129,6 +129,14 @@ class Experiment(Shown):
             whether the items of a closed set are a random sample of all that could come, not chosen by hand,
             nor used to make an arm: then it is also said, in a line of its own, what holds for items like
             these; default False
+        cluster
+            items that belong together, as the questions about one text do: a key of the items, or a function
+            of an item. A round is then a cluster, and the cluster is what counts as one
+        weigh
+            with clusters, what counts alike: "items" (default), so that the mean is that of all items, or
+            "clusters", so that it is the mean of the means of clusters
+        largest
+            with clusters, sampled and weigh="items": the most items that any cluster can have
         epochs
             with items, how often each arm answers an item, each time with another seed: its value there is
             the mean of these answers, and a round counts when all are in; default 1

@@ -15,13 +15,14 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _door
+from .._text import plural
 from ..designs.rounds import BESIDE, MOST_ITEMS, VERSION
 from ..errors import InvalidInputError, StoreError
 from .pulls import Pull, pull_seed
@@ -33,23 +34,27 @@ _ITEM_KEY = 0x2545F4914F6C  # so that the seed of an item is that of no pull
 class ItemSet(NamedTuple):
     """What is stored of the items.
 
-    size     how many, None for an unlimited source
-    digest   a hash of them, "" if it is unknown
-    version  of the rule for rounds by which they are judged
+    size      how many, None for an unlimited source
+    digest    a hash of them, "" if it is unknown
+    version   of the rule for rounds by which they are judged
+    clusters  of each item the number of its cluster, from 0 on; None if they are not in clusters
     """
 
     size: int | None
     digest: str = ""
     version: int = VERSION
+    clusters: tuple[int, ...] | None = None
 
     def agrees(self, other: ItemSet) -> bool:
-        """Whether both may be the same items."""
-        return self.size == other.size and (self.digest == other.digest or not (self.digest and other.digest))
+        """Whether these may be the items that are given; how they cluster may be left out."""
+        same = self.digest == other.digest or not (self.digest and other.digest)
+        return self.size == other.size and same and other.clusters in (None, self.clusters)
 
     def __str__(self) -> str:
         if self.size is None:
             return "an unlimited source of items"
-        return f"{self.size} items" + (f" with the hash {self.digest[:8]}" if self.digest else "")
+        clusters = "" if self.clusters is None else f" in {plural(max(self.clusters) + 1, 'cluster')}"
+        return f"{self.size} items{clusters}" + (f" with the hash {self.digest[:8]}" if self.digest else "")
 
 
 class Items:
@@ -81,6 +86,19 @@ class Items:
         """The items of a closed set in their order, by their index if nothing else is known of them."""
         return self._values if self._values is not None else list(range(self.set.size or 0))
 
+    def clustered(self, key: str | Callable[[Any], Any]) -> tuple[int, ...]:
+        """Of each item the number of its cluster, in the order in which they first appear."""
+        if self._values is None:
+            raise InvalidInputError(
+                "cluster= needs the items themselves, as a list or a file, to see which belong together, got "
+                f"{self.set}; give the list, or leave cluster out."
+            )
+        numbers: dict[str, int] = {}
+        return tuple(
+            numbers.setdefault(_label(key, item, number), len(numbers))
+            for number, item in enumerate(self._values, 1)
+        )
+
     def of(self, pull: Pull, seed: int) -> Any:
         """The item of a pull, of an experiment with that seed: the same for all arms of a round."""
         if self._values is not None:
@@ -106,14 +124,23 @@ class Items:
             ) from error
 
 
-def check_items(given: Any) -> ItemSet | None:
+def check_items(given: Any, cluster: Any = None) -> ItemSet | None:
     """What is stored of the items; None for none."""
-    return None if given is None else Items(given).set
+    if given is None:
+        if cluster is not None:
+            raise InvalidInputError(
+                f"cluster={_door.short(cluster)} says how items belong together; give items=."
+            )
+        return None
+    items = Items(given)
+    return items.set if cluster is None else items.set._replace(clusters=items.clustered(cluster))
 
 
 def items_record(items: ItemSet | None) -> dict[str, Any] | None:
     """As it is stored."""
-    return None if items is None else items._asdict()
+    if items is None:
+        return None
+    return {key: value for key, value in items._asdict().items() if key != "clusters" or value is not None}
 
 
 def recall_items(record: dict[str, Any] | None) -> ItemSet | None:
@@ -125,7 +152,41 @@ def recall_items(record: dict[str, Any] | None) -> ItemSet | None:
             f"the experiment was created with version {record['version']} of the rule for rounds, and this "
             f"truebest knows 1 to {BESIDE}; resume it with the truebest that created it, or a newer one"
         )
-    return ItemSet(record["size"], record["digest"], record["version"])
+    clusters = record.get("clusters")
+    found = ItemSet(record["size"], record["digest"], record["version"], clusters and tuple(clusters))
+    if found.clusters is not None and not _are_clusters(found.clusters, found.size):
+        raise TypeError("clusters must number the items' clusters in the order in which they first appear")
+    return found
+
+
+def _are_clusters(clusters: tuple[Any, ...], size: int | None) -> bool:
+    """Whether it is a number for each item, from 0 on, in the order in which they first appear."""
+    most = -1
+    for one in clusters:
+        if type(one) is not int or not 0 <= one <= most + 1:
+            return False
+        most = max(most, one)
+    return len(clusters) == size
+
+
+def _label(key: str | Callable[[Any], Any], item: Any, number: int) -> str:
+    """What an item has in common with those of its cluster, as a text."""
+    if callable(key):
+        label = key(item)
+    elif not isinstance(key, str) or not isinstance(item, Mapping) or key not in item:
+        raise InvalidInputError(
+            f"cluster must be a key that every item has, or a function of an item, got {_door.short(key)}, "
+            f"and item {number} is {_door.short(item)}; correct it, or give another key."
+        )
+    else:
+        label = item[key]
+    try:
+        return json.dumps(label, sort_keys=True)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"cluster must give a text, a number or another plain value for every item, got "
+            f"{_door.short(label)} for item {number}; give a name or a number for each cluster."
+        ) from None
 
 
 def item_seed(seed: int, number: int) -> int:

@@ -19,17 +19,34 @@ import numpy as np
 from ..designs.rounds import Rounds
 from ..kernels import paired, round_claims
 from ..kernels._types import Array
+from ..questions import PerArm
 from ..telling.standings import Lead
+from .settings import Settings
+from .weighted import Weighted
+
+
+def level(num_arms: int, delta: float, fixed: bool) -> float:
+    """Of all ends together; `fixed` says that one arm is compared with the others whatever the data say."""
+    return math.log((2.0 if fixed else num_arms) * (num_arms - 1.0)) - math.log(delta)
+
+
+def likes_of(settings: Settings, design: Rounds) -> Evidence | Weighted | None:
+    """The evidence about items like these before the first row; None where that is not asked."""
+    K, fixed = len(settings.arms), isinstance(design.question, PerArm)
+    if not settings.sampled:
+        return None
+    if settings.largest is None:
+        return Evidence(design, K, settings.delta, fixed)
+    return Weighted(design.units.sizes, settings.largest, K, level(K, settings.delta, fixed))
 
 
 class Evidence:
     """Of every pair of arms, about items like these; bit for bit a function of the rows."""
 
     def __init__(self, design: Rounds, num_arms: int, delta: float, fixed: bool = False) -> None:
-        """`fixed` says that one arm is compared with the others whatever the data say."""
-        unlimited = replace(design, items=None)
+        unlimited = replace(design, items=None, strata=None)
         self._params = unlimited.parameters(num_arms, delta)
-        self._level = math.log((2.0 if fixed else num_arms) * (num_arms - 1.0)) - math.log(delta)
+        self._level = level(num_arms, delta, fixed)
         self._pairs, self._arms = unlimited.blank(num_arms)
         self._sums = np.zeros((2, num_arms))  # of which nothing is asked
 
@@ -40,7 +57,14 @@ class Evidence:
         twin._pairs, twin._arms, twin._sums = self._pairs.copy(), self._arms.copy(), self._sums.copy()
         return twin
 
-    def take(self, low: Array, high: Array, arms: Iterable[int], out: Array) -> None:
+    def take(
+        self,
+        low: Array,
+        high: Array,
+        arms: Iterable[int],
+        out: Array,
+        cluster: int | None = None,  # noqa: ARG002
+    ) -> None:
         """Let arms take their next row, which they do together.
 
         low, high  the row, as `round_claims.take_cell` is told it

@@ -26,7 +26,7 @@ from .findings import Findings
 from .forecast import Forecast, too_close
 from .items import item_seed
 from .leases import Open
-from .population import Evidence
+from .population import likes_of
 from .settings import Settings
 from .state import Recall, State
 from .totals import Totals
@@ -58,7 +58,9 @@ class RoundsState(State):
         assert isinstance(settings.design, Rounds)
         self.design, K = settings.design, len(settings.arms)
         self.low, self.high = self._limits()
-        tolerance = settings.tolerance / (self.high - self.low)
+        self.width = self.high - self.low
+        self.scale = self.width * self.design.units.stretch  # of a row's differences, in the values' units
+        tolerance = settings.tolerance / self.scale
         self.params = self.design.parameters(K, settings.delta, tolerance)
         self.params[paired.ROUNDING] *= settings.decisions >= 3
         self.order = (
@@ -66,6 +68,7 @@ class RoundsState(State):
         )
         known = {} if settings.known is None else settings.known.scores
         self.known = {settings.arms.index(arm): scores for arm, scores in known.items()}
+        self._answers_of = self.design.units.answers_of([] if self.order is None else self.order.tolist())
         self._summing = np.zeros(OWN)  # of values as they come: for what is shown
         self._summing[UNIT] = self._summing[WATCHED] = 1.0
         self._clear()
@@ -80,8 +83,7 @@ class RoundsState(State):
         self.pairs, self.arms = self.design.blank(K)
         self.body = np.zeros((ROWS, K))
         self.totals = self._new_totals()
-        asked = isinstance(self.design.question, PerArm), self.settings.delta
-        self.likes = Evidence(self.design, K, asked[1], fixed=asked[0]) if self.settings.sampled else None
+        self.likes = likes_of(self.settings, self.design)
         self.first = self.front = 1  # every round before the front is fully asked
         self.values: dict[Cell, Score] = {}
         self.parts: dict[Cell, float | None] = {}
@@ -111,14 +113,21 @@ class RoundsState(State):
 
     def _cell(self, arm: int, data: dict[str, Any]) -> Cell:
         """What the log says of a pull."""
-        number = int(data["round"])
-        return (number, arm) if self.design.units.single else (number, arm, int(data["epoch"]) - 1)
+        number, units = int(data["round"]), self.design.units
+        if units.single:
+            return number, arm
+        return number, arm, units.part(self._cluster(number), data["item"], data.get("epoch"))
+
+    def _cluster(self, number: int) -> int | None:
+        """The number of a round's cluster, or of its item; None if that is drawn."""
+        return None if self.order is None else int(self.order[number - 1])
 
     def _cells_of(self, number: int, arm: int) -> list[Cell]:
         """All answers of an arm in a round."""
-        if self.design.units.single:
+        units = self.design.units
+        if units.single:
             return [(number, arm)]
-        return [(number, arm, part) for part in range(self.design.units.answers(1))]
+        return [(number, arm, part) for part in range(units.answers(self._cluster(number)))]
 
     def _said(self, cell: Cell) -> dict[str, Any]:
         """What the log is to say of a pull."""
@@ -126,7 +135,8 @@ class RoundsState(State):
         return {"round": number, "item": item, **({} if epoch is None else {"epoch": epoch})}
 
     def _place(self, cell: Cell) -> tuple[int, int | None, int | None]:
-        return cell[0], self._item(cell[0]), cell[2] + 1 if len(cell) > 2 else None
+        item, epoch = self.design.units.answer(self._cluster(cell[0]), cell[2] if len(cell) > 2 else 0)
+        return cell[0], self._item(cell[0]) if item is None else item, epoch
 
     def _put(self, cell: Cell, value: float | None) -> None:
         """An answer is in, or will not come."""
@@ -240,17 +250,18 @@ class RoundsState(State):
 
     def _show(self, arm: int, value: Score) -> None:
         """Count a value in for what is shown; of several answers the mean of those that there are."""
-        known = [one for one in _answers(value) if one is not None and math.isfinite(one)]
-        if known:
-            families.observe(self._summing, self.body, arm, 1.0, math.fsum(known) / len(known))
+        for answers in self.design.units.shown(_answers(value)):
+            known = [one for one in answers if one is not None and math.isfinite(one)]
+            if known:
+                families.observe(self._summing, self.body, arm, 1.0, math.fsum(known) / len(known))
 
     def _play(self, number: int, row: dict[int, Score]) -> int:
         """Let the rule see a round; what it declares."""
         if self.totals is not None:
-            self.totals.add(row)
-        mapped = self._mapped(row)
+            self.totals.add(row, self.design.units.weight(self._cluster(number)))
+        mapped = self._mapped(number, row)
         if self.likes is not None:
-            self.likes.take(*mapped, row, self.arms[paired.OUT])
+            self.likes.take(*mapped, row, self.arms[paired.OUT], self._cluster(number))
         found = paired.play_round(self.params, *self._beside(number, *mapped), self.pairs, self.arms)
         return found if self._compared is None else self._verdict()
 
@@ -286,7 +297,7 @@ class RoundsState(State):
         item = self._item(number)
         assert item is not None
         score = self.known[arm][item]
-        return score if self.design.units.single else (score,) * self.design.units.answers(1)
+        return score if self.design.units.single else (score,) * self.design.units.epochs
 
     def _beside(self, number: int, low: Array, high: Array) -> tuple[Array, Array]:
         """A mapped round as kernels take it: with the stratum of its item, where scores are known."""
@@ -295,12 +306,13 @@ class RoundsState(State):
         stratum = float(self.design.strata.of_item[self._item(number)])
         return np.append(low, stratum), np.append(high, stratum)
 
-    def _mapped(self, row: dict[int, Score]) -> tuple[Any, Any]:
+    def _mapped(self, number: int, row: dict[int, Score]) -> tuple[Any, Any]:
         """The least and the most that values can be, as kernels take them: in [0, 1], larger is better."""
         low, high = np.zeros(len(self.settings.arms)), np.zeros(len(self.settings.arms))
+        cluster, units = self._cluster(number), self.design.units
         for arm, value in row.items():
             least, most = zip(*map(self._placed, _answers(value)), strict=True)
-            low[arm], high[arm] = self.design.units.mean(least), self.design.units.mean(most)
+            low[arm], high[arm] = units.value(least, cluster), units.value(most, cluster)
         return low, high
 
     def _placed(self, value: float | None) -> tuple[float, float]:
@@ -308,7 +320,7 @@ class RoundsState(State):
         if value is None:
             return 0.0, 1.0
         above = self.high - value if self.settings.minimize else value - self.low
-        place = min(max(above / (self.high - self.low), 0.0), 1.0)
+        place = min(max(above / self.width, 0.0), 1.0)
         return place, place
 
     def _race(self) -> list[int]:
@@ -351,7 +363,11 @@ class RoundsState(State):
         """How many values of each arm the rule has seen, in that many rounds at most."""
         rows = np.minimum(self.arms[paired.ROUNDS], most).astype(int)
         rows[list(self.known)] = 0  # they are not asked
-        return tuple(map(self.design.units.answers, rows.tolist()))
+        return tuple(map(self._answers_in, rows.tolist()))
+
+    def _answers_in(self, rows: int) -> int:
+        """How many answers of an arm the first rows have."""
+        return rows * self.design.units.epochs if self.order is None else self._answers_of[rows]
 
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees; the arm is the leader if none is given."""
@@ -389,7 +405,7 @@ class RoundsState(State):
         return self._ends(arm, self.params[paired.PAIR_LEVEL] + math.log1p(-self.params[paired.SHARE]))
 
     def _ends(self, arm: int, level: float) -> tuple[list[float], list[float]]:
-        K, width, seen = len(self.settings.arms), self.high - self.low, (self.params, self.pairs, self.arms)
+        K, seen = len(self.settings.arms), (self.params, self.pairs, self.arms)
         if arm < 0:
             return [-math.inf] * K, [math.inf] * K
         lower, upper = [0.0] * K, [0.0] * K
@@ -397,8 +413,8 @@ class RoundsState(State):
             if i != arm and self._compared and min(self.arms[paired.ROUNDS, [arm, i]]) == self.first - 1:
                 lower[i], upper[i] = self._compared.mean_lead(arm, i), 0.0 - self._compared.mean_lead(i, arm)
             elif i != arm:
-                lower[i] = width * paired.lower_end(*seen, arm, i, level)
-                upper[i] = -width * paired.lower_end(*seen, i, arm, level)
+                lower[i] = max(self.scale * paired.lower_end(*seen, arm, i, level), -self.width)
+                upper[i] = min(-self.scale * paired.lower_end(*seen, i, arm, level), self.width)
         return lower, upper
 
     def population(self, arm: int) -> Population | None:
@@ -407,7 +423,7 @@ class RoundsState(State):
             return None
         asked, arms, rows = self.design.question, self.settings.arms, self.likes.rows()
         one = asked.reference(arms) if isinstance(asked, PerArm) else arm
-        leads = self.likes.leads(one, self.high - self.low) if one >= 0 and rows else ()
+        leads = self.likes.leads(one, self.width) if one >= 0 and rows else ()
         if isinstance(asked, PerArm):
             leads = tuple(lead and lead.turned for lead in leads)
         return Population(arms[one] if one >= 0 else None, leads, rows)
@@ -423,7 +439,7 @@ class RoundsState(State):
             return Forecast(None, nothing, "no forecast before some rounds are complete")
         if not all(map(math.isfinite, needed)):
             return Forecast(None, nothing, too_close(self.settings))
-        found, answers = self.findings(), self.design.units.answers
+        found = self.findings()
         taken, items = found.pulls, self.design.items
         needed = [n * self.design.units.each for n in needed]
         asked = [a for a in range(len(arms)) if a not in self.known]
@@ -432,7 +448,7 @@ class RoundsState(State):
         needs = sum(needed[a] for a in asked)
         low, high = _range_of_rounds(-math.log(self.settings.delta), needs, sum(taken))
         if high is not None and items is not None:  # a closed set ends when its items are used up
-            left = answers(items - (found.rounds or 0))
+            left = self._answers_in(items) - self._answers_in(found.rounds or 0)
             high = min(high, max(sum(more), left * sum(found.ruled_out[a] is None for a in asked)))
         return Forecast(sum(more), dict(zip(arms, more, strict=True)), low=low, high=high)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import operator
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, TypedDict, Unpack
@@ -19,7 +19,7 @@ from .. import _door
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, IN_TURN
 from ..designs import COMPARED, MEANS, Design, Wins, kind_of
 from ..designs.rounds import BESIDE
-from ..designs.units import check_epochs
+from ..designs.units import ITEMS, check_epochs, check_largest, check_weigh
 from ..errors import InvalidInputError, StoreError, TruebestError
 from ..questions import BEST, Question, find_question, question_record, recall_question
 from ..strategies import Strategy
@@ -84,6 +84,9 @@ class Shared(TypedDict, total=False):
     items: Any
     known: Mapping[str, Any] | None
     proxies: Any
+    cluster: str | Callable[[Any], Any] | None
+    weigh: str | None
+    largest: int | None
     failures: str | float | None
     compare: str | None
     direct: bool | None
@@ -135,6 +138,8 @@ class Settings:
     direct       with wins, whether it may be found that no arm wins against all others
     question     what is asked, if not which arm is best
     sampled      whether the items are a random sample, so that something holds for items like these
+    weigh        where items are in clusters, what counts alike: "items" or "clusters"
+    largest      the most items that any cluster can have, None if that is unknown
     epochs       how often each arm answers an item
     seed         of the pulls' seeds, of the order of items and of the strategy's own draws
     alarm        whether values that vary more than sigma allows suspend, where the model has a sigma
@@ -185,9 +190,10 @@ class Settings:
     order: str = field(metadata=setting("order", check=check_order, default="ask"))
     items: ItemSet | None = field(
         metadata=setting(
-            "items",
+            *("items", "cluster"),
             check=check_items,
             default=None,
+            keys=("items",),
             write=items_record,
             read=recall_items,
             older={"items": None},
@@ -238,6 +244,15 @@ class Settings:
     )
     sampled: bool = field(
         metadata=setting("sampled", check=check_sampled, default=False, older={"sampled": False})
+    )
+    weigh: str = field(metadata=setting("weigh", check=check_weigh, default=ITEMS, older={"weigh": ITEMS}))
+    largest: int | None = field(
+        metadata=setting(
+            "largest",
+            check=lambda given: given and check_largest(given),
+            default=None,
+            older={"largest": None},
+        )
     )
     epochs: int = field(metadata=setting("epochs", check=check_epochs, default=1, older={"epochs": 1}))
     seed: int = field(metadata=setting("seed", check=check_seed, default=lambda: secrets.randbits(53)))
@@ -354,7 +369,7 @@ class Request:
         made.question.check(len(made.arms), made.values.limits)
         rule = made.design.complete(made, self.kept)
         chosen = made.chosen if made.design.steered else IN_ROUNDS
-        asks_more = made.question.by_claims or made.epochs > 1
+        asks_more = made.question.by_claims or not made.design.units.single
         version, items = ASKING if asks_more else made.decisions, made.items
         if made.known is not None and items is not None:
             items = items._replace(version=BESIDE)

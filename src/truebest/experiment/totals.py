@@ -15,8 +15,8 @@ from ..designs.units import Several
 from ..kernels.paired import UNDECIDED
 from .settings import Settings
 
-# More digits than a sum of doubles has.
-_EXACT = Context(prec=1000, traps=[Inexact])
+# More digits than a sum of doubles has, weighted by the size of a cluster.
+_EXACT = Context(prec=5000, traps=[Inexact])
 
 
 def exact(number: float) -> Decimal:
@@ -43,13 +43,14 @@ class Totals:
         twin.sums = self.sums.copy()
         return twin
 
-    def add(self, row: Mapping[int, float | Several | None]) -> None:
-        """Count a round in."""
+    def add(self, row: Mapping[int, float | Several | None], weight: int = 1) -> None:
+        """Count a round in, each answer so many times."""
         for arm, value in row.items():
             for one in value if isinstance(value, tuple) else (value,):
                 ends = self._ends if one is None else (self._signed(self._settings, one),) * 2
+                counted = [_EXACT.multiply(end, Decimal(weight)) for end in ends] if weight > 1 else ends
                 least, most = self.sums[arm]
-                self.sums[arm] = _EXACT.add(least, ends[0]), _EXACT.add(most, ends[1])
+                self.sums[arm] = _EXACT.add(least, counted[0]), _EXACT.add(most, counted[1])
 
     @property
     def _count(self) -> int:
@@ -57,7 +58,7 @@ class Totals:
         items = self._settings.items
         assert items is not None
         assert items.size is not None
-        return items.size * self._settings.epochs
+        return self._settings.design.units.count(items.size)
 
     def lead(self, b: int, i: int) -> Decimal:
         """By how much b is ahead of i in total, at least."""

@@ -55,7 +55,7 @@ class WinsState(RoundsState):
             return math.inf if self.settings.minimize else -math.inf
         return super()._scored()
 
-    def _mapped(self, row: dict[int, Any]) -> tuple[Any, Any]:
+    def _mapped(self, number: int, row: dict[int, Any]) -> tuple[Any, Any]:  # noqa: ARG002
         """The least and the most that values can be, larger being better."""
         K = len(self.settings.arms)
         low, high = np.zeros(K), np.zeros(K)
@@ -66,9 +66,9 @@ class WinsState(RoundsState):
                 low[arm] = high[arm] = -value if self.settings.minimize else value
         return low, high
 
-    def _play(self, number: int, row: dict[int, Score]) -> int:  # noqa: ARG002
+    def _play(self, number: int, row: dict[int, Score]) -> int:
         own = (self.pairs, self.near, self.arms, self.told)
-        return wins.play(self.params, *self._mapped(row), *own)
+        return wins.play(self.params, *self._mapped(number, row), *own)
 
     def _verdict(self) -> int:
         return wins.verdict(self.params, self.pairs, self.near, self.arms, self.told)

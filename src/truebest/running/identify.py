@@ -87,6 +87,10 @@ def identify(
         is its value, "worst" takes the worst for whatever is claimed; with wins "loss"
     sampled
         whether the items of a closed set are a random sample: also say what holds for items like these
+    cluster
+        a key of the items, or a function of an item: those of a cluster belong together
+    weigh, largest
+        with clusters, what counts alike, and the size of the largest, as in `Experiment.create`
     epochs
         with items, how often each arm answers an item: its value there is the mean of the answers
     compare

@@ -54,6 +54,9 @@ class Create(Body):
     question: dict[str, Any] | None = None
     control: str | None = Field(None, description="The arm that the others are compared with.")
     sampled: bool | None = Field(None, description="Whether the items are a random sample.")
+    cluster: str | None = Field(None, description="The key of the items by which they belong together.")
+    weigh: str | None = Field(None, description='With clusters, what counts alike: "items" or "clusters".')
+    largest: int | None = Field(None, description="The most items that any cluster can have.")
     epochs: int | None = Field(None, description="How often each arm answers an item.")
     seed: int | None = None
     lease: float | None = 3600.0

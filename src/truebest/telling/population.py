@@ -21,7 +21,7 @@ def population_words(now: Account) -> str:
     if found is None or now.promise.bound is None:
         return ""
     design, units = now.settings.design, plural(found.rows, "unit")
-    which = f"for {design.unit}s like these, drawn at random (unit: {design.unit_words}; {units})"
+    which = f"for {design.units.unit}s like these, drawn at random (unit: {design.units.words}; {units})"
     if found.arm is None or not found.leads:
         return f"{which}: not decided"
     leads = (

@@ -49,7 +49,7 @@ def verdict(answer: Answer, settings: Setup) -> str:
             return "leads"
         case Tied(arm, arms):
             others = ", ".join(one for one in arms if one != arm)
-            return f"is best, tied with {others} on all {design.items} items"
+            return f"is best, tied with {others} on all {design.set_words}"
         case Within(_, tolerance):
             return design.within_words(tolerance)
         case Best(arm):

@@ -35,6 +35,14 @@ OTHER: dict[str, Any] = {
 }
 
 ROUNDS: dict[str, Any] = {"bounds": (0, 1), "items": 20, "failures": "worst", "sampled": True, "epochs": 3}
+CLUSTERS: dict[str, Any] = {
+    "bounds": (0, 1),
+    "items": [{"q": 1, "of": "x"}, {"q": 2, "of": "y"}, {"q": 3, "of": "x"}],
+    "cluster": "of",
+    "weigh": "items",
+    "sampled": True,
+    "largest": 4,
+}
 WINS: dict[str, Any] = {"compare": "wins", "direct": True}
 ASKED: dict[str, Any] = {"sigma": 2.0, "question": truebest.BestArm(pairs=True)}
 KNOWN: dict[str, Any] = {
@@ -55,7 +63,8 @@ def test_every_setting_is_an_argument_of_create_and_the_other_way_round() -> Non
     arguments = {name for how in DECLARED.values() for name in how.arguments}
     assert arguments == {"arms", "delta"} | set(Given.__annotations__)
     assert arguments == set(inspect.signature(Experiment.create).parameters) - {"store", "name", "worker"}
-    assert set(OTHER) | set(ROUNDS) | set(WINS) | set(ASKED) | set(KNOWN) | {"arms", "model"} == arguments
+    given = (OTHER, ROUNDS, CLUSTERS, WINS, ASKED, KNOWN)
+    assert {"arms", "model"}.union(*given) == arguments
 
 
 def test_a_new_experiment_has_the_documented_defaults() -> None:
@@ -76,7 +85,9 @@ def test_none_is_not_given() -> None:
         assert new_settings(ARMS, sigma=1.0, lease=never).lease is None
 
 
-@pytest.mark.parametrize("given", [{"sigma": 1.0}, {"bounds": (-1, 1)}, OTHER, ROUNDS, WINS, ASKED, KNOWN])
+@pytest.mark.parametrize(
+    "given", [{"sigma": 1.0}, {"bounds": (-1, 1)}, OTHER, ROUNDS, CLUSTERS, WINS, ASKED, KNOWN]
+)
 def test_what_is_stored_is_read_back(given: dict[str, Any]) -> None:
     """Through JSON, equal in every field; and its record is that of what was read."""
     made = new_settings(ARMS, **given)
