@@ -10,6 +10,10 @@ found in rounds on the items that all of them have, a closed set. An answer is w
 items lies below the best by more than the tolerance. A fixed sample spreads as many calls as the run took
 evenly over random items, and declares the largest mean.
 
+Where one of two models is an old version, whose scores are stored, its calls are not made: they are *looked
+up* if the rule is that for two new ones, and *known* if it is told beforehand, alone or with the scores of
+all other models as proxies. A gate asks whether the other one is not worse by more than the margin.
+
 Run i of a line chooses the same models and takes the items in the same order under every version of a
 rule. To judge a change, keep what was found before it, and compare run by run:
 
@@ -38,7 +42,9 @@ import numpy.typing as npt
 import truebest
 from truebest import InvalidInputError, _door
 from truebest.cli._output import print_json
-from truebest.designs.rounds import VERSION, Rounds, shuffled
+from truebest.designs.rounds import BESIDE, VERSION, Rounds, shuffled
+from truebest.designs.strata import Strata
+from truebest.questions import BEST, Gate
 from truebest.simulation.engine import SIGNALS
 from truebest.simulation.rounds import ItemScores, RoundsJob
 from truebest.simulation.summary import exact_interval
@@ -50,29 +56,57 @@ DELTA, RUNS = 0.05, 40
 SAMPLES = 200  # fixed samples that are drawn in each run
 
 
+NEW, LOOKED_UP, KNOWN, PROXIES = "", ", one looked up", ", one known", ", one known, with proxies"
+
+
 @dataclass(frozen=True)
 class Choice:
-    """Which models are decided between, and how far below the best an answer may be."""
+    """Which models are decided between, and what is asked of them.
+
+    tolerance  how far below the best an answer may be
+    apart      of two neighbours, how many places they are apart at most
+    margin     of a gate; None where the best is looked for
+    old        what is made of the stored scores of the second model
+    """
 
     arms: int
     neighbours: bool
     tolerance: float = 0.0
+    apart: int = 1
+    margin: float | None = None
+    old: str = NEW
 
     def __str__(self) -> str:
+        return f"{self.name}{self.old}"
+
+    @property
+    def name(self) -> str:
+        """Without what is stored: lines of one name have the same runs."""
         within = f", tolerance {self.tolerance:g}" if self.tolerance else ""
-        return f"{self.arms} {'neighbours' if self.neighbours else 'at random'}{within}"
+        gate = "" if self.margin is None else f", gate at {self.margin:g}"
+        close = "neighbours" if self.apart == 1 else f"within {self.apart} places"
+        return f"{self.arms} {close if self.neighbours else 'at random'}{within}{gate}"
+
+    @property
+    def least(self) -> int:
+        """How many models there must be."""
+        return self.arms + (self.apart - 1 if self.neighbours else 0)
 
     def among(self, models: int, *key: int | str) -> npt.NDArray[np.int64]:
         """Places in the ranking, in random order, so that an arm's number says nothing of its rank."""
         if not self.neighbours:
             return shuffled(models, *key, "models")[: self.arms]
-        first = int(shuffled(models - self.arms + 1, *key, "models")[0])
-        return shuffled(self.arms, *key, "order") + first
+        first = int(shuffled(models - self.arms - self.apart + 2, *key, "models")[0])
+        farthest = int(shuffled(self.apart, *key, "apart")[0])
+        places = shuffled(self.arms, *key, "order")
+        return np.where(places == self.arms - 1, places + farthest, places) + first
 
 
 CHOICES = (
     *(Choice(arms, neighbours) for neighbours in (False, True) for arms in (2, 8)),
     *(Choice(arms, True, 0.02) for arms in (2, 8)),
+    *(Choice(2, True, apart=10, old=old) for old in (NEW, LOOKED_UP, KNOWN, PROXIES)),
+    *(Choice(2, True, margin=0.02, old=old) for old in (NEW, LOOKED_UP, KNOWN, PROXIES)),
 )
 
 
@@ -162,7 +196,7 @@ def measured(
     table: Table, choice: Choice, runs: int, seed: int, delta: float, version: int = VERSION
 ) -> Cell:
     """The runs of one line, which are a function of the seed and of what they are called."""
-    digest = hashlib.sha256(f"{seed}:{table.name}:{choice}".encode()).digest()
+    digest = hashlib.sha256(f"{seed}:{table.name}:{choice.name}".encode()).digest()
     own = int.from_bytes(digest[:8], "big")
     found = [decided(table, choice, run, own, delta, version) for run in range(runs)]
     return Cell(table.name, str(choice), found)
@@ -173,19 +207,37 @@ def decided(table: Table, choice: Choice, run: int, seed: int, delta: float, ver
     arms = choice.among(len(table.models), seed, run)
     scores = table.of(arms)
     items = ItemScores(scores, scores, len(scores), False)
-    job = RoundsJob(Rounds(len(scores), version=version), items, delta, choice.tolerance, seed)
+    job = RoundsJob(design_of(choice, table, arms, version), items, delta, choice.tolerance, seed)
     part = job.part(run, 1, job.room(np.zeros(SIGNALS, np.int64)))
-    calls, answer = int(part.samples[0, 0]), int(part.arms[0, 0])
+    answer, rows = int(part.arms[0, 0]), int(part.pulls[0, 0])
     names = [table.models[arm] for arm in arms]
-    right = np.isin(np.arange(arms.size), list(job.best))
+    rng = np.random.default_rng([seed, run])
+    if choice.margin is None:
+        right = np.isin(np.arange(arms.size), list(job.best))
+        items_each = rows if choice.old else int(part.samples[0, 0]) // arms.size
+        fixed = fixed_sample(scores, items_each, right, rng)
+    else:
+        fixed = fixed_gate(scores, rows, choice.margin, rng)
     return Run(
         names,
         len(scores),
-        calls,
-        names[answer] if answer >= 0 else "",
+        rows if choice.old else int(part.samples[0, 0]),
+        names[answer] if answer >= 0 and choice.margin is None else "",
         answer >= 0 and answer not in job.best,
-        fixed_sample(scores, calls // arms.size, right, np.random.default_rng([seed, run])),
+        fixed,
     )
+
+
+def design_of(choice: Choice, table: Table, arms: npt.NDArray[np.int64], version: int) -> Rounds:
+    """The rounds in which these models are decided between."""
+    scores = table.of(arms)
+    question = BEST if choice.margin is None else Gate(1, choice.margin)
+    if choice.old not in (KNOWN, PROXIES):
+        return Rounds(len(scores), version=version, question=question)
+    others = np.delete(table.scores, arms, axis=1)[~np.isnan(table.scores[:, arms]).any(axis=1)]
+    told = (np.nanmean(others, axis=1), others.shape[1]) if choice.old == PROXIES else (None, 0)
+    strata = Strata.of({1: np.ascontiguousarray(scores[:, 1])}, *told)
+    return Rounds(len(scores), version=BESIDE, question=question, strata=strata)
 
 
 def fixed_sample(
@@ -197,6 +249,14 @@ def fixed_sample(
     sums = taken.astype(np.float64) @ scores
     largest = sums >= sums.max(axis=1, keepdims=True) - 1e-9
     return float(((largest & ~right).sum(axis=1) / largest.sum(axis=1)).mean())
+
+
+def fixed_gate(scores: npt.NDArray[np.float64], items: int, margin: float, rng: np.random.Generator) -> float:
+    """How often the difference over so many random items says wrongly whether a model passes."""
+    ahead = scores[:, 0] - scores[:, 1]
+    drawn = np.argsort(rng.random((SAMPLES, len(scores))), axis=1)[:, :items]
+    passes = ahead[drawn].mean(axis=1) >= -margin - 1e-12
+    return float((passes != (ahead.mean() >= -margin - 1e-12)).mean())
 
 
 def show_table(table: Table, cells: list[Cell], before: dict[tuple[str, str], Cell]) -> None:
@@ -287,7 +347,7 @@ def main(words: list[str] | None = None) -> None:
     before = read_before(given.against) if given.against else {}
     tables, remarks = read_tables(given.folder)
     for table in tables:
-        few = sorted({one.arms for one in CHOICES if one.arms > len(table.models)})
+        few = sorted({one.least for one in CHOICES if one.least > len(table.models)})
         remarks += [f"{table.name}: {len(table.models)} models are too few to choose {arms}." for arms in few]
     for remark in remarks:
         print(remark, file=sys.stderr)
@@ -295,7 +355,7 @@ def main(words: list[str] | None = None) -> None:
         raise nothing_in(given.folder)
     cells = []
     for table in tables:
-        some = [one for one in CHOICES if one.arms <= len(table.models)]
+        some = [one for one in CHOICES if one.least <= len(table.models)]
         found = [measured(table, one, given.runs, given.seed, given.delta, given.version) for one in some]
         cells += found
         if given.format == "table":

@@ -40,6 +40,25 @@ PLANNED = {
     "failures": Option(
         "What an empty cell of the table counts as; default: it is refused.", "worst|loss|FLOAT", read_number
     ),
+    "known": Option(
+        "A column of the table whose arm is not asked, since its scores will be known; may be given several "
+        "times.",
+        "NAME",
+        list,
+        many=True,
+    ),
+    "proxies": Option(
+        "With --known, a column that is no arm, but the scores of another model; may be given several times.",
+        "NAME",
+        list,
+        many=True,
+    ),
+    "seconds_per_call": Option(
+        "What one call takes: times are shown beside calls, made one after the other.", "SECONDS", read_number
+    ),
+    "cost_per_call": Option(
+        "What one call costs, in any unit: costs are shown beside calls.", "FLOAT", read_number
+    ),
     "runs": Option("Number of runs of each design.", "INT", read_number, "1000"),
     "seed": SEED,
     "max_rounds": Option(

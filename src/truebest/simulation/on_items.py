@@ -11,14 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _door
+from .._door import Array
+from .._text import listed
 from ..designs import Ordered, Rounds
 from ..designs.independent import refuse_question
-from ..designs.rounds import MOST_ITEMS
+from ..designs.rounds import BESIDE, MOST_ITEMS
+from ..designs.strata import Strata
 from ..errors import InvalidInputError
 from ..questions import BEST, Question, Winner, find_question
 from ..theory.models import Bounded
 from .problem import limit_of, make_deltas
-from .rounds import RoundsJob
+from .rounds import ItemScores, RoundsJob
 from .scores import AnyNumbers, Range, Scores, from_means, from_table
 from .work import Given, Work, Works
 
@@ -71,12 +74,16 @@ def design_for(
     tolerance: float,
     num_arms: int,
     within: Range | AnyNumbers,
+    strata: Strata | None = None,
 ) -> Rounds:
     """The design that answers a question, asked of values that are mapped to [0, 1], or of who wins."""
     if design.averages:
         refuse_question(question, None, tolerance)
         question.check(num_arms, within.limits)
-        return design(items, failures, question=question.placed(*within.origin))
+        asked = question.placed(*within.origin)
+        if strata is None:
+            return design(items, failures, question=asked)
+        return design(items, failures, question=asked, strata=strata, version=BESIDE)
     if not question.by_claims:
         return design(items, failures)
     if not isinstance(question, Winner):
@@ -110,6 +117,46 @@ def make_job(
             "race among such arms finds no winner."
         )
     return job
+
+
+def beside(
+    scores: Scores, known: Sequence[str], proxies: Sequence[str], within: Range | AnyNumbers
+) -> tuple[Scores, Strata | None]:
+    """The scores of the arms, and the strata by those that are known, and by proxies, which are no arms."""
+    rounds = scores.rounds
+    if not known and not proxies:
+        return scores, None
+    if rounds is None or rounds.again or isinstance(within, AnyNumbers) or len(rounds.low) != rounds.items:
+        raise InvalidInputError(
+            f"known scores need a table of means of a closed set of items, got known {listed(known)} without "
+            f"one; give table=, and leave unlimited and compare out."
+        )
+    for name in (*known, *proxies):
+        if name not in scores.arms or [*known, *proxies].count(name) > 1:
+            raise InvalidInputError(
+                f"known and proxies must be different columns of the table, {listed(scores.arms)[:200]}, got "
+                f"{_door.short(name)}; name each once."
+            )
+    arms = [place for place, name in enumerate(scores.arms) if name not in proxies]
+    if not known or len(arms) - len(known) < 1:
+        raise InvalidInputError(
+            f"known must be one or more of the arms, and not all of them, got {listed(known) or 'none'} of "
+            f"{listed([scores.arms[place] for place in arms])}; the others are asked."
+        )
+    if (rounds.low != rounds.high)[:, [scores.arms.index(name) for name in known]].any():
+        raise InvalidInputError(
+            f"known arms must have a score on every item, got some that are missing for {listed(known)}; "
+            f"fill them in the table."
+        )
+    kept = scores.of(arms)
+    columns = {kept.arms.index(name): _column(rounds, scores.arms.index(name)) for name in known}
+    means = [_column(rounds, scores.arms.index(name)) for name in proxies]
+    return kept, Strata.of(columns, np.mean(means, axis=0) if means else None, len(means))
+
+
+def _column(rounds: ItemScores, place: int) -> Array:
+    """The scores of an arm; a missing one lies in the middle."""
+    return np.asarray(0.5 * (rounds.low[:, place] + rounds.high[:, place]), np.float64)
 
 
 def _refuse_others(design: type[Rounds], given: Given) -> None:

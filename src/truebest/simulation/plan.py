@@ -6,7 +6,9 @@ the same scores by `simulate`, with the strategy and the rule of a live experime
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy.typing as npt
@@ -14,10 +16,12 @@ import numpy.typing as npt
 from .. import _door
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, IN_TURN
 from ..designs import COMPARED, MEANS, Ordered, Rounds, kind_of
+from ..designs.strata import Strata
+from ..errors import InvalidInputError
 from ..questions import BEST, Question, find_question
 from ..theory.models import Bounded
-from .on_items import design_for, make_job
-from .planned import Plan
+from .on_items import beside, design_for, make_job
+from .planned import Plan, Price
 from .progress import Progress, Reporter
 from .rounds import LONG
 from .runs import RUNS, Collected, room_for
@@ -41,6 +45,10 @@ def plan(
     failures: str | float = "repeat",
     compare: str = MEANS,
     question: Question | None = None,
+    known: Sequence[str] = (),
+    proxies: Sequence[str] = (),
+    seconds_per_call: float | None = None,
+    cost_per_call: float | None = None,
     runs: int = 1000,
     seed: int = 0,
     max_rounds: int | None = None,
@@ -84,6 +92,13 @@ def plan(
         may be a "loss", the tolerance is a part of the best, and only rounds are planned
     question
         what is asked, by default which arm is best; see `simulate`
+    known
+        with a table of a closed set: the names of arms whose scores will be known, which take no calls; then
+        rounds alone are planned
+    proxies
+        with known: the names of columns that are no arms, but scores of other models
+    seconds_per_call, cost_per_call
+        what one call takes: times and costs are shown beside calls
     runs, seed
         run i is a function of (seed, i) alone
     max_rounds
@@ -104,6 +119,7 @@ def plan(
     InvalidInputError
     """
     terms = _terms(delta, tolerance, question, runs, seed, max_rounds, threads)
+    price = Price(_positive("seconds_per_call", seconds_per_call), _positive("cost_per_call", cost_per_call))
     design = kind_of({"items": True, "compare": _door.choice("compare", compare, COMPARED)})
     assert issubclass(design, Rounds)
     within: Range | AnyNumbers = AnyNumbers(bool(minimize), Ordered(positive=terms.tolerance > 0.0))
@@ -111,7 +127,28 @@ def plan(
         within = make_range(bounds, minimize)
     failing = design(failures=failures).failures
     scores = make_scores(table, means, pilot, correlation, items, unlimited, failing, within, terms.seed)
-    return _simulated(design, scores, within, terms, progress)
+    scores, strata = beside(scores, _names("known", known), _names("proxies", proxies), within)
+    return replace(_simulated(design, scores, within, terms, strata, progress), price=price)
+
+
+def _positive(name: str, given: float | None) -> float | None:
+    """What a call takes."""
+    number = None if given is None else _door.scalar(name, given)
+    if number is not None and not 0.0 < number < math.inf:
+        raise InvalidInputError(
+            f"{name} must be positive and finite, got {number:g}; it is what one call takes."
+        )
+    return number
+
+
+def _names(what: str, given: Sequence[str]) -> list[str]:
+    """Names of columns, or one of them."""
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise InvalidInputError(
+            f"{what} must be names of columns of the table, got {_door.short(given)}; give a list of them."
+        )
+    return list(names)
 
 
 class Terms(NamedTuple):
@@ -156,13 +193,19 @@ def _simulated(
     scores: Scores,
     within: Range | AnyNumbers,
     terms: Terms,
+    strata: Strata | None,
     progress: bool | Progress | None,
 ) -> Plan:
-    """Both designs, one after the other; the second only if the first was not interrupted."""
+    """Both designs, one after the other; the second only if the first was not interrupted.
+
+    Where scores are known, it is not planned.
+    """
     rounds, limit = scores.rounds, terms.max_rounds
-    question = terms.question.bound(scores.arms)
+    known = () if strata is None else tuple(scores.arms[a] for a in strata.known)
+    means = {name: float(scores.means[scores.arms.index(name)]) for name in known}
+    question = terms.question.bound(scores.arms, means)
     closed = rounds.closed if rounds is not None else None
-    made = design_for(design, closed, "repeat", question, terms.tolerance, len(scores.arms), within)
+    made = design_for(design, closed, "repeat", question, terms.tolerance, len(scores.arms), within, strata)
     paired = independent = None
     with room_for(terms.runs, 2):
         if rounds is not None:
@@ -171,7 +214,7 @@ def _simulated(
             with Reporter(progress, terms.runs) as reporter:
                 run_on_threads([work], terms.threads, reporter)
             (paired,) = work.cells()
-        if design.averages and (paired is None or paired.complete):
+        if design.averages and not known and (paired is None or paired.complete):
             independent = simulate(
                 IN_TURN if terms.question.by_claims else DEFAULT_STRATEGY,
                 delta=terms.delta,
@@ -196,4 +239,5 @@ def _simulated(
         observed_correlation(rounds) if rounds is not None and design.averages else None,
         paired,
         independent,
+        known,
     )

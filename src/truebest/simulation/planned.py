@@ -4,10 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._records import csv_text, plain
+from .._text import duration
 from .results import Cell, Simulation, led
+
+
+class Price(NamedTuple):
+    """What one call takes; None where that is not said."""
+
+    seconds: float | None = None
+    cost: float | None = None
+
+    @property
+    def titles(self) -> list[str]:
+        """Of the columns that say what calls take."""
+        return ["time"] * (self.seconds is not None) + ["cost"] * (self.cost is not None)
+
+    def of(self, calls: float) -> list[str]:
+        """What so many take, one after the other."""
+        times = [] if self.seconds is None else [duration(calls * self.seconds)]
+        return times + ([] if self.cost is None else [f"{calls * self.cost:,.2f}"])
+
+
+UNSAID = Price()
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -30,7 +51,11 @@ class Plan:
         calls and errors of rounds on common items; None if nothing was known of these
     independent
         those of independent samples, by the default strategy and rule of a live experiment; None if it was
-        interrupted before, and where only wins count
+        interrupted before, where only wins count, and where scores are known
+    known
+        the arms whose scores are known, which take no calls
+    price
+        what one call takes
     """
 
     arms: tuple[str, ...]
@@ -42,11 +67,13 @@ class Plan:
     correlation: float | None
     paired: Cell | None
     independent: Cell | None
+    known: tuple[str, ...] = ()
+    price: Price = UNSAID
 
     @property
     def everything(self) -> int | None:
-        """The calls of scoring every arm on every item of a closed set."""
-        return None if self.items is None else self.items * len(self.arms)
+        """The calls of scoring every arm that is asked on every item of a closed set."""
+        return None if self.items is None else self.items * (len(self.arms) - len(self.known))
 
     @property
     def complete(self) -> bool:
@@ -71,6 +98,9 @@ class Plan:
             "items": self.items,
             "correlation": plain(self.correlation),
             "everything": self.everything,
+            "known": list(self.known),
+            "seconds_per_call": self.price.seconds,
+            "cost_per_call": self.price.cost,
             "complete": self.complete,
             "paired": None if self.paired is None else self.paired.to_dict(),
             "independent": None if self.independent is None else self.independent.to_dict(),
@@ -86,15 +116,18 @@ class Plan:
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows for a person."""
-        header = ["design", "calls", "± se", "median", "95%", "wrong", "error rate", "runs"]
+        titles = self.price.titles
+        header = ["design", "calls", *titles, "± se", "median", "95%", "wrong", "error rate", "runs"]
         rows = []
         for name, cell in self.designs():
             middle, most = cell.quantiles((0.5, 0.95)).values()
-            calls = [f"{_bound(cell)}{cell.mean_samples:.0f}", f"{cell.standard_error:.0f}"]
+            calls = [f"{_bound(cell)}{cell.mean_samples:.0f}", *self.price.of(cell.mean_samples)]
+            calls += [f"{cell.standard_error:.0f}"]
             calls += [f"{middle:.0f}", f"{most:.0f}"]
             rows.append([name, *calls, str(cell.errors), cell.error_words, str(cell.runs)])
         if self.everything is not None:
-            rows.append(["everything", str(self.everything), *[""] * 6])
+            took = [str(self.everything), *self.price.of(self.everything)]
+            rows.append(["everything", *took, *[""] * 6])
         return header, rows
 
     def notes(self) -> list[str]:
@@ -118,11 +151,12 @@ class Plan:
         """One sentence, and what must be known besides."""
         parts = [
             f"{name} {_bound(cell)}{cell.mean_samples:.0f} ± {cell.standard_error:.0f} calls "
-            f"({cell.errors} of {cell.runs} wrong)"
+            f"({', '.join([*self.price.of(cell.mean_samples), f'{cell.errors} of {cell.runs} wrong'])})"
             for name, cell in self.designs()
         ]
         if self.everything is not None:
-            parts.append(f"everything {self.everything}")
+            took = ", ".join(self.price.of(self.everything))
+            parts.append(f"everything {self.everything}" + (f" ({took})" if took else ""))
         return "\n".join([f"At delta {self.delta:g}: {', '.join(parts)}.", *self.notes()])
 
     __repr__ = __str__

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,14 @@ class Scores:
     means: Array
     rounds: ItemScores | None
     rewards: dict[str, Any]
+
+    def of(self, places: Sequence[int]) -> Scores:
+        """Of some arms alone, of a table."""
+        assert self.rounds is not None
+        low, high = (np.ascontiguousarray(one[:, places]) for one in (self.rounds.low, self.rounds.high))
+        rewards = [self.rewards["rewards"][place] for place in places]
+        arms, means = tuple(self.arms[place] for place in places), self.means[list(places)]
+        return Scores(arms, means, replace(self.rounds, low=low, high=high), {"rewards": rewards})
 
 
 @dataclass(frozen=True)

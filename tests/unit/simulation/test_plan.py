@@ -380,3 +380,63 @@ def test_a_question_is_planned() -> None:
         truebest.plan(table, 0.1, question=question, compare="wins", runs=2, progress=False)
     with pytest.raises(truebest.InvalidInputError, match="knows no tolerance"):
         truebest.plan(table, 0.1, question=question, tolerance=0.1, runs=2, progress=False)
+
+
+# -- known scores --------------------------------------------------------------------------------------
+
+
+def similar(items: int = 300) -> dict[str, np.ndarray]:
+    """A new arm that is a little better than the old one, and two others like them."""
+    rng = np.random.default_rng(5)
+    ease = rng.normal(0.0, 2.0, items)
+    return {
+        name: (rng.random(items) < 1.0 / (1.0 + np.exp(-ease - lift))).astype(float)
+        for name, lift in (("new", 0.7), ("old", 0.2), ("m1", 0.0), ("m2", 0.4))
+    }
+
+
+def test_a_known_arm_takes_no_calls_and_saves_some() -> None:
+    """Of its own, and of the other; more with the scores of models that are no arms."""
+    table = similar()
+    two = {name: table[name] for name in ("new", "old")}
+    both = truebest.plan(two, runs=200, threads=1)
+    alone = truebest.plan(two, known="old", runs=200, threads=1)
+    beside = truebest.plan(table, known=["old"], proxies=["m1", "m2"], runs=200, threads=1)
+    calls = [one.paired.mean_samples for one in (beside, alone, both) if one.paired is not None]
+    assert calls[0] < calls[1] < 0.5 * calls[2]
+    assert alone.everything == 300
+    assert (alone.independent, alone.known, beside.arms) == (None, ("old",), ("new", "old"))
+    gate = truebest.plan(two, known="old", question=truebest.Gate("old", "5%"), runs=50, threads=1)
+    assert gate.paired
+    assert gate.paired.mean_samples < 300
+
+
+def test_times_and_costs_stand_beside_calls() -> None:
+    """Of every design and of everything, in the table, the sentence and the record."""
+    found = truebest.plan(similar(), seconds_per_call=2.0, cost_per_call=0.5, runs=20, threads=1)
+    header, rows = found.table()
+    assert header[:4] == ["design", "calls", "time", "cost"]
+    assert [row[0] for row in rows] == ["paired", "independent", "everything"]
+    assert rows[2][1:4] == ["1200", "40 min", "600.00"]
+    assert "everything 1200 (40 min, 600.00)" in str(found)
+    assert (found.to_dict()["seconds_per_call"], found.to_dict()["cost_per_call"]) == (2.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"known": "other"}, "known and proxies must be different columns of the table"),
+        ({"known": "old", "proxies": ["old"]}, "known and proxies must be different columns of the table"),
+        ({"proxies": ["m1"]}, "known must be one or more of the arms, and not all of them, got none"),
+        ({"known": ["new", "old", "m1", "m2"]}, "known must be one or more of the arms, and not all of them"),
+        ({"known": "old", "unlimited": True}, "known scores need a table of means of a closed set"),
+        ({"known": "old", "compare": "wins"}, "known scores need a table of means of a closed set"),
+        ({"known": 7}, "known must be names of columns"),
+        ({"seconds_per_call": 0.0}, "seconds_per_call must be positive and finite, got 0"),
+        ({"cost_per_call": math.inf}, "cost_per_call must be"),
+    ],
+)
+def test_known_scores_that_cannot_be_are_refused(given: dict[str, Any], words: str) -> None:
+    """In a sentence."""
+    with pytest.raises(InvalidInputError, match=words):
+        truebest.plan(similar(20), runs=2, **given)
