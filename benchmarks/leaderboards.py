@@ -87,17 +87,13 @@ class Choice:
         close = "neighbours" if self.apart == 1 else f"within {self.apart} places"
         return f"{self.arms} {close if self.neighbours else 'at random'}{within}{gate}"
 
-    @property
-    def least(self) -> int:
-        """How many models there must be."""
-        return self.arms + (self.apart - 1 if self.neighbours else 0)
-
     def among(self, models: int, *key: int | str) -> npt.NDArray[np.int64]:
         """Places in the ranking, in random order, so that an arm's number says nothing of its rank."""
         if not self.neighbours:
             return shuffled(models, *key, "models")[: self.arms]
-        first = int(shuffled(models - self.arms - self.apart + 2, *key, "models")[0])
-        farthest = int(shuffled(self.apart, *key, "apart")[0])
+        apart = min(self.apart, models - self.arms + 1)
+        first = int(shuffled(models - self.arms - apart + 2, *key, "models")[0])
+        farthest = int(shuffled(apart, *key, "apart")[0])
         places = shuffled(self.arms, *key, "order")
         return np.where(places == self.arms - 1, places + farthest, places) + first
 
@@ -235,7 +231,8 @@ def design_of(choice: Choice, table: Table, arms: npt.NDArray[np.int64], version
     if choice.old not in (KNOWN, PROXIES):
         return Rounds(len(scores), version=version, question=question)
     others = np.delete(table.scores, arms, axis=1)[~np.isnan(table.scores[:, arms]).any(axis=1)]
-    told = (np.nanmean(others, axis=1), others.shape[1]) if choice.old == PROXIES else (None, 0)
+    some = choice.old == PROXIES and others.size
+    told = (np.nanmean(others, axis=1), others.shape[1]) if some else (None, 0)
     strata = Strata.of({1: np.ascontiguousarray(scores[:, 1])}, *told)
     return Rounds(len(scores), version=BESIDE, question=question, strata=strata)
 
@@ -282,7 +279,9 @@ def with_error(value: float, error: float) -> str:
 
 
 def wrong_answers(cells: list[Cell]) -> str:
-    """Of all runs, with the exact interval."""
+    """Of all runs but those beside stored scores, which are no new ones; with the exact interval."""
+    own = {str(choice) for choice in CHOICES if not choice.old}
+    cells = [cell for cell in cells if cell.choice in own]
     wrong, runs = sum(cell.wrong for cell in cells), sum(len(cell.runs) for cell in cells)
     low, high = exact_interval(wrong, runs)
     return f"{wrong} of {runs} answers wrong (95%: {low:.2%} to {high:.2%})"
@@ -347,7 +346,7 @@ def main(words: list[str] | None = None) -> None:
     before = read_before(given.against) if given.against else {}
     tables, remarks = read_tables(given.folder)
     for table in tables:
-        few = sorted({one.least for one in CHOICES if one.least > len(table.models)})
+        few = sorted({one.arms for one in CHOICES if one.arms > len(table.models)})
         remarks += [f"{table.name}: {len(table.models)} models are too few to choose {arms}." for arms in few]
     for remark in remarks:
         print(remark, file=sys.stderr)
@@ -355,7 +354,7 @@ def main(words: list[str] | None = None) -> None:
         raise nothing_in(given.folder)
     cells = []
     for table in tables:
-        some = [one for one in CHOICES if one.least <= len(table.models)]
+        some = [one for one in CHOICES if one.arms <= len(table.models)]
         found = [measured(table, one, given.runs, given.seed, given.delta, given.version) for one in some]
         cells += found
         if given.format == "table":

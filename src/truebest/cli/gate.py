@@ -11,7 +11,11 @@ from ._settings import like
 from .identify import identify
 
 Baseline = Annotated[
-    str, typer.Option(metavar="NAME=COMMAND", help="The old one, and the command that samples it.")
+    str | None,
+    typer.Option(
+        metavar="NAME=COMMAND",
+        help="The old one, and the command that samples it; or its scores, by --known.",
+    ),
 ]
 Candidates = Annotated[
     list[str],
@@ -26,7 +30,7 @@ SCALES = ("bounds", "sigma", "model", "student")
 def gate(
     context: typer.Context,
     *,
-    baseline: Baseline,
+    baseline: Baseline = None,
     candidate: Candidates,
     margin: Annotated[
         str | None,
@@ -53,17 +57,27 @@ def gate(
 
     Example: truebest gate --baseline old='./score old' --candidate new='./score new' --margin 0.02 \
         --items tests.jsonl
+
+    Example: truebest gate --known old=old.jsonl --candidate new='./score new' --margin 0.02 \
+        --items tests.jsonl
     """
     if margin is None and at_least is None:
         raise InvalidInputError(
             "give --margin, by how much a new one may be worse, such as --margin 0.02; --margin 0 asks "
             "whether it is better."
         )
+    old = [word for word in (baseline,) if word is not None]
+    names = [word.partition("=")[0] for word in [*old, *(options.get("known") or [])]]
+    if len(names) != 1:
+        raise InvalidInputError(
+            f"give either --baseline, the old one and its command, or --known with its scores, got "
+            f"{' and '.join(names) or 'neither'}; the others are compared with it."
+        )
     scaled = any(options.get(name) for name in SCALES)
     code: int = identify(
         context=context,
-        arm=[baseline, *candidate],
-        gate=baseline.partition("=")[0],
+        arm=[*old, *candidate],
+        gate=names[0],
         margin=margin,
         at_least=at_least,
         bounds=bounds if bounds or scaled else "0,1",

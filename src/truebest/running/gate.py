@@ -15,7 +15,7 @@ SCALES = ("bounds", "sigma", "model")
 
 
 def gate(
-    old: Arm,
+    old: Arm | Any,
     new: Arm | Mapping[str, Arm],
     delta: float | None = None,
     *,
@@ -28,7 +28,8 @@ def gate(
     Parameters
     ----------
     old
-        a function that returns one value; larger is better unless minimize=True
+        a function that returns one value; larger is better unless minimize=True. Or, with items=, the scores
+        that it has on all of them, as for known= of `identify`: then it makes no calls
     new
         another one; or name -> function, each of which passes or fails
     margin
@@ -57,11 +58,15 @@ def gate(
         raise InvalidInputError(
             "gate asks a question of its own, got question= too; leave it out, or use identify."
         )
-    arms: dict[str, Callable[..., Any]] = {"old": old, **(new if isinstance(new, Mapping) else {"new": new})}
+    arms: dict[str, Callable[..., Any]] = dict(new) if isinstance(new, Mapping) else {"new": new}
     if isinstance(new, Mapping) and "old" in new:
         raise InvalidInputError(
             "the name 'old' is that of the first function, got a new one of it too; rename one."
         )
+    if callable(old):
+        arms = {"old": old, **arms}
+    else:
+        options["known"] = {"old": old, **(options.get("known") or {})}
     if all(options.get(name) is None for name in SCALES):
         options["bounds"] = (0.0, 1.0)
     options["question"] = Gate("old", margin, at_least)

@@ -26,6 +26,8 @@ from truebest.simulation.rounds import next_item
 from truebest.simulation.summary import exact_interval
 
 ITEMS, MODELS = 60, 9
+OWN = [choice for choice in CHOICES if not choice.old]
+PLAIN = [choice for choice in CHOICES if choice.margin is None and not choice.old]
 RATES = np.linspace(0.3, 0.8, MODELS)
 
 
@@ -216,7 +218,8 @@ def test_models_are_chosen_at_random(choice: Choice) -> None:
     assert chosen != [choice.among(11, 6, run).tolist() for run in range(200)]
     for arms in chosen:
         assert len(set(arms)) == len(arms) == choice.arms
-        assert not choice.neighbours or max(arms) - min(arms) == choice.arms - 1
+        farthest = choice.arms - 2 + choice.apart
+        assert not choice.neighbours or choice.arms - 1 <= max(arms) - min(arms) <= farthest
     assert {arm for arms in chosen for arm in arms} == set(range(11))
     places = 12 - choice.arms if choice.neighbours else math.comb(11, choice.arms)
     assert len({frozenset(arms) for arms in chosen}) >= 0.5 * min(places, 200)
@@ -249,7 +252,7 @@ def test_a_run_is_what_rounds_come_to(tmp_path: Path) -> None:
     make_clones(tmp_path)
     seen = set()
     for table in read_tables(tmp_path)[0]:
-        for choice in CHOICES:
+        for choice in PLAIN:
             for run in range(10):
                 delta = 0.05 if run == 0 else 0.7
                 found = decided(table, choice, run, 77, delta)
@@ -266,6 +269,33 @@ def test_a_run_is_what_rounds_come_to(tmp_path: Path) -> None:
                 assert found.fixed_wrong == fixed_sample(*sample)
                 seen.add((wrong, found.share < 1.0))
     assert seen >= {(False, False), (False, True), (True, True)}
+
+
+def test_lines_beside_stored_scores_have_the_same_runs(tmp_path: Path) -> None:
+    """The models, items and orders of the line for two new ones; looked up, half of its calls, no others."""
+    make_clones(tmp_path)
+    table = read_tables(tmp_path)[0][0]
+    for margin in (None, 0.02):
+        lines = [one for one in CHOICES if one.margin == margin and (one.apart > 1 or margin is not None)]
+        both, looked_up, known, proxies = (measured(table, one, 8, 5, 0.05).runs for one in lines)
+        for runs in (looked_up, known, proxies):
+            assert [run.models for run in runs] == [run.models for run in both]
+            assert all(run.calls <= ITEMS for run in runs)
+        assert [2 * run.calls for run in looked_up] == [run.calls for run in both]
+        assert [run.declared for run in looked_up] == [run.declared for run in both]
+        assert [run.calls for run in known] != [run.calls for run in looked_up]
+        assert [run.calls for run in proxies] != [run.calls for run in known]
+        assert not any(run.wrong for run in (*both, *known, *proxies))
+
+
+def test_a_fixed_sample_says_of_a_gate_what_its_items_say() -> None:
+    """A model that is worse by .1 passes at a margin of .02 in the samples where it is not seen to be."""
+    scores = np.zeros((10, 2))
+    scores[:5, 1], scores[1:5, 0] = 1.0, 1.0
+    rng = np.random.default_rng(1)
+    assert leaderboards.fixed_gate(scores, 10, 0.02, rng) == 0.0
+    assert leaderboards.fixed_gate(scores, 5, 0.02, rng) == pytest.approx(0.5, abs=0.15)
+    assert leaderboards.fixed_gate(scores, 10, 0.1, rng) == 0.0
 
 
 def test_a_tolerance_makes_more_answers_right() -> None:
@@ -329,11 +359,9 @@ def test_the_json_has_every_run(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_every_line_has_runs_of_its_own(tmp_path: Path) -> None:
     """So that all wrong answers together have an exact interval."""
     make_clones(tmp_path)
-    cells = [
-        measured(table, choice, 8, 0, 0.05) for table in read_tables(tmp_path)[0] for choice in CHOICES[2:]
-    ]
+    cells = [measured(table, choice, 8, 0, 0.05) for table in read_tables(tmp_path)[0] for choice in OWN[2:]]
     chosen = {str([run.models for run in cell.runs]) for cell in cells}
-    assert len(chosen) == len(cells) == 12
+    assert len(chosen) == len(cells) == 18
 
 
 def test_a_table_against_one_before(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -345,16 +373,17 @@ def test_a_table_against_one_before(tmp_path: Path, capsys: pytest.CaptureFixtur
     kept.write_text(capsys.readouterr().out)
     main([*words, "--against", str(kept)])
     same = capsys.readouterr().out
-    assert same.count("1.000 ± 0.000") >= 18
-    wrong = sum(cell["wrong"] for cell in json.loads(kept.read_text())["cells"])
-    low, high = exact_interval(wrong, 90)
-    assert (
-        same.splitlines()[-1] == f"{wrong} of 90 answers wrong (95%: {low:.2%} to {high:.2%}), at delta 0.05"
-    )
+    assert same.count("1.000 ± 0.000") >= 3 * len(CHOICES)
+    own, names = 15 * len(OWN), set(map(str, OWN))
+    cells = json.loads(kept.read_text())["cells"]
+    wrong = sum(cell["wrong"] for cell in cells if cell["choice"] in names)
+    low, high = exact_interval(wrong, own)
+    said = f"{wrong} of {own} answers wrong (95%: {low:.2%} to {high:.2%}), at delta 0.05"
+    assert same.splitlines()[-1] == said
     main([*words, "--against", str(kept), "--delta", "0.5", "--runs", "3"])
     lines = [line.split() for line in capsys.readouterr().out.splitlines() if " of 3 " in line]
     ratios = [float(line[-3]) for line in lines]
-    assert len(ratios) == 18
+    assert len(ratios) == 3 * len(CHOICES)
     assert statistics.fmean(ratios) < 0.8
     with pytest.raises(InvalidInputError, match="use the same seed and the same clones"):
         main([*words, "--against", str(kept), "--seed", "1"])
@@ -380,7 +409,8 @@ def test_too_few_models_for_a_line(tmp_path: Path, capsys: pytest.CaptureFixture
     printed = capsys.readouterr()
     assert printed.err == "AlpacaEval 2: 3 models are too few to choose 8.\n"
     assert [word in printed.out for word in ("2 at random", "2 neighbours", "8 ")] == [True, True, False]
-    assert "0 of 6 answers wrong" in printed.out
+    runs = 2 * sum(choice.arms <= 3 for choice in OWN)
+    assert f"0 of {runs} answers wrong" in printed.out
 
 
 @pytest.mark.parametrize(
