@@ -97,11 +97,11 @@ def test_the_guide_names_every_address() -> None:
     """What `/openapi.json` has, and what the command takes."""
     from truebest.experiment.store import open_store
     from truebest.server.desks import Desks
-    from truebest.server.looks import Looks
-    from truebest.server.verbs import Verbs
+    from truebest.server.reads import Reads
+    from truebest.server.writes import Writes
 
     desks = Desks(open_store("memory:"))
-    routes = [*Verbs(desks).router().routes, *Looks(desks).router().routes]
+    routes = [*Writes(desks).router().routes, *Reads(desks).router().routes]
     names = [str(getattr(route, "path", "")).removeprefix("/v1/") for route in routes]
     desks.close()
     assert len(names) == 18

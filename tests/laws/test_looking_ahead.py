@@ -18,7 +18,7 @@ CASES: dict[str, tuple[StoppingRule, Model, int]] = {
     "comparators": (Tilt(1 / 400), Gaussian(1.0), 4),
     "comparators, after every sample": (Tilt(0.0), Gaussian(1.0), 4),
     "bounded": (Tilt(1 / 400), Bounded(-4.0, 4.0), 3),
-    "a pair": (Tilt(1 / 400).applied(2), Gaussian(1.0), 2),
+    "a pair": (Tilt(1 / 400).form_for(2), Gaussian(1.0), 2),
     "variance unknown": (StudentRule(1 / 400), Student(), 3),
 }
 

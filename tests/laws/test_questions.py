@@ -195,7 +195,9 @@ def test_a_level_is_of_as_many_claims_as_the_question_needs() -> None:
     """K - 1 for the best arm: for rules whose level is a union over pairs, that which they have anyway."""
     for name, model in RULES:
         rule = truebest.stopping_rule(name)
-        asked, plain = (one.parameters(model, 5, 0.1)[LEVEL] for one in (rule.asking(PAIRS), rule.applied(2)))
+        asked, plain = (
+            one.parameters(model, 5, 0.1)[LEVEL] for one in (rule.asking(PAIRS), rule.form_for(2))
+        )
         if name == "student":  # whose own level holds for pairs that share the best arm
             assert asked == pytest.approx(StudentRule.former[0]().level(5, 0.1))
         else:

@@ -59,7 +59,7 @@ def declared(params, state, looks, runs, bound):  # type: ignore[no-untyped-def]
 @pytest.mark.slow
 def test_looks_that_never_were_are_wrong_too_often_and_one_look_is_not() -> None:
     """Above delta but for chance of 1e-3 with looks among the values; far below it with one."""
-    rule, model = Tilt().applied(2, 0.0, False, False), Gaussian(1.0)
+    rule, model = Tilt().form_for(2, 0.0, False, False), Gaussian(1.0)
     params, state = rule.parameters(model, 2, DELTA), rule.blank(model, 2)
     params[TUNING] = 0.0
     looks = np.unique(np.round(np.geomspace(1.0, MOST, int(math.log2(MOST) * SPACING) + 1)))

@@ -115,12 +115,12 @@ def race(
             f"--expect must name a command of the race, got {expect!r}; choose from "
             f"{', '.join(map(repr, list(lines)[:8]))}."
         )
-    from ..running.race import Course
+    from ..running.race import RaceRun
 
     patience, delta = settings.pop("run_timeout", None), settings.pop("delta", None)
     options = {"rng": settings.pop("seed", None), "progress": False if quiet else None, **settings}
     with _track(lines, patience, prepare or []) as timed:
-        course = Course(timed, delta, measure=measure.value, **options)
+        course = RaceRun(timed, delta, measure=measure.value, **options)
         for one in timed.values():
             one.left = lambda: course.left
         found = course.run()

@@ -51,7 +51,7 @@ class Independent(Design):
             rule = find_rule(model.rule)
         elif "stopping" not in given and not rule.knows(model):
             rule = find_rule(FAMILY_RULE)
-        rule.seen(model)  # refuses a model with which it cannot compute
+        rule.model_for(model)  # refuses a model with which it cannot compute
         refuse_question(settings.question, rule, settings.tolerance)
         return rule
 

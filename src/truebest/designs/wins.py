@@ -34,7 +34,7 @@ class Ordered(Values):
     """
 
     positive: bool = False
-    anchored = True
+    needs_origin = True
 
     @property
     def words(self) -> str:

@@ -204,7 +204,7 @@ def _mean_intervals(settings: Settings, seen: Findings) -> list[Interval | None]
     bounds have half their distance. They say nothing of differences, for which the rule's own intervals are
     far narrower, and no decision depends on them.
     """
-    model, pulls = settings.model.wider, np.array(seen.pulls, np.float64)
+    model, pulls = settings.model.relaxed, np.array(seen.pulls, np.float64)
     if not isinstance(model, Gaussian | Bounded):
         return [None] * pulls.size
     scales = model.unit * np.sqrt(model.variances(pulls.size))
@@ -229,7 +229,7 @@ def suspension(state: State) -> str:
     pull, value = next(iter(state.violated.items()))
     arm = state.settings.arms[state.open[pull].arm]
     wrong, right = f"and must be {values.demand}", "another model"
-    if not values.anchored:
+    if not values.needs_origin:
         wrong, right = f"outside the bounds [{values.limits[0]:g}, {values.limits[1]:g}]", "the right bounds"
     return (
         f"pull {pull} of arm {arm!r} gave {value:g}, {wrong}; if that was a clerical error, retract the pull "

@@ -87,7 +87,7 @@ def _check_rest(record: dict[str, Any], settings: Settings, again: Settings) -> 
     if again.design.steered == (chosen == IN_ROUNDS):
         raise InvalidInputError("independent pulls have a strategy, and rounds have one of their own")
     if rule is not None:
-        rule.seen(settings.model)
+        rule.model_for(settings.model)
 
 
 class Order:

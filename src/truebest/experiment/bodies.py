@@ -41,7 +41,7 @@ from ..theory.models import Gaussian
 from .findings import Findings
 from .settings import Settings
 
-_FAR = 2.0**20  # of the finest scale: a mean farther from the offset than that may lack bits
+_FAR = 2.0**20  # of the smallest_scale scale: a mean farther from the offset than that may lack bits
 
 
 class Bodies:
@@ -57,13 +57,13 @@ class Bodies:
         self.settings, K = settings, len(settings.arms)
         assert settings.stopping is not None
         chosen = settings.chosen
-        self.rule = settings.stopping.applied(K, settings.tolerance, chosen.stops_itself, chosen.open_only)
+        self.rule = settings.stopping.form_for(K, settings.tolerance, chosen.stops_itself, chosen.open_only)
         if settings.question.by_claims:
             self.rule = settings.stopping.asking(settings.question.placed(0.0, self.signed(1.0)))
-        self.model = self.rule.seen(settings.model)
+        self.model = self.rule.model_for(settings.model)
         self.clear()
-        self._far = _FAR * self.model.finest / self.model.unit
-        self.offset: float | None = self.model.home(self.signed(1.0))
+        self._far = _FAR * self.model.smallest_scale / self.model.unit
+        self.offset: float | None = self.model.origin(self.signed(1.0))
         self._moves = self.offset is None
         self._set_parameters()
 
@@ -88,14 +88,14 @@ class Bodies:
         """Count a signed value in, or out again with its negative; returns whether all means have moved."""
         if self.offset is None:
             self._set_offset(round_offset(value, self.model.unit))
-        decision.take(self.params if body is self.evidence else self.unordered, body, arm, count, value)
+        decision.take(self.params if body is self.evidence else self.pairwise, body, arm, count, value)
         if self._far < abs(body[MEANS, arm]) < math.inf and abs(self._best()) > self._far:
             return self.choose_offset()
         return False
 
     def steer(self, arms: list[int], values: list[float]) -> None:
         """Count signed values into what the strategy sees, `is_plain` each, so that the offset stays."""
-        params = self.unordered.copy()
+        params = self.pairwise.copy()
         params[ALARM] = 0.0
         none = np.zeros(len(arms), np.bool_)  # after which the rule would be asked
         decision.advance(np.array(arms, np.int64), np.array(values), none, none, params, self.steering)
@@ -105,8 +105,8 @@ class Bodies:
         if self.offset is None:
             return lambda value: False  # noqa: ARG005
         model, middle = self.settings.model, self.signed(self.offset)
-        most = min(1e100 * model.unit, FARTHEST * model.finest)
-        apart = 0.5 * _FAR * min(self.model.finest, model.finest)
+        most = min(1e100 * model.unit, FARTHEST * model.smallest_scale)
+        apart = 0.5 * _FAR * min(self.model.smallest_scale, model.smallest_scale)
         low, high = max(middle - apart, -most), min(middle + apart, most)
         allows = model.allows
         return lambda value: low <= value <= high and allows(value)
@@ -135,7 +135,9 @@ class Bodies:
 
     def is_far(self, raw: float) -> bool:
         """Whether a value may move the offset."""
-        return self.offset is not None and abs(self.signed(raw) - self.offset) > _FAR * self.model.finest
+        return (
+            self.offset is not None and abs(self.signed(raw) - self.offset) > _FAR * self.model.smallest_scale
+        )
 
     def _set_offset(self, offset: float) -> None:
         self.offset = offset
@@ -151,7 +153,7 @@ class Bodies:
         if settings.strategy is not None:
             placed = settings.strategy.placed(offset, self.signed(1.0))
             self.params = np.concatenate([self.params, placed.parameters(K, model.unit)])
-        self.unordered = self.rule.unordered(self.params)
+        self.pairwise = self.rule.pairwise(self.params)
 
     def _centre(self) -> None:
         for arm in range(len(self.settings.arms)):
@@ -181,7 +183,7 @@ class Bodies:
 
     def would_decide(self) -> bool:
         """Whether the rule would stop, about, if it might see all results."""
-        return best.stops(self.unordered, self.seen(), 0.0)
+        return best.stops(self.pairwise, self.seen(), 0.0)
 
     @property
     def left(self) -> int:
@@ -212,7 +214,7 @@ class Bodies:
         """Forget all values; the offset stays."""
         K = len(self.settings.arms)
         assert self.settings.stopping is not None
-        self.steering = self.settings.stopping.applied(2).blank(self.model, K)
+        self.steering = self.settings.stopping.form_for(2).blank(self.model, K)
         self.evidence = self.rule.blank(self.model, K)
 
     def refutes(self) -> bool:

@@ -145,7 +145,7 @@ def choose_model(bounds: Any, sigma: Any, model: str | Model | None, arms: tuple
         )
     _door.scale(model.unit)
     model.variances(len(arms))  # refuses another number of arms
-    if model.limits is not None and not model.anchored:
+    if model.limits is not None and not model.needs_origin:
         refuse_distant("bounds", max(map(abs, model.limits)), model.unit)
     return model
 
@@ -173,10 +173,10 @@ def _bounded(bounds: Any) -> Bounded:
 
 def values_record(values: Values) -> tuple[Ends | None, float | None, dict[str, Any] | None]:
     """As they are stored: bounds, sigma if it is known, and the model itself unless these say it all."""
-    bounds = None if values.anchored else values.limits
-    short = not values.anchored and recall_values(bounds, values.unit, None) == values
+    bounds = None if values.needs_origin else values.limits
+    short = not values.needs_origin and recall_values(bounds, values.unit, None) == values
     named = None if short else {"class": type(values).__name__, "parameters": _parameters(values)}
-    return bounds, values.unit if math.isfinite(values.finest) else None, named
+    return bounds, values.unit if math.isfinite(values.smallest_scale) else None, named
 
 
 def recall_values(bounds: Sequence[float] | None, sigma: float, model: dict[str, Any] | None) -> Values:

@@ -161,7 +161,7 @@ def _pulls_at_decision(bodies: Bodies, chooser: Chooser, strategy: Strategy) -> 
     chooser = chooser.copy()
     seen, select = bodies.seen(), chooser.select
     for arm, pulls in enumerate(chooser.asked):
-        rules.grow(bodies.unordered, seen, arm, pulls)
+        rules.grow(bodies.pairwise, seen, arm, pulls)
     before, space = seen[PULLS].copy(), np.zeros_like(seen[PULLS])
     steps, growth, sums = _pace(strategy, len(before))
     assert select is not None
@@ -169,7 +169,7 @@ def _pulls_at_decision(bodies: Bodies, chooser: Chooser, strategy: Strategy) -> 
         before = seen[PULLS].copy()
         half = (select, strategy.stops_itself, steps // 2, growth, sums)
         with np.errstate(all="ignore"):
-            if run_on(*half, seen, bodies.unordered, chooser.memory, chooser.random, space):
+            if run_on(*half, seen, bodies.pairwise, chooser.memory, chooser.random, space):
                 at_decision: Array = seen[PULLS]
                 return at_decision
     if seen[PULLS].sum() > FOREVER:
@@ -194,14 +194,14 @@ def _pace(strategy: Strategy, num_arms: int) -> tuple[int, float, int]:
 
 def _grow(bodies: Bodies, seen: Array, pulls: Array, shares: Array) -> Array | None:
     """pulls + s shares for the smallest s at which the rule decides on these means; None beyond FOREVER."""
-    later, values = seen.copy(), own_rows(bodies.unordered, seen)
+    later, values = seen.copy(), own_rows(bodies.pairwise, seen)
 
     def decides(size: float) -> bool:
         later[_RULED] = seen[_RULED]
         later[values:] = seen[values:]
         for arm, more in enumerate(pulls + size * shares):
-            rules.grow(bodies.unordered, later, arm, more)
-        return best.stops(bodies.unordered, later, 0.0)
+            rules.grow(bodies.pairwise, later, arm, more)
+        return best.stops(bodies.pairwise, later, 0.0)
 
     high = 1.0
     while not decides(high):

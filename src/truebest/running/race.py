@@ -52,7 +52,7 @@ class Options(TypedDict, total=False):
     progress: bool | None
 
 
-class Course:
+class RaceRun:
     """One race of whatever can be measured.
 
     measures  name -> function that measures once; it may raise `OutOfTimeError`
@@ -148,7 +148,7 @@ class Course:
             raise ArmError(f"{pull.arm!r} failed in round {pull.round}: {lap.failed}; {_REMEDY}.")
 
 
-@spelled_out(Options.__annotations__, like=Course)
+@spelled_out(Options.__annotations__, like=RaceRun)
 def race(
     functions: Mapping[str, Callable[[], Any]] | Sequence[Callable[[], Any]],
     delta: float | None = None,
@@ -220,7 +220,7 @@ def race(
         except Exception as error:
             raise ArmError(f"{name!r} failed before the race ({_said(error)}); fix it.") from error
     measures = {name: _timed(timer, numbers[name], clock) for name, timer in timers.items()}
-    return Course(measures, delta, numbers, **options).run()
+    return RaceRun(measures, delta, numbers, **options).run()
 
 
 def _factors(handicap: Mapping[str, float] | None, names: tuple[str, ...]) -> dict[str, float]:

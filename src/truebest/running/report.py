@@ -30,7 +30,7 @@ from ..telling.standings import VOIDS, WEAKENS, Standing
 MOST_ARMS = 50
 
 
-class Course(NamedTuple):
+class LogSummary(NamedTuple):
     """What the log says of the course of an experiment.
 
     lines    how many there are
@@ -80,7 +80,7 @@ def page(
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
 
 
-def _tiles(now: Account, course: Course, uniform: int | None) -> str:
+def _tiles(now: Account, course: LogSummary, uniform: int | None) -> str:
     took = duration(course.ended - course.begun)
     saved = f"of {len(now.standings)} options"
     if uniform and now.best is not None:
@@ -223,7 +223,7 @@ def _setup(settings: Settings) -> str:
     return table(["setting", "value"], [[_cell(text) for text in row] for row in rows])
 
 
-def _log(course: Course) -> str:
+def _log(course: LogSummary) -> str:
     """A table that is folded away at first."""
     header = ["line", "time", "what", "pull", "option", "value", "more"]
     rows: list[list[str | Cell]] = []
@@ -256,7 +256,7 @@ def _details(event: Event) -> str:
     return "; ".join(f"{key}: {plain(value)}" for key, value in data.items() if value is not None)
 
 
-def _course(events: Iterable[Event], most: int) -> Course:
+def _course(events: Iterable[Event], most: int) -> LogSummary:
     """Read the log once; of a long one, keep the first and the last lines."""
     head: list[Event] = []
     tail: deque[Event] = deque(maxlen=max(most - most // 2, 1))
@@ -271,7 +271,7 @@ def _course(events: Iterable[Event], most: int) -> Course:
         worker = (event.data or {}).get("worker")
         if worker is not None:
             workers[str(worker)] = None
-    return Course(lines, begun, ended, tuple(workers), [*head, *tail])
+    return LogSummary(lines, begun, ended, tuple(workers), [*head, *tail])
 
 
 def _or_blank(value: Any) -> str:

@@ -1,7 +1,8 @@
 """The page and the service of `truebest serve`: experiments of a store, over HTTP.
 
     run       listens, prints where and with which token, ends cleanly
-    app       which addresses there are: `verbs` change an experiment, `looks` read it, `pages` are for people
+    app       which addresses there are: `writes` change an experiment, `reads` read it, `pages` are for
+              people; `requests` says what they are sent
     quick     the shortest way for the two calls that come most often
     connections  are closed if a request does not come
     way       how it is reached: names, a prefix, a proxy that is believed

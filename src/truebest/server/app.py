@@ -14,16 +14,16 @@ from starlette.types import ASGIApp
 from .. import __version__
 from ..errors import TruebestError
 from ..experiment.store import Store
-from . import bodies
+from . import requests
 from .desks import Desks
 from .guard import SESSION, Guard
-from .looks import Looks
 from .pages import add_pages, static_files
 from .problems import ProblemError, answer, answer_invalid, no_such_page
 from .quick import Quick
+from .reads import Reads
 from .tokens import DAYS, Tokens
-from .verbs import Verbs
 from .way import Way
+from .writes import Writes
 
 RATE = 1000.0  # requests a second per address
 ABOUT = (
@@ -71,10 +71,10 @@ def make_app(
     static = static_files()
     add_pages(app, static)
     _add_session(app, tokens, cookie, way.prefix or "/")
-    verbs = Verbs(desks)
+    verbs = Writes(desks)
     app.include_router(verbs.router())
-    app.include_router(Looks(desks).router())
-    quick = Quick(app, {"/v1/ask": (bodies.Ask, verbs.ask), "/v1/tell": (bodies.Tell, verbs.tell)})
+    app.include_router(Reads(desks).router())
+    quick = Quick(app, {"/v1/ask": (requests.Ask, verbs.ask), "/v1/tell": (requests.Tell, verbs.tell)})
     return Guard(quick, tokens, static.keys(), way, cookie, rate), desks
 
 

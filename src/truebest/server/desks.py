@@ -31,7 +31,7 @@ THREADS, WATCHERS = 8, 4
 MOST_DESKS, MOST_SUMMARIES = 500, 2_000
 
 
-class Desk:
+class OpenExperiment:
     """One experiment.
 
     pool      the threads in which it is read and changed
@@ -61,7 +61,7 @@ class Desks:
         self.store = store
         self._pool = ThreadPoolExecutor(THREADS, "truebest")
         self._watchers = ThreadPoolExecutor(WATCHERS, "truebest-live")
-        self._desks: OrderedDict[str, Desk] = OrderedDict()
+        self._desks: OrderedDict[str, OpenExperiment] = OrderedDict()
         self._was_there = store.exists()
         self._summaries: dict[str, tuple[tuple[int, str], dict[str, Any]]] = {}  # of logs that end so
 
@@ -98,7 +98,7 @@ class Desks:
             known = self._summaries[name] = end, summary(overview(self.store, name))
         return known[1]
 
-    async def at(self, name: str) -> Desk:
+    async def at(self, name: str) -> OpenExperiment:
         """The desk of an experiment.
 
         Raises  ProblemError if there is no such experiment, StoreError
@@ -118,7 +118,7 @@ class Desks:
         """Make a desk for an experiment, unless there is one; put one away that nobody has used for long."""
         self._was_there = True
         if experiment.name not in self._desks:
-            self._desks[experiment.name] = Desk(experiment, self._pool, self._watchers)
+            self._desks[experiment.name] = OpenExperiment(experiment, self._pool, self._watchers)
         if len(self._desks) > MOST_DESKS:
             idle = next((name for name, desk in self._desks.items() if not desk.live.viewers), None)
             if idle is not None and idle != experiment.name:
@@ -144,7 +144,7 @@ class Desks:
             self._desks.pop(name, None)
             raise ProblemError(404, "missing", str(error)) from error
 
-    def forget(self, desk: Desk) -> None:
+    def forget(self, desk: OpenExperiment) -> None:
         """Put a desk away, so that its experiment is opened anew."""
         if self._desks.get(desk.experiment.name) is desk:
             del self._desks[desk.experiment.name]

@@ -187,7 +187,7 @@ def _rule(strategy: Strategy, problem: Problem) -> StoppingRule:
     itself, open_only = strategy.stops_itself, strategy.open_only
     if problem.question.by_claims:
         return problem.rule.asking(problem.question.placed(problem.offset, 1.0))
-    return problem.rule.applied(problem.num_arms, problem.tolerance, itself, open_only)
+    return problem.rule.form_for(problem.num_arms, problem.tolerance, itself, open_only)
 
 
 def make_works(

@@ -66,11 +66,11 @@ def make_problem(
     """Check everything that `simulate` and `trace` are given about the bandit."""
     nature = make_rewards(rewards, means, noise)
     rule = find_rule(stopping)
-    rule = rule.simulated() if isinstance(stopping, str) else rule
+    rule = rule.for_simulation() if isinstance(stopping, str) else rule
     mu, given = nature.means, _model(model, sigma, nature)
     if isinstance(given, ExponentialFamily):
         _refuse_outside(given, nature)
-    assumed = rule.seen(given)
+    assumed = rule.model_for(given)
     unit = assumed.unit
     assumed.variances(mu.size)  # refuses another number of arms
     nature.check(assumed)
@@ -95,8 +95,8 @@ def make_problem(
             f"which a run would never end; give max_samples."
         )
     deltas = make_deltas(delta)
-    scale = unit if np.isfinite(assumed.finest) else max(float(nature.noise.max()), unit)
-    offset = round_offset(float(mu.max()), scale) if nature.moves and not assumed.anchored else 0.0
+    scale = unit if np.isfinite(assumed.smallest_scale) else max(float(nature.noise.max()), unit)
+    offset = round_offset(float(mu.max()), scale) if nature.moves and not assumed.needs_origin else 0.0
     source = nature.family, *nature.source(offset)
     return Problem(offset, mu - offset, source, assumed, deltas, rule, allowed, limit, best, asked)
 

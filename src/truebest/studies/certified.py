@@ -31,8 +31,8 @@ SHORT = 10_000  # for arms that are tied, or nearly
 EQUAL = "equal"
 TIED = {"near tie": (0.5, 0.49, 0.3), EQUAL: (0.5, 0.5, 0.3)}
 COUNTED = {  # what they are today stops a little earlier
-    "student": FormerStudentRule().simulated(),
-    "tilt": FormerTilt().simulated(),
+    "student": FormerStudentRule().for_simulation(),
+    "tilt": FormerTilt().for_simulation(),
 }
 ASSUMED_GAUSSIAN = ("practical", "gk16", "kaufmann-koolen", "mixture", "tilt")
 VERDICTS = ("within", "not told apart", "not within")

@@ -43,12 +43,12 @@ class Values(ABC):
         return 1.0
 
     @property
-    def finest(self) -> float:
+    def smallest_scale(self) -> float:
         """The smallest scale of a value; inf where no scale is known, and means are counted from 0."""
         return math.inf
 
     @property
-    def anchored(self) -> bool:
+    def needs_origin(self) -> bool:
         """Whether it matters where values lie, and not only how far they are from each other."""
         return False
 
@@ -91,7 +91,7 @@ class Model(Values):
         """What means are measured in: the (largest) scale of a value."""
 
     @property
-    def finest(self) -> float:
+    def smallest_scale(self) -> float:
         """The smallest scale of a value; inf where no scale is known, and means are counted from 0."""
         return self.unit
 
@@ -109,14 +109,14 @@ class Model(Values):
                 f"gave none, say so with fail; nothing was stored."
             )
         if self.limits is None:
-            refuse_distant("a value", number, self.finest)
+            refuse_distant("a value", number, self.smallest_scale)
 
     @property
-    def wider(self) -> Model:
+    def relaxed(self) -> Model:
         """A model that assumes less, for rules that do not know this one; or the model itself."""
         return self
 
-    def home(self, sign: float) -> float | None:  # noqa: ARG002
+    def origin(self, sign: float) -> float | None:  # noqa: ARG002
         """From where the means of values sign * x are counted; None if that depends on the values."""
         return None
 
@@ -186,7 +186,7 @@ class Gaussian(Model):
         return max(self.sigma) if isinstance(self.sigma, tuple) else self.sigma
 
     @property
-    def finest(self) -> float:
+    def smallest_scale(self) -> float:
         return min(self.sigma) if isinstance(self.sigma, tuple) else self.sigma
 
     @property
@@ -246,7 +246,7 @@ class Bounded(Model):
     def limits(self) -> tuple[float, float]:
         return self.lo, self.hi
 
-    def home(self, sign: float) -> float:
+    def origin(self, sign: float) -> float:
         return round_offset(sign * (self.lo + self.hi) / 2, self.unit)
 
     def placed(self, offset: float, sign: float = 1.0) -> Bounded:
@@ -291,10 +291,10 @@ class ExponentialFamily(Model):
         return low, high
 
     @property
-    def anchored(self) -> bool:
+    def needs_origin(self) -> bool:
         return True
 
-    def home(self, sign: float) -> float:  # noqa: ARG002
+    def origin(self, sign: float) -> float:  # noqa: ARG002
         return 0.0
 
     def placed(self, offset: float, sign: float = 1.0) -> Model:
@@ -332,7 +332,7 @@ class Bernoulli(ExponentialFamily):
         return "0 or 1"
 
     @property
-    def wider(self) -> Bounded:
+    def relaxed(self) -> Bounded:
         return Bounded(0.0, 1.0)
 
     def allows(self, value: float) -> bool:
@@ -403,10 +403,10 @@ class Student(Model):
         return 2.0**-100
 
     @property
-    def finest(self) -> float:
+    def smallest_scale(self) -> float:
         return np.inf
 
-    def home(self, sign: float) -> float:  # noqa: ARG002
+    def origin(self, sign: float) -> float:  # noqa: ARG002
         return 0.0
 
     @property

@@ -117,13 +117,13 @@ class StoppingRule(ABC):
 
     def knows(self, model: Model) -> bool:
         """Whether the rule can compute with a model, or with a wider one."""
-        able = isinstance(model, self.models) or isinstance(model.wider, self.models)
+        able = isinstance(model, self.models) or isinstance(model.relaxed, self.models)
         return able and model.rule in (None, self.name)
 
-    def seen(self, model: Model) -> Model:
+    def model_for(self, model: Model) -> Model:
         """The model as the rule computes with it: itself, or a wider one; others are refused."""
         if self.knows(model):
-            return model if isinstance(model, self.models) else model.wider
+            return model if isinstance(model, self.models) else model.relaxed
         advice = f"{model.rule or DEFAULT_RULE!r}, which can"
         if isinstance(model, ExponentialFamily):
             advice = "'kaufmann-koolen', which is proven for it, or 'practical', which is not"
@@ -133,7 +133,7 @@ class StoppingRule(ABC):
 
     def proven_for(self, model: Model) -> bool:
         """Whether the error probability is proven to be at most delta if values are as the model says."""
-        return isinstance(model, self.proofs) or isinstance(model.wider, self.proofs)
+        return isinstance(model, self.proofs) or isinstance(model.relaxed, self.proofs)
 
     @property
     def proven(self) -> bool:
@@ -178,11 +178,11 @@ class StoppingRule(ABC):
                 f"the stopping rule {self.name!r} cannot answer {question}; choose another rule, such as "
                 f"{DEFAULT_RULE!r}."
             )
-        form = copy(self.applied(2))
+        form = copy(self.form_for(2))
         object.__setattr__(form, "question", question)
         return form
 
-    def applied(
+    def form_for(
         self,
         num_arms: int,  # noqa: ARG002
         tolerance: float = 0.0,  # noqa: ARG002
@@ -198,11 +198,11 @@ class StoppingRule(ABC):
         object.__setattr__(form, "settles", True)
         return form
 
-    def unordered(self, params: Array) -> Array:
+    def pairwise(self, params: Array) -> Array:
         """Parameters of the nearest form that does not ask for the order of the values, for a forecast."""
         return params.copy()
 
-    def simulated(self) -> StoppingRule:
+    def for_simulation(self) -> StoppingRule:
         """What the rule's name stands for in a simulation, where time counts."""
         return self
 
@@ -246,9 +246,9 @@ class StoppingRule(ABC):
         t = _door.pulls(time, "time")
         if (t < 1).any():
             raise InvalidInputError(f"time must be at least 1, got {t.min()}; it counts all samples so far.")
-        paired = self.applied(2)  # as in `evaluate`
+        paired = self.form_for(2)  # as in `evaluate`
         params = paired.parameters(
-            self.seen(model or Gaussian()), _door.num_arms(num_arms), _door.delta(delta)
+            self.model_for(model or Gaussian()), _door.num_arms(num_arms), _door.delta(delta)
         )
         value = np.empty(t.size)
         best.threshold_rows(params, t.ravel(), value)
@@ -289,7 +289,7 @@ class StoppingRule(ABC):
         ------
         InvalidInputError
         """
-        allowed, paired = _door.tolerance(tolerance), self.applied(2)  # the order of values is not known
+        allowed, paired = _door.tolerance(tolerance), self.form_for(2)  # the order of values is not known
         seen, _, _ = paired._evaluate(pulls, means, _door.delta(delta), model or Gaussian(sigma), allowed)
         return seen
 
@@ -303,7 +303,7 @@ class StoppingRule(ABC):
         squares: Array | None = None,
     ) -> tuple[Stopping, Array, Array]:
         """Also the parameters and the states, which are flat; squares are Σ (x - mean)² of every arm."""
-        model = self.seen(model)
+        model = self.model_for(model)
         count, flat, origin = states(pulls, means, model, self.blank(model, np.shape(pulls)[-1]))
         if squares is not None:
             flat[:, layout.SQUARES] = squares.reshape(flat.shape[0], -1)
@@ -373,7 +373,7 @@ class StoppingRule(ABC):
         squares: Array | None = None,
     ) -> tuple[Array, Array]:
         """Where the pair statistics reach the threshold and `more`."""
-        paired = self.applied(2)
+        paired = self.form_for(2)
         seen, params, flat = paired._evaluate(pulls, means, _door.delta(delta), model, tolerance, squares)
         bound = np.array(seen.threshold + more, dtype=np.float64).reshape(flat.shape[0])
         leaders, unit = np.array(seen.leader, dtype=np.int64).reshape(-1), params[layout.UNIT]

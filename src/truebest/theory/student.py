@@ -68,7 +68,7 @@ class StudentRule(StoppingRule):
     def level_of(self, claims: int, model: Model, delta: float) -> float:  # noqa: ARG002
         return _log_of_product(float(np.log(claims) - np.log(delta)))  # of pairs that need not share an arm
 
-    def simulated(self) -> StudentRule:
+    def for_simulation(self) -> StudentRule:
         return replace(self, spacing=1 / 400)
 
     def threshold(
@@ -129,7 +129,7 @@ class StudentRule(StoppingRule):
 
     def _squares(self, pulls: npt.ArrayLike, deviations: npt.ArrayLike | None, model: Model | None) -> Array:
         """Σ (x - mean)² of every arm."""
-        self.seen(model or Student())
+        self.model_for(model or Student())
         if deviations is None:
             raise InvalidInputError(
                 "the rule 'student' needs deviations=, the empirical standard deviation of each arm, got "

@@ -96,14 +96,14 @@ class Tilt(StoppingRule):
     def eliminates(self) -> bool:
         return self.share > 0.0 or super().eliminates
 
-    def applied(
+    def form_for(
         self, num_arms: int, tolerance: float = 0.0, stops_itself: bool = False, open_only: bool = False
     ) -> Tilt:
         paired = num_arms < 3 or tolerance > 0.0 or stops_itself
         form = replace(self, share=0.0) if paired else self
         return form.settling() if open_only else form
 
-    def unordered(self, params: Array) -> Array:
+    def pairwise(self, params: Array) -> Array:
         paired = params.copy()
         paired[LIMITS] = self.settles or self.question is not None
         if self.share > 0.0:  # as if the comparator of every arm had all values of the leader
@@ -137,7 +137,7 @@ class Tilt(StoppingRule):
             return math.inf
         return float(np.log2(tilt.EPSILON[0] / (0.8 * least)))
 
-    def simulated(self) -> Tilt:
+    def for_simulation(self) -> Tilt:
         return replace(self, spacing=1 / 400)
 
     def own_blank(self, model: Model, num_arms: int) -> Array:

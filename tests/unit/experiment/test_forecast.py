@@ -45,7 +45,7 @@ def followed(state: IndependentState, most: int = 1_000_000, growth: float = 0.0
     space = np.zeros(seen.shape[1])
     assert chooser.select is not None
     pace = (chooser.select, strategy.stops_itself, most, growth, sums)
-    assert run_on(*pace, seen, state.bodies.unordered, chooser.memory, chooser.random, space)
+    assert run_on(*pace, seen, state.bodies.pairwise, chooser.memory, chooser.random, space)
     return float(seen[PULLS].sum() - state.chooser.asked.sum())
 
 

@@ -14,7 +14,7 @@ import pytest
 import truebest
 from support.told import no_winner
 from truebest import ArmError, InvalidInputError
-from truebest.running.race import CLOCKS, Course
+from truebest.running.race import CLOCKS, RaceRun
 from truebest.running.standings import Lap, Race, ratio_words, seconds
 from truebest.theory.ratios import Ratio, median_ratio
 
@@ -42,7 +42,7 @@ def listed(times: dict[str, list[float]]) -> dict[str, Callable[[], Lap]]:
 
 
 def course(measures: dict[str, Any], **options: Any) -> Race:
-    return Course(measures, **{"warmup": 0, "rng": 1, "progress": False, **options}).run()
+    return RaceRun(measures, **{"warmup": 0, "rng": 1, "progress": False, **options}).run()
 
 
 def test_the_answer_is_a_sentence_with_its_promise() -> None:

@@ -16,7 +16,7 @@ from ..experiment.experiment import Experiment
 from ..experiment.exports import exported, json_record
 from ..experiment.verbs import VERBS, Verb
 from ..telling import words
-from . import bodies
+from . import requests
 from .answers import as_json, file_name
 from .desks import Desks
 from .live import MOST_VIEWERS
@@ -30,7 +30,7 @@ LINES_AT_ONCE = 1_000
 TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json", "jsonl": "application/x-ndjson"}
 
 
-class Looks:
+class Reads:
     """What each address shows."""
 
     def __init__(self, desks: Desks) -> None:
@@ -88,7 +88,7 @@ class Looks:
         found = await self._desks.use(experiment, lambda one: list(islice(one.events(after), most)))
         return as_json({"events": [json_record(event) for event in found]})
 
-    async def export(self, experiment: Name, format: bodies.Format = "jsonl") -> Response:
+    async def export(self, experiment: Name, format: requests.Format = "jsonl") -> Response:
         """The whole log with the settings, as a file."""
         pieces, first = await self._desks.use(experiment, lambda one: _begun(exported(one, format)))
         return StreamingResponse(chain(first, pieces), 200, file_name(experiment, format), TYPES[format])

@@ -22,14 +22,14 @@ from ..experiment.settings import Given
 from ..experiment.values import listed_rows
 from ..experiment.verbs import VERBS, Verb
 from ..questions import recall_question
-from . import bodies
+from . import requests
 from .answers import as_json
-from .desks import Desk, Desks
+from .desks import Desks, OpenExperiment
 
 Answer = TypeVar("Answer")
 
 
-class Verbs:
+class Writes:
     """What each address does."""
 
     def __init__(self, desks: Desks) -> None:
@@ -38,8 +38,8 @@ class Verbs:
     def router(self) -> APIRouter:
         """The addresses: one per method, of the same name, and one per plain verb."""
         router = APIRouter(prefix="/v1", tags=["change an experiment"])
-        router.add_api_route("/ask", self.ask, methods=["POST"], response_model=bodies.Asked)
-        router.add_api_route("/tell", self.tell, methods=["POST"], response_model=bodies.Outcomes)
+        router.add_api_route("/ask", self.ask, methods=["POST"], response_model=requests.Asked)
+        router.add_api_route("/tell", self.tell, methods=["POST"], response_model=requests.Outcomes)
         for verb in (self.create, self.observe):
             router.add_api_route(f"/{verb.__name__}", verb, methods=["POST"])
         for name, plain in VERBS.items():
@@ -47,7 +47,7 @@ class Verbs:
                 router.add_api_route(f"/{name}", self._address(plain), methods=["POST"])
         return router
 
-    async def create(self, body: bodies.Create) -> Response:
+    async def create(self, body: requests.Create) -> Response:
         """Create an experiment, or check that one of that name has these settings.
 
         It takes what `Experiment.create` takes; a setting that is left out has its default. A model, a
@@ -60,7 +60,7 @@ class Verbs:
         self._desks.keep(made)
         return as_json({"experiment": made.name, "settings": made.settings.to_record()})
 
-    async def ask(self, body: bodies.Ask) -> Response:
+    async def ask(self, body: requests.Ask) -> Response:
         """Get the next pulls: which arm to sample, with which seed, and by when.
 
         If there are none, `reason` says why: "decided", "stopped", "used up" if there are no more items, or
@@ -69,14 +69,14 @@ class Verbs:
         pulls = await self._gathered(body.experiment, lambda desk: desk.ask((body.worker, body.n)))
         return as_json({"pulls": [_record(pull) for pull in pulls], "reason": pulls.reason})
 
-    async def tell(self, body: bodies.Tell) -> Response:
+    async def tell(self, body: requests.Tell) -> Response:
         """Tell the values of pulls, in one commit. To tell one again does no harm: it is "repeated"."""
         pairs = [(one.pull, one.value) for one in body.results]
         kinds = await self._gathered(body.experiment, lambda desk: desk.tell(pairs))
         told = [{"pull": pull, "outcome": kind} for (pull, _), kind in zip(pairs, kinds, strict=True)]
         return as_json({"outcomes": told})
 
-    async def observe(self, body: bodies.Observe) -> Response:
+    async def observe(self, body: requests.Observe) -> Response:
         """Add values of arms that existed before; they must not have been chosen by value.
 
         The values of one earlier experiment belong in one request.
@@ -87,9 +87,9 @@ class Verbs:
 
     def _address(self, verb: Verb) -> Callable[[Any], Awaitable[Response]]:
         """What a plain verb does with a request."""
-        kind = bodies.of_verb(verb)
+        kind = requests.of_verb(verb)
 
-        async def address(body: bodies.Body) -> Response:
+        async def address(body: requests.Body) -> Response:
             given = {one.name: getattr(body, one.name) for one in verb.parameters}
             found = await self._change(body.experiment, lambda one: verb.function(one, **given))
             return as_json(found)
@@ -103,7 +103,7 @@ class Verbs:
         (await self._desks.at(name)).live.changed()
         return found
 
-    async def _gathered(self, name: str, call: Callable[[Desk], Awaitable[Answer]]) -> Answer:
+    async def _gathered(self, name: str, call: Callable[[OpenExperiment], Awaitable[Answer]]) -> Answer:
         desk = await self._desks.at(name)
         try:
             found = await call(desk)
@@ -122,7 +122,7 @@ def _record(pull: Pull) -> dict[str, Any]:
 _FIELDS = [each.name for each in fields(Pull)]
 
 
-def settings_given(body: bodies.Create) -> dict[str, Any]:
+def settings_given(body: requests.Create) -> dict[str, Any]:
     """What `Experiment.create` is given: objects in place of their records."""
     given = body.model_dump(exclude_unset=True, exclude={"experiment"})
     try:
