@@ -174,9 +174,9 @@ class Rounds(Design):
                 f"largest={largest} bounds clusters that were not drawn, and needs sampled=True and "
                 f"weigh='items'; leave it out."
             )
-        if largest is not None and largest < max(units.sizes):
+        if largest is not None and largest < units.largest:
             raise InvalidInputError(
-                f"largest must be at least the size of the largest cluster here, {max(units.sizes)}, got "
+                f"largest must be at least the size of the largest cluster here, {units.largest}, got "
                 f"{largest}; it is the most items that any cluster can have."
             )
 

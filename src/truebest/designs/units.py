@@ -7,8 +7,9 @@ and the same number, so that whatever holds of rows holds of items.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -68,12 +69,22 @@ class Units:
         """How many items each cluster has."""
         return tuple(map(len, self.members))
 
+    @cached_property
+    def largest(self) -> int:
+        """How many items the largest cluster has."""
+        return max(self.sizes, default=1)
+
+    @cached_property
+    def multiple(self) -> int:
+        """The least number that the size of every cluster divides."""
+        return math.lcm(*set(self.sizes))
+
     @property
     def stretch(self) -> float:
         """What a mean of rows is multiplied by to be one of items."""
         if self.clusters is None or self.weigh == CLUSTERS:
             return 1.0
-        return len(self.sizes) * max(self.sizes) / sum(self.sizes)
+        return len(self.sizes) * self.largest / sum(self.sizes)
 
     @property
     def each(self) -> float:
@@ -86,12 +97,9 @@ class Units:
         """How many answers of an arm a row has."""
         return self.epochs * (1 if self.clusters is None or cluster is None else self.sizes[cluster])
 
-    def answers_of(self, order: Sequence[int]) -> list[int]:
-        """The same of the first rows, from none to all, where they come in this order."""
-        counts = [0]
-        for cluster in order:
-            counts.append(counts[-1] + self.answers(cluster))
-        return counts
+    def answers_of(self, order: Iterable[int]) -> list[int]:
+        """The same of the first rows, from none to all, where clusters come in this order."""
+        return [0, *itertools.accumulate(map(self.answers, order))]
 
     def part(self, cluster: int | None, item: int | None, epoch: int | None) -> int:
         """Which of the answers of a row it is; LookupError or ValueError if it is none of them."""
@@ -110,7 +118,7 @@ class Units:
     def value(self, answers: Sequence[float], cluster: int | None) -> float:
         """An arm's value in a row."""
         alike = self.clusters is not None and self.weigh == ITEMS
-        return math.fsum(answers) / (self.epochs * max(self.sizes) if alike else self.answers(cluster))
+        return math.fsum(answers) / (self.epochs * self.largest if alike else self.answers(cluster))
 
     def shown(self, answers: Several) -> list[Several]:
         """The answers of an arm in a row, by what is shown the mean of: the items, or the cluster."""
@@ -122,13 +130,13 @@ class Units:
         """How often an answer of a row counts in a total."""
         if self.clusters is None or cluster is None or self.weigh == ITEMS:
             return 1
-        return math.lcm(*self.sizes) // self.sizes[cluster]
+        return self.multiple // self.sizes[cluster]
 
     def count(self, items: int) -> int:
         """How many answers of an arm a total is of, each counted that often; of so many items."""
         if self.clusters is None or self.weigh == ITEMS:
             return items * self.epochs
-        return len(self.sizes) * math.lcm(*self.sizes) * self.epochs
+        return len(self.sizes) * self.multiple * self.epochs
 
 
 def check_epochs(given: Any) -> int:

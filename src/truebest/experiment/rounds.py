@@ -68,7 +68,10 @@ class RoundsState(State):
         )
         known = {} if settings.known is None else settings.known.scores
         self.known = {settings.arms.index(arm): scores for arm, scores in known.items()}
-        self._answers_of = self.design.units.answers_of([] if self.order is None else self.order.tolist())
+        units, order = self.design.units, self.order
+        self._answers_of: list[int] | None = None
+        if order is not None and units.clusters is not None:
+            self._answers_of = units.answers_of(order.tolist())
         self._summing = np.zeros(OWN)  # of values as they come: for what is shown
         self._summing[UNIT] = self._summing[WATCHED] = 1.0
         self._clear()
@@ -367,7 +370,7 @@ class RoundsState(State):
 
     def _answers_in(self, rows: int) -> int:
         """How many answers of an arm the first rows have."""
-        return rows * self.design.units.epochs if self.order is None else self._answers_of[rows]
+        return rows * self.design.units.epochs if self._answers_of is None else self._answers_of[rows]
 
     def findings(self, arm: int | None = None) -> Findings:
         """What the rule sees; the arm is the leader if none is given."""

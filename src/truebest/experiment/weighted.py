@@ -40,6 +40,7 @@ class Weighted:
 
     def __init__(self, sizes: Sequence[int], largest: int, num_arms: int, level: float) -> None:
         self._sizes, self._largest, self._level = sizes, largest, level
+        self._scale = max(sizes) / largest  # rows are told as parts of the largest cluster here
         self._low, self._high = np.zeros((0, num_arms)), np.zeros((0, num_arms))
         self._weights = np.zeros(0)
         self._taken = [0] * num_arms
@@ -60,7 +61,7 @@ class Weighted:
     ) -> None:
         """Let arms take their next row, which they do together; of this cluster."""
         assert cluster is not None
-        weight, scale = self._sizes[cluster] / self._largest, max(self._sizes) / self._largest
+        weight, scale = self._sizes[cluster] / self._largest, self._scale
         lows, highs, weights = self._low.copy(), self._high.copy(), self._weights
         taken = self._taken.copy()
         for arm in arms:

@@ -207,6 +207,7 @@ def _setup(settings: Settings) -> str:
         words.sought(settings, side),
         *([["compared on", str(settings.items)]] if settings.items else []),
         *([["not asked", str(settings.known)]] if settings.known else []),
+        *([["one round", settings.design.units.words]] if not settings.design.units.single else []),
         *([["control", settings.control]] if settings.control else []),
         ["accepted chance of a wrong answer", percent(settings.delta)],
         ["tolerance", f"{settings.tolerance:g}"],
