@@ -126,5 +126,5 @@ def _records(given: dict[str, Any]) -> dict[str, Any]:
     if known is not None:
         sent["known"], sent["proxies"] = known_record(known), None
     if given.get("items") is not None:  # the items stay here: the server knows them by their number
-        sent["items"] = items_record(check_items(given["items"]))
+        sent["items"] = items_record(check_items(given["items"], sent.pop("cluster", None)))
     return {key: value for key, value in sent.items() if value is not None or key == "lease"}

@@ -235,3 +235,25 @@ def test_what_may_have_arrived_is_not_asked_twice(monkeypatch: pytest.MonkeyPatc
         there.close()
         server.shutdown()
         thread.join()
+
+
+def test_items_in_clusters_stay_here_and_are_answered_several_times(service: Service) -> None:
+    """Clusters by a function, several answers each, and clusters like these: as in this process."""
+    items = [{"id": i, "talk": i // 3} for i in range(30)]
+    given: dict[str, Any] = {
+        **{"arms": ["a", "b"], "items": items, "cluster": lambda item: item["talk"], "weigh": "clusters"},
+        **{"bounds": (0, 1), "epochs": 2, "sampled": True, "seed": 4},
+    }
+    here = Experiment.create("memory:", "clusters", **given)
+    there = service.create("clusters", **given)
+    assert there.settings == here.settings
+    while pulls := here.ask(7):
+        asked = there.ask(7)
+        assert [(pull.item, pull.epoch, pull.seed) for pull in asked] == [
+            (pull.item, pull.epoch, pull.seed) for pull in pulls
+        ]
+        values = [float(items[pull.item or 0]["id"] % 5 > (pull.arm == "a")) for pull in pulls]
+        for one, batch in ((here, pulls), (there, asked)):
+            one.tell(list(zip(batch, values, strict=True)))
+    assert there.status().population == here.status().population is not None
+    assert there.status().answer == here.status().answer
