@@ -17,7 +17,7 @@ from support.service import Service as Server
 from support.told import flat, no_winner
 from truebest import Experiment, Pull
 from truebest.remote.service import Service
-from truebest.server import bodies
+from truebest.server import requests
 
 ARMS = ["a", "b", "c"]
 DESIGNS: dict[str, dict[str, Any]] = {
@@ -143,4 +143,4 @@ def test_every_setting_is_described() -> None:
     """What `Experiment.create` takes is in the description of the service, by name."""
     from truebest.experiment.settings import Given
 
-    assert set(Given.__annotations__) <= set(bodies.Create.model_fields)
+    assert set(Given.__annotations__) <= set(requests.Create.model_fields)
