@@ -13,6 +13,8 @@ from .experiment.events import Event as Event
 from .experiment.experiment import Experiment as Experiment
 from .experiment.forecast import Forecast as Forecast
 from .experiment.pulls import Pull as Pull
+from .questions.against import Against as Against
+from .questions.at_least import AtLeast as AtLeast
 from .questions.best import BestArm as BestArm
 from .questions.gate import Gate as Gate
 from .remote.service import connect as connect

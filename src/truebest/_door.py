@@ -35,10 +35,10 @@ def numbers(name: str, value: npt.ArrayLike) -> Array:
         ) from None
 
 
-def per_arm(name: str, value: npt.ArrayLike) -> Array:
-    """Finite numbers with at least two arms on the last axis."""
+def per_arm(name: str, value: npt.ArrayLike, fewest: int = 2) -> Array:
+    """Finite numbers with at least two arms on the last axis, or one."""
     array = numbers(name, value)
-    if array.ndim == 0 or array.shape[-1] < 2:
+    if array.ndim == 0 or array.shape[-1] < fewest:
         arms = 1 if array.ndim == 0 else array.shape[-1]
         raise InvalidInputError(
             f"{name} must have at least two arms on the last axis, got {arms}; "
@@ -190,12 +190,12 @@ def scale(sigma: float) -> float:
     return sigma
 
 
-def num_arms(value: int) -> int:
-    """A whole number of at least two."""
+def num_arms(value: int, fewest: int = 2) -> int:
+    """A whole number of at least two, or one."""
     number = scalar("num_arms", value)
-    if number < 2 or number != np.floor(number) or number == np.inf:
+    if number < fewest or number != np.floor(number) or number == np.inf:
         raise InvalidInputError(
-            f"num_arms must be a whole number of at least 2, got {value}; it is the number of "
+            f"num_arms must be a whole number of at least {fewest}, got {value}; it is the number of "
             f"options that are compared."
         )
     return int(number)

@@ -20,7 +20,7 @@ from truebest.experiment.snapshots import as_dict, from_dict
 from truebest.experiment.store.memory import MemoryStore
 from truebest.experiment.wins import WinsState
 from truebest.kernels import paired, wins
-from truebest.kernels.round_claims import HEADS
+from truebest.kernels.round_claims import room
 from truebest.plots.identification import draw
 from truebest.running.frame import Frame
 
@@ -104,7 +104,7 @@ def test_live_is_what_the_kernels_say(given: dict[str, Any], table: Any) -> None
     items, tolerance = given.get("items"), given.get("tolerance", 0.0)
     design = Wins(items, direct=given.get("direct", False))
     params, (pairs, arms) = design.parameters(4, 0.1, tolerance), design.blank(4)
-    near, told = np.zeros_like(pairs), np.zeros((HEADS + 4, 4))
+    near, told = np.zeros_like(pairs), room(4)
     for number in itertools.count(1):
         race = np.flatnonzero(arms[paired.OUT] == 0.0).tolist()
         pulls = experiment.ask(len(race))

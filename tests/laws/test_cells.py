@@ -28,7 +28,7 @@ def test_a_pair_counts_its_first_rows(design: Rounds) -> None:
     rng, K = np.random.default_rng(4), 4
     rows = rng.random((40, K))
     params, (pairs, arms) = design.parameters(K, 0.1), design.blank(K)
-    told = np.zeros((round_claims.HEADS + K, K))
+    told = round_claims.room(K)
     for _ in range(110):
         a = int(rng.choice(K, p=[0.4, 0.3, 0.2, 0.1]))
         n = int(arms[paired.ROUNDS, a])
@@ -53,11 +53,7 @@ def test_a_pair_counts_its_first_rows(design: Rounds) -> None:
 
 def test_those_that_are_behind_take_rows_first() -> None:
     """Of the arms that neither rest nor are out; none is behind where there are none."""
-    params, arms, told = (
-        Rounds(9).parameters(4, 0.1),
-        Rounds(9).blank(4)[1],
-        np.zeros((round_claims.HEADS + 4, 4)),
-    )
+    params, arms, told = Rounds(9).parameters(4, 0.1), Rounds(9).blank(4)[1], round_claims.room(4)
     arms[paired.ROUNDS] = [3, 2, 5, 1]
     arms[paired.OUT, 3], told[round_claims.RESTS, 1] = 2.0, 2.0
     assert round_claims.next_row(arms, told) == 3
@@ -76,7 +72,7 @@ def test_a_gate_is_never_undecided_when_a_set_is_used_up(margin: float) -> None:
         rows[:2, 1 if ahead > 0 else 0] += 0.5 * abs(ahead)  # arm 1 is ahead by ahead/4
         design = Rounds(4, question=Gate(0, margin))
         params, (pairs, arms) = design.parameters(2, 0.1), design.blank(2)
-        told = np.zeros((round_claims.HEADS + 2, 2))
+        told = round_claims.room(2)
         for row in rows:
             for a in range(2):
                 round_claims.take_cell(params, row, row, pairs, arms, told, a)
@@ -94,5 +90,5 @@ def test_sums_of_a_set_that_is_used_up_say_it(d: float) -> None:
         params, (pairs, arms) = design.parameters(2, 0.1), design.blank(2)
         for row in rows:
             paired.take_round(params, row, row, pairs, arms)
-        shown = round_claims.is_shown(params, pairs, arms, 0, 1, d)
+        shown = round_claims.is_shown(params, pairs, arms, 0, 1, d, params[paired.PAIR_LEVEL])
         assert shown == (ahead / 4 > d or (d < 0.0 and ahead / 4 == d))

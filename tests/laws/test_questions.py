@@ -13,10 +13,10 @@ import truebest
 from truebest import BestArm, Bounded, Gate, Gaussian
 from truebest.kernels import best, claims, rules
 from truebest.kernels._types import Array
+from truebest.kernels.claims import allowed
 from truebest.kernels.decision import take
 from truebest.kernels.layout import LEVEL, MEANS, OUT, PULLS, SETTLED
 from truebest.kernels.questions import BEATEN, FIRST, is_answered, is_right, label
-from truebest.kernels.tracking import allowed
 from truebest.questions import QUESTIONS, Question, Winner
 from truebest.theory.models import Model, Student
 from truebest.theory.stopping import StoppingRule
@@ -134,7 +134,7 @@ def test_a_question_is_stored_and_found_again(name: str) -> None:
     """With its version; another version is refused."""
     from truebest.questions import BEST, question_record, recall_question
 
-    for question in (QUESTIONS[name](), PAIRS):
+    for question in (QUESTIONS[name](*[0.5] * (name == "AtLeast")), PAIRS):
         record = question_record(question)
         assert recall_question(record) == question
         assert (record is None) == (question == BEST)

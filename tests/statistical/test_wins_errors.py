@@ -15,7 +15,7 @@ from scipy import stats
 
 from truebest.designs import Wins
 from truebest.kernels import paired, wins
-from truebest.kernels.round_claims import HEADS
+from truebest.kernels.round_claims import room
 from truebest.theory.ratios import median_ratio
 
 DELTA, RUNS, ROUNDS = 0.1, 400, 300
@@ -36,7 +36,7 @@ def errs(seed: int, K: int, direct: bool, shuffled: bool = True, tolerance: floa
     """Whether it is declared that some arm is best, or that arm 0, as good as any, is not."""
     design = Wins(direct=direct)
     params, (pairs, arms) = design.parameters(K, DELTA, tolerance), design.blank(K)
-    near, told = np.zeros_like(pairs), np.zeros((HEADS + K, K))
+    near, told = np.zeros_like(pairs), room(K)
     for row in measured(np.random.default_rng([seed, K, direct]), K, shuffled):
         found = wins.play(params, row, row, pairs, near, arms, told)
         if found != paired.GO_ON or (not direct and arms[paired.OUT, 0] > 0.0):
@@ -66,7 +66,7 @@ def test_a_circle_is_found_to_have_no_winner() -> None:
         rng = np.random.default_rng(seed)
         design = Wins(direct=True)
         params, (pairs, arms) = design.parameters(3, DELTA), design.blank(3)
-        near, told, found = np.zeros_like(pairs), np.zeros((HEADS + 3, 3)), paired.GO_ON
+        near, told, found = np.zeros_like(pairs), room(3), paired.GO_ON
         while found == paired.GO_ON:
             row = np.roll([1.0, 2.0, 3.0], int(rng.integers(3)))
             found = wins.play(params, row, row, pairs, near, arms, told)

@@ -56,8 +56,8 @@ BAD: list[tuple[str, Callable[[], object]]] = [
     ("sum to 1", lambda: truebest.evidence_rate(GOOD, [1.5, -0.5, 0.0])),
     ("same shape", lambda: truebest.evidence_rate(GOOD, [0.5, 0.5])),
     ("strictly between 0 and 1", lambda: truebest.confidence_width(10, 1.5, 5)),
-    ("whole number of at least 2", lambda: truebest.confidence_width(10, 0.1, 1)),
-    ("whole number of at least 2", lambda: truebest.confidence_width(10, 0.1, 2.5)),  # type: ignore[arg-type]
+    ("whole number of at least 1", lambda: truebest.confidence_width(10, 0.1, 0)),
+    ("whole number of at least 1", lambda: truebest.confidence_width(10, 0.1, 2.5)),  # type: ignore[arg-type]
     ("whole numbers from 0", lambda: truebest.confidence_width([10, -1], 0.1, 2)),
     ("did you mean 'paper'", lambda: truebest.confidence_width(10, 0.1, 5, "papre")),
     ("did you mean 'mixture'", lambda: truebest.stopping_rule("mixtur")),

@@ -21,6 +21,7 @@ from .._text import listed, plural
 from ..errors import InvalidInputError
 from ..kernels import paired
 from ..kernels._types import Indices
+from ..kernels.number import NUMBER_ROWS
 from ..kernels.strata import seen_rows
 from ..questions import BEST, PerArm, Question
 from .base import WINS, Design, Terms
@@ -277,7 +278,7 @@ class Rounds(Design):
         share = self.share(num_arms, tolerance)
         params = np.zeros(paired.PARAMS)
         params[paired.LEVEL] = -math.log(delta)
-        params[paired.PAIR_LEVEL] = math.log((num_arms - 1.0) / (1.0 - share)) - math.log(delta)
+        params[paired.PAIR_LEVEL] = math.log(max(num_arms - 1.0, 1.0) / (1.0 - share)) - math.log(delta)
         params[paired.SHARE], params[paired.TOLERANCE] = share, tolerance
         params[paired.ITEMS] = math.inf if self.items is None else self.items
         if self.question.by_claims:
@@ -309,6 +310,7 @@ class Rounds(Design):
         of_arms = paired.GROWN_ARM_ROWS if self.bets_grow else paired.ARM_ROWS
         if self.strata is not None:
             of_arms += seen_rows(self.strata.counts.size)
+        of_arms += NUMBER_ROWS if self.question.of_number else 0
         return np.zeros((of_pairs, num_arms**2)), np.zeros((of_arms, num_arms))
 
 

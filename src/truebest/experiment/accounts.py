@@ -163,8 +163,7 @@ def _judged_roles(asked: PerArm, answer: Answer, arms: tuple[str, ...]) -> list[
 
 def _judged(settings: Settings, seen: Findings, asked: PerArm, roles: list[Role]) -> list[Lead | None]:
     """By how much each arm is better than what it is compared with; as far as its verdict says, at least."""
-    other = asked.reference(settings.arms)
-    base, found = seen.means[other], list[Lead | None]()
+    base, found = asked.base(seen.means, settings.arms), list[Lead | None]()
     for mean, low, high, role in zip(seen.means, seen.lower, seen.upper, roles, strict=True):
         least = max(low, asked.mark) if role is Role.PASSED else low
         most = min(high, asked.mark) if role is Role.FAILED else high

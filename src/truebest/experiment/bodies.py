@@ -20,6 +20,7 @@ from ..kernels._types import Array, Flags, Indices
 from ..kernels.exact import FARTHEST, round_offset
 from ..kernels.layout import (
     ALARM,
+    BESIDE,
     LEVEL,
     LOST,
     MEANS,
@@ -35,6 +36,7 @@ from ..kernels.layout import (
     SUMS,
     WATCHED,
 )
+from ..kernels.number import end
 from ..kernels.rules import comparator
 from ..questions import PerArm
 from ..theory.models import Gaussian
@@ -245,7 +247,7 @@ class Bodies:
         if self.rule.question is None or not self.evidence[PULLS].all():
             return []
         labels, ask = np.empty(K), self.params[QUESTION : QUESTION + questions.ASKED]
-        questions.label(ask, self.evidence[MEANS], self.evidence[-K:], labels)
+        questions.label(ask, self.evidence[MEANS], self.evidence[-K - BESIDE :], labels)
         found: list[float] = labels.tolist()
         return found
 
@@ -280,13 +282,25 @@ class Bodies:
         asked, K = self.settings.question, whole.shape[1]
         if isinstance(asked, PerArm):
             other = asked.reference(self.settings.arms)
-            level = self.rule.asked_level(self.model, K, 0.5 * self.settings.delta)
+            level = self.rule.level_of(asked.verdicts(K), self.model, 0.5 * self.settings.delta)
+            if other < 0:
+                return self._ends_from(asked.base([], ()), level)
             low, high = (self._clipped(end, other) for end in self._intervals(other, whole, level))
             return -high, -low
         lower, upper = self._intervals(leader, whole, self.params[PAIR_LEVEL])
         if self.left == 1:  # by the decision, whatever the pairs say
             lower = np.maximum(lower, 0.0)
         return self._clipped(lower, leader), self._clipped(upper, leader)
+
+    def _ends_from(self, base: float | None, level: float) -> tuple[Array, Array]:
+        """By how much each mean is above a number, at least and at most, in units of the model."""
+        assert base is not None
+        number, arms = (base - (self.offset or 0.0)) / self.model.unit, range(self.evidence.shape[1])
+        low, high = (
+            np.array([end(self.params, self.evidence, a, lower, level) for a in arms]) - number
+            for lower in (True, False)
+        )
+        return low, high
 
     def leads(self, arm: int) -> tuple[list[float], list[float]]:
         """By how much a given arm is better than each other one, in the user's own units: at least, at most.

@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
-from ..kernels import paired, questions, round_claims
+from ..kernels import number, paired, questions, round_claims
 from ..questions import PerArm
 from .findings import Findings
 from .rounds import AHEAD, RoundsState
@@ -33,8 +31,7 @@ class CellsState(RoundsState):
 
     def _clear(self) -> None:
         super()._clear()
-        K = len(self.settings.arms)
-        self.told = np.zeros((round_claims.HEADS + K, K))
+        self.told = round_claims.room(len(self.settings.arms))
 
     def copy(self) -> Self:
         """The same state, which may go its own way."""
@@ -123,7 +120,15 @@ class CellsState(RoundsState):
         asked = self.design.question
         if not isinstance(asked, PerArm):
             return super()._found_ends(leader)
-        level = self.params[paired.PAIR_LEVEL] + math.log(2.0)
+        level = math.log(2.0 * asked.verdicts(len(self.settings.arms))) - math.log(self.settings.delta)
+        if asked.of_number:
+            base, arms, width = asked.base([], ()), range(len(self.settings.arms)), self.high - self.low
+            assert base is not None
+            lower, upper = (
+                [width * (number.end_of_rounds(self.params, self.arms, a, side, level) - base) for a in arms]
+                for side in (True, False)
+            )
+            return lower, upper
         low, high = self._ends(asked.reference(self.settings.arms), level)
         return [-end for end in high], [-end for end in low]
 
@@ -138,6 +143,7 @@ class CellsState(RoundsState):
         if not isinstance(asked, PerArm) or self.first <= 2:
             return super().rounds_needed()
         base, seen = asked.reference(self.settings.arms), (self.params, self.pairs, self.arms)
+        other = base if base >= 0 else len(self.settings.arms)
         needed = [float(n) for n in self.arms[paired.ROUNDS]]
         level, items = float(self.params[paired.PAIR_LEVEL]) + MIXED, float(self.params[paired.ITEMS])
         labels, proven = self.told[round_claims.LABELS], self.told[round_claims.HEADS :]
@@ -145,12 +151,15 @@ class CellsState(RoundsState):
         for a in self._asked_about():
             if a != base:
                 claims = [
-                    (b, i, questions.margin(ask, proven, labels, b, i)) for b, i in ((a, base), (base, a))
+                    (b, i, questions.margin(ask, proven, labels, b, i)) for b, i in ((a, other), (other, a))
                 ]
-                z = max(paired.pair_evidence(*seen, *claim) for claim in claims if not math.isnan(claim[2]))
+                z = max(
+                    round_claims.evidence_for(*seen, *claim) for claim in claims if not math.isnan(claim[2])
+                )
                 tau = level * needed[a] / (z + MIXED) if z > 0.0 else math.inf
                 needed[a] = max(needed[a], tau / (1.0 + tau / items) if tau < math.inf else items)
-        needed[base] = max(needed)
+        if base >= 0:
+            needed[base] = max(needed)
         return needed
 
     @property

@@ -8,9 +8,10 @@ import numpy as np
 
 from ..errors import InvalidInputError
 from ..kernels._types import Array
+from ..kernels.claims import allowed
 from ..kernels.layout import PULLS
 from ..kernels.random import open_stream
-from ..kernels.tracking import allowed, leading_arm, least_pulled
+from ..kernels.tracking import leading_arm, least_pulled
 from ..strategies._admit import kernel_of, raised_by
 from .bodies import Bodies
 from .settings import Settings

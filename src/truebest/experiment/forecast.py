@@ -137,12 +137,14 @@ def _closest(bodies: Bodies) -> tuple[float, float]:
     if asked is None:
         first, second = np.argsort(-means, kind="stable")[:2]
         return unit * float(means[first] - means[second]), math.sqrt(spread[first] + spread[second])
-    base = asked.reference(bodies.settings.arms)
-    still = [a for a in np.flatnonzero(bodies.evidence[OUT] == 0.0) if a != base]
-    means = bodies.whole()[MEANS]
+    arms, means = bodies.settings.arms, [bodies.raw(mean) for mean in bodies.whole()[MEANS].tolist()]
+    base, other = asked.reference(arms), asked.base(means, arms)
+    assert other is not None
+    also = spread[base] if base >= 0 else 0.0
     rows = [
-        (abs(unit * (means[a] - means[base]) - asked.mark), math.sqrt(spread[a] + spread[base]))
-        for a in still
+        (abs(bodies.signed(means[a] - other) - asked.mark), math.sqrt(spread[a] + also))
+        for a in np.flatnonzero(bodies.evidence[OUT] == 0.0)
+        if a != base
     ]
     return min(rows, key=lambda row: row[0] / row[1] if row[1] else math.inf, default=(0.0, 0.0))
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._text import percent
 from ..telling.standings import INFORMS, VOIDS, WEAKENS, Caveat
+from .settings import Settings
 from .state import State
 
 MOST_SHOWN = 8  # arms in a sentence
@@ -137,13 +138,19 @@ def _bound(state: State) -> Decimal:
     return state.readings * Decimal(repr(state.settings.delta))
 
 
+def wrong(settings: Settings, bound: float) -> str:
+    """How often what is found is wrong; of two lists, how often each of them is."""
+    lists = "each list is " if settings.question.pools else ""
+    return f"{lists}wrong with probability at most {percent(bound)}"
+
+
 def assumption(state: State) -> str:
     """What is promised, and for which values; or why nothing is."""
     bound = promise(state)
     if bound is None:
         reasons = "; ".join(caveat.sentence for caveat in caveats(state) if caveat.effect == VOIDS)
         return f"no guarantee ({reasons})"
-    text = f"wrong with probability at most {percent(bound)}"
+    text = wrong(state.settings, bound)
     assumed = state.settings.design.assumes(state.settings)
     if state.readings == 1:
         return f"{text}, {assumed}"

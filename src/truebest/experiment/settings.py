@@ -366,7 +366,7 @@ class Request:
         kept = self.follows | self.kept
         rest = {name: how for name, how in DECLARED.items() if name not in kept}
         made = Settings(**kept, **{name: how.usual(kept["arms"]) for name, how in rest.items()})
-        made.question.check(len(made.arms), made.values.limits)
+        made.question.check(len(made.arms), made.values.limits, made.minimize)
         rule = made.design.complete(made, self.kept)
         chosen = made.chosen if made.design.steered else IN_ROUNDS
         asks_more = made.question.by_claims or not made.design.units.single

@@ -13,7 +13,7 @@ from .leases import Open
 from .settings import Settings
 from .state import Recall, State
 
-SNAPSHOT = 10  # raised whenever the form of `as_dict` changes; other snapshots are not read
+SNAPSHOT = 11  # raised whenever the form of `as_dict` changes; other snapshots are not read
 _PLAIN = ("seq", "mark", "head", "next_pull", "counts", "stopped")
 
 

@@ -37,8 +37,7 @@ class WinsState(RoundsState):
 
     def _clear(self) -> None:
         super()._clear()
-        K = len(self.settings.arms)
-        self.near, self.told = np.zeros_like(self.pairs), np.zeros((round_claims.HEADS + K, K))
+        self.near, self.told = np.zeros_like(self.pairs), round_claims.room(len(self.settings.arms))
 
     def _new_totals(self) -> None:
         """Values are not added up."""
@@ -96,9 +95,15 @@ class WinsState(RoundsState):
         return int(np.argmin(np.where(rounds > 0.0, rounds, math.inf))) if rounds.any() else None
 
     @property
+    def _proven(self) -> Array:
+        """The claims about pairs."""
+        proven: Array = self.told[round_claims.HEADS :][: len(self.settings.arms)]
+        return proven
+
+    @property
     def beats(self) -> Array:
         """After how many rounds an arm, row b, has beaten another one; 0 before."""
-        beats: Array = self.told[round_claims.HEADS :].copy()
+        beats: Array = self._proven.copy()
         np.fill_diagonal(beats, 0.0)
         return beats
 
@@ -119,7 +124,7 @@ class WinsState(RoundsState):
         super().restore(data)
         for row, kept in zip(self.near, data["near"], strict=True):
             row[:] = 0.0 if kept is None else kept
-        K, proven = len(self.settings.arms), self.told[round_claims.HEADS :]
-        proven[:] = np.reshape(data["beats"], (K, K))
+        proven = self._proven
+        proven[:] = np.reshape(data["beats"], proven.shape)
         first = np.where(proven > 0.0, proven, math.inf).min(axis=0)
         np.fill_diagonal(proven, np.where(first < math.inf, first, 0.0))

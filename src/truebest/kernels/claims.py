@@ -5,6 +5,10 @@ about its arm are looked at, and about arms whose label has changed. Where looks
 time of its own when it is looked at again; a claim is looked at with the one of its arms about which less is
 asked. What is proven stays so.
 
+Where a list is asked for, claims must exceed not the level but a *bar*, which those about the list share: the
+average of the evidence over every set of arms that are not on it, with the one in question, must be above
+e^level. All evidence in it is of the same moment; an arm of which the opposite is proven has none.
+
     NEXT    when an arm is looked at again: NOW or ALL in the meantime
     OPEN    of how many claims about it some would help
     KNOWN   its label at the last look; LABELS, its label now
@@ -18,20 +22,59 @@ import math
 
 from ._jit import kernel
 from ._types import Array
-from .layout import HEADS, KNOWN, LABELS, MEANS, NEXT, OPEN, OUT, PULLS, QUESTION, RULE, SETTLED, TUNING
-from .questions import ASKED, is_answered, is_right, is_settled, label, margin
+from .layout import (
+    BESIDE,
+    HEADS,
+    KNOWN,
+    LABELS,
+    LEVEL,
+    LIMITS,
+    MEANS,
+    NEXT,
+    OPEN,
+    OUT,
+    PULLS,
+    QUESTION,
+    RULE,
+    SETTLED,
+    TUNING,
+    arm_of,
+)
+from .number import evidence as number_evidence
+from .questions import (
+    ASKED,
+    CODE,
+    LISTED,
+    baseline,
+    is_answered,
+    is_right,
+    is_settled,
+    label,
+    margin,
+    note_proof,
+    rivals,
+    verdict_times,
+)
 from .rules import pair_ceiling, pair_evidence, threshold
 from .rules.comparator import next_look
 from .rules.student import STUDENT
 from .rules.tilt import TILT
+from .tracking import rarest, rarest_open
 
+FAR = 4.0  # nats below the level: evidence that is lower counts as none for a bar, as does what is below 1
 ALL, NOW = 0.0, -1.0  # an arm is looked at now: with all claims about it, or with those of which it says when
+
+
+@kernel("i8(const(f8[:, ::1]))")
+def first_claim(state: Array) -> int:
+    """The row with which the claims begin."""
+    return int(state.shape[0] - state.shape[1] - BESIDE)
 
 
 @kernel("b1(const(f8[:, ::1]), f8)", apart=True)
 def is_due(state: Array, t: float) -> bool:
     """Whether an arm is to be looked at after t samples, where looks are spaced."""
-    row, due = state.shape[0] - state.shape[1] - HEADS + NEXT, False
+    row, due = first_claim(state) - HEADS + NEXT, False
     for a in range(state.shape[1]):
         due = due or (state[OUT, a] == 0.0 and t >= state[row, a])
     return due
@@ -43,32 +86,58 @@ def evidence_for(params: Array, state: Array, b: int, i: int, d: float, enough: 
 
     It is 0 where b is not ahead by d: a cost squares the difference.
     """
+    if b == state.shape[1] or i == state.shape[1]:
+        return float(number_evidence(params, state, min(b, i), d, b < i))
     if state[MEANS, b] - state[MEANS, i] <= d:
         return 0.0
     found = pair_ceiling(params, state, b, i, -d)
     return pair_evidence(params, state, b, i, -d, enough) if found > enough else found
 
 
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), f8, b1)", apart=True)
+def bar(params: Array, state: Array, level: float, passing: bool) -> float:
+    """The bar of a list: of the arms that pass, or of those that fail."""
+    K, ask, missing = state.shape[1], params[QUESTION : QUESTION + ASKED], 0.0
+    base, proven = baseline(ask), state[first_claim(state) :]
+    labels = state[first_claim(state) - HEADS + LABELS]
+    for a in range(K):
+        passed, failed = verdict_times(ask, proven, a)
+        if a == base or (passed if passing else failed) > 0.0:
+            continue
+        b, i = (a, base) if passing else (base, a)
+        d, found = margin(ask, proven, labels, b, i), 0.0
+        near = not math.isnan(d) and state[MEANS, b] - state[MEANS, i] > d
+        if near and pair_ceiling(params, state, b, i, -d) > level - FAR:
+            found = pair_evidence(params, state, b, i, -d, -math.inf)
+        missing += 1.0 - (math.exp(min(found - level, 0.0)) if found > 0.0 else 0.0)
+    return level + math.log1p(missing)
+
+
 @kernel("f8(const(f8[::1]), f8[:, ::1], i8, i8, f8, f8)")
 def prove(params: Array, state: Array, b: int, i: int, level: float, now: float) -> float:
-    """Look at claim (b, i) if it would help; the evidence for it, -inf where nothing is asked any more."""
-    ask, proven = params[QUESTION : QUESTION + ASKED], state[state.shape[0] - state.shape[1] :]
-    d = margin(ask, proven, state[state.shape[0] - state.shape[1] - HEADS + LABELS], b, i)
+    """Look at claim (b, i) if it would help; the evidence for it, -inf where nothing is asked any more.
+
+    Where it must exceed a bar, what that is above the level is subtracted.
+    """
+    ask, first = params[QUESTION : QUESTION + ASKED], first_claim(state)
+    proven = state[first:]
+    d = margin(ask, proven, state[first - HEADS + LABELS], b, i)
     if math.isnan(d):
         return -math.inf
     found = evidence_for(params, state, b, i, d, level)
+    if found > level and ask[CODE] == LISTED:
+        limit = bar(params, state, level, i == baseline(ask))
+        found = evidence_for(params, state, b, i, d, limit) - (limit - level)
     if found > level:
-        proven[b, i] = now
-        if d >= 0.0 and proven[i, i] == 0.0:
-            proven[i, i] = now
+        note_proof(proven, b, i, d, now)
     return found
 
 
 @kernel("b1(const(f8[::1]), f8[:, ::1], f8, i8, b1)")
 def relabel(params: Array, state: Array, t: float, last: int, spaced: bool) -> bool:
     """Label the arms, and note in NEXT which are due for a look; whether a label has changed."""
-    K, changed = state.shape[1], False
-    first = state.shape[0] - K
+    K, changed, first = state.shape[1], False, first_claim(state)
+    shared = params[QUESTION + CODE] == LISTED  # then a claim depends on the values of all arms
     due, known, labels = (
         state[first - HEADS + NEXT],
         state[first - HEADS + KNOWN],
@@ -80,7 +149,7 @@ def relabel(params: Array, state: Array, t: float, last: int, spaced: bool) -> b
             known[a], due[a], changed = labels[a], ALL, True
         elif spaced and t >= due[a] > ALL:
             due[a] = NOW
-        elif not spaced and (last < 0 or a == last):
+        elif not spaced and (last < 0 or a == last or shared):
             due[a] = ALL
     return changed
 
@@ -89,16 +158,16 @@ def relabel(params: Array, state: Array, t: float, last: int, spaced: bool) -> b
 def let_rest(params: Array, state: Array, now: float) -> None:
     """Let those arms rest about which no claim would help, and leave out those about which none will."""
     K = state.shape[1]
-    first, ask = state.shape[0] - K, params[QUESTION : QUESTION + ASKED]
+    first, ask = first_claim(state), params[QUESTION : QUESTION + ASKED]
     due, number = state[first - HEADS + NEXT], state[first - HEADS + OPEN]
-    labels, proven = state[first - HEADS + LABELS], state[first:]
+    labels, proven, (low, high) = state[first - HEADS + LABELS], state[first:], rivals(ask, K)
     for a in range(K):
         if state[OUT, a] == 0.0 and is_settled(ask, proven, labels, a):
             state[OUT, a] = now
     for a in range(K):
         number[a] = 0.0
-        for o in range(K):
-            if state[OUT, a] == 0.0 and state[OUT, o] == 0.0:
+        for o in range(low, high):
+            if state[OUT, a] == 0.0 and (o == K or state[OUT, o] == 0.0):
                 here, there = margin(ask, proven, labels, a, o), margin(ask, proven, labels, o, a)
                 number[a] += 0.0 if math.isnan(here) and math.isnan(there) else 1.0
         if number[a] == 0.0:
@@ -130,8 +199,10 @@ def judge(params: Array, state: Array, t: float, last: int) -> bool:
     if t == 0.0:
         for a in range(K):
             now += state[PULLS, a]
-    level, first = threshold(params, now), state.shape[0] - K
+    level, first = threshold(params, now), first_claim(state)
     due, number = state[first - HEADS + NEXT], state[first - HEADS + OPEN]
+    ask = params[QUESTION : QUESTION + ASKED]
+    low, high = rivals(ask, K)
     changed = relabel(params, state, t, last if t > 0.0 else -1, spaced)
     again = True
     while again:
@@ -140,38 +211,43 @@ def judge(params: Array, state: Array, t: float, last: int) -> bool:
             if due[a] > 0.0 or state[OUT, a] > 0.0:
                 continue
             nearest, everything = -math.inf, due[a] == ALL
-            for o in range(K):
-                if o != a and state[OUT, o] == 0.0 and (everything or number[a] <= number[o]):
-                    found = max(
-                        prove(params, state, a, o, level, now), prove(params, state, o, a, level, now)
-                    )
-                    nearest, again = max(nearest, found), again or found > level
+            for o in range(low, high):
+                if o == a or (o < K and (state[OUT, o] > 0.0 or not (everything or number[a] <= number[o]))):
+                    continue
+                found = max(prove(params, state, a, o, level, now), prove(params, state, o, a, level, now))
+                nearest, again = max(nearest, found), again or found > level
             due[a] = later(params, t, K * state[PULLS, a], nearest, level) if spaced else 1.0
         if again:
             changed = True
             relabel(params, state, t, K, spaced)
+            if ask[CODE] == LISTED:  # the bar is lower now
+                due[:] = ALL
     if not changed:
         return False
     let_rest(params, state, now)
     labels = state[first - HEADS + LABELS]
-    return is_answered(params[QUESTION : QUESTION + ASKED], state[first:], labels)
+    return is_answered(ask, state[first:], labels)
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]))", apart=True)
 def statistic(params: Array, state: Array) -> float:
     """The least evidence that is asked for now, of two opposite claims the larger one; inf if nothing is."""
     K, least = state.shape[1], math.inf
-    first, ask = state.shape[0] - K, params[QUESTION : QUESTION + ASKED]
-    labels, proven = state[first - HEADS + LABELS], state[first:]
+    first, ask, level = first_claim(state), params[QUESTION : QUESTION + ASKED], params[LEVEL]
+    labels, proven, (low, high) = state[first - HEADS + LABELS], state[first:], rivals(ask, K)
+    to_pass = to_fail = 0.0  # above the level
+    if ask[CODE] == LISTED:
+        to_pass, to_fail = bar(params, state, level, True) - level, bar(params, state, level, False) - level
     for b in range(K):
-        for i in range(b):
+        for i in range(max(low, b + 1), high):
             found = -math.inf
+            here, there = (to_pass, to_fail) if i == baseline(ask) else (to_fail, to_pass)
             d = margin(ask, proven, labels, b, i)
             if not math.isnan(d):
-                found = evidence_for(params, state, b, i, d, -math.inf)
+                found = evidence_for(params, state, b, i, d, -math.inf) - here
             d = margin(ask, proven, labels, i, b)
             if not math.isnan(d):
-                found = max(found, evidence_for(params, state, i, b, d, -math.inf))
+                found = max(found, evidence_for(params, state, i, b, d, -math.inf) - there)
             if found > -math.inf:
                 least = min(least, found)
     return least
@@ -180,5 +256,35 @@ def statistic(params: Array, state: Array) -> float:
 @kernel("b1(const(f8[::1]), const(f8[:, ::1]), const(f8[::1]))", apart=True)
 def answers_rightly(params: Array, state: Array, truth: Array) -> bool:
     """Whether the answer that was found is right where the arms have these means."""
-    labels = state[state.shape[0] - state.shape[1] - HEADS + LABELS]
+    labels = state[first_claim(state) - HEADS + LABELS]
     return is_right(params[QUESTION : QUESTION + ASKED], truth, labels)
+
+
+@kernel("i8(const(f8[::1]), const(f8[:, ::1]))")
+def in_turn(params: Array, state: Array) -> int:
+    """Of the arms that neither rest nor are out the rarest, but a baseline √k times as often as each of k."""
+    base, rare, k = baseline(params[QUESTION : QUESTION + ASKED]), -1, 0.0
+    if base < 0 or state[SETTLED, base] > 0.0:
+        return rarest_open(state, -1)
+    for a in range(state.shape[1]):
+        if a != base and state[SETTLED, a] == 0.0:
+            k += 1.0
+            if rare < 0 or state[PULLS, a] < state[PULLS, rare]:
+                rare = a
+    return base if rare < 0 or state[PULLS, base] < math.sqrt(k) * state[PULLS, rare] else rare
+
+
+@kernel("i8(const(f8[::1]), const(f8[:, ::1]), i8)")
+def allowed(params: Array, state: Array, action: int) -> int:
+    """An action as it is; or if its arm may not be pulled, to pull the rarest of those that may.
+
+    Where a question is asked, the strategy samples in turn, and the question says how often each arm's is.
+    """
+    if params[LIMITS] != 0.0:
+        arm = arm_of(action, state.shape[1])
+        if params[QUESTION] != 0.0:  # then an arm that is out has been settled, too
+            other = in_turn(params, state)
+            return other if other >= 0 and 0 <= arm < state.shape[1] else action
+        if 0 <= arm < state.shape[1] and state[OUT, arm] > 0.0:
+            return rarest(state)
+    return action

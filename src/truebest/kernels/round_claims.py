@@ -5,16 +5,23 @@ good when none will. After a rest it catches up: arms take rows one by one, thos
 pair counts the rows that both of its arms have, which are always the first ones. Arms whose scores are known
 take every row with the first that does, and before it: a bet beside them depends on the rows of the other.
 
-    told  (HEADS + K, K): of each arm the sum of its values and their mean, by which arms are ordered, its
-          label, after how many rows it rests, 0 if it does not; and the claims that are proven
+    told  (HEADS + K + BESIDE, K): of each arm the sum of its values and their mean, by which arms are
+          ordered, its label, after how many rows it rests, 0 if it does not; and the claims that are proven
+
+Where a list is asked for, a claim must exceed the bar of it, see `claims`. All arms that are asked about have
+the same rows then, complete ones.
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ._jit import kernel
 from ._types import Array
+from .layout import BESIDE
+from .number import evidence_of_rounds, is_on_side, take_value
 from .paired import (
     EVEN,
     ITEMS,
@@ -31,71 +38,136 @@ from .paired import (
     take_both,
     take_row,
 )
-from .questions import ASKED, is_settled, label, margin
+from .questions import (
+    ASKED,
+    CODE,
+    LISTED,
+    THRESHOLD,
+    baseline,
+    is_settled,
+    label,
+    margin,
+    note_proof,
+    rivals,
+    verdict_times,
+)
 from .strata import is_known, note
 
 SUM, STANDING, LABELS, RESTS, HEADS = range(5)
 
 
-@kernel("b1(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, f8)")
-def is_shown(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float) -> bool:
-    """Whether the evidence for claim (b, i) exceeds the level, or the sums say it of a set that is used up.
+def room(num_arms: int) -> Array:
+    """Nothing told."""
+    return np.zeros((HEADS + num_arms + BESIDE, num_arms))
+
+
+@kernel("b1(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
+def is_shown(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float, level: float) -> bool:
+    """Whether the evidence for claim (b, i) exceeds a level, or the sums say it of a set that is used up.
 
     Without a limit to the items, there is none where b is not ahead by d on average. Where a set is used up
     and b is ahead by exactly d, but for rounding, the claim holds if d has a minus: the weak one of two.
     """
+    if b == arms.shape[1] or i == arms.shape[1]:
+        return bool(is_on_side(params, arms, min(b, i), d, b < i, level))
     n, items, ahead = min(arms[ROUNDS, b], arms[ROUNDS, i]), params[ITEMS], lead(pairs, arms, b, i)
     if items == math.inf and ahead <= d * n:
         return False
     if n >= items and params[WINS] == 0.0:
         return bool(ahead - d * items >= (-EVEN if math.copysign(1.0, d) < 0.0 else EVEN) * items)
-    return bool(pair_evidence(params, pairs, arms, b, i, d) > params[PAIR_LEVEL])
+    return bool(pair_evidence(params, pairs, arms, b, i, d) > level)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]), b1)", apart=True)
+def bar(params: Array, pairs: Array, arms: Array, told: Array, passing: bool) -> float:
+    """The bar of the list of arms that pass, or of those that fail."""
+    ask, level, missing = params[QUESTION : QUESTION + ASKED], params[PAIR_LEVEL], 0.0
+    base, labels, proven = baseline(ask), told[LABELS], told[HEADS:]
+    for a in range(arms.shape[1]):
+        passed, failed = verdict_times(ask, proven, a)
+        if a == base or (passed if passing else failed) > 0.0:
+            continue
+        b, i = (a, base) if passing else (base, a)
+        d = margin(ask, proven, labels, b, i)
+        found = -math.inf if math.isnan(d) else pair_evidence(params, pairs, arms, b, i, d)
+        missing += 1.0 - math.exp(min(found - level, 0.0))
+    return float(level + math.log1p(missing))
+
+
+@kernel("b1(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), f8[:, ::1])")
+def prove(params: Array, pairs: Array, arms: Array, told: Array) -> bool:
+    """Prove what can be proven, and would help; whether there was anything."""
+    K, ask, some = arms.shape[1], params[QUESTION : QUESTION + ASKED], False
+    labels, proven, base, (_, end) = told[LABELS], told[HEADS:], baseline(ask), rivals(ask, K)
+    for b in range(end):
+        for i in range(end):
+            d = margin(ask, proven, labels, b, i)
+            if math.isnan(d) or (b < K and arms[OUT, b] > 0.0) or (i < K and arms[OUT, i] > 0.0):
+                continue
+            shown = is_shown(params, pairs, arms, b, i, d, params[PAIR_LEVEL])
+            if shown and ask[CODE] == LISTED:
+                shown = is_shown(params, pairs, arms, b, i, d, bar(params, pairs, arms, told, i == base))
+            if shown:
+                rows = arms[ROUNDS, min(b, i)]
+                note_proof(proven, b, i, d, rows if max(b, i) == K else min(rows, arms[ROUNDS, max(b, i)]))
+                some = True
+    return some
 
 
 @kernel("void(const(f8[::1]), const(f8[:, ::1]), f8[:, ::1], f8[:, ::1])", apart=True)
 def judge(params: Array, pairs: Array, arms: Array, told: Array) -> None:
     """After a row: prove what can be proven, let arms rest, and leave out those that are done with."""
     K, n, ask = arms.shape[1], rounds_taken(arms), params[QUESTION : QUESTION + ASKED]
-    labels, proven = told[LABELS], told[HEADS:]
+    labels, proven, (low, high) = told[LABELS], told[HEADS:], rivals(ask, K)
     label(ask, told[STANDING], proven, labels)
-    for b in range(K):
-        for i in range(K):
-            d = margin(ask, proven, labels, b, i)
-            if math.isnan(d) or arms[OUT, b] > 0.0 or arms[OUT, i] > 0.0:
-                continue
-            if is_shown(params, pairs, arms, b, i, d):
-                proven[b, i] = min(arms[ROUNDS, b], arms[ROUNDS, i])
-                if d >= 0.0 and proven[i, i] == 0.0:
-                    proven[i, i] = proven[b, i]
-    label(ask, told[STANDING], proven, labels)
+    again = True
+    while again:
+        again = prove(params, pairs, arms, told) and ask[CODE] == LISTED  # the bar is lower now
+        label(ask, told[STANDING], proven, labels)
     for a in range(K):
         if arms[OUT, a] <= 0.0 and is_settled(ask, proven, labels, a):
             arms[OUT, a] = n
     for a in range(K):
         told[RESTS, a] = n
-        for o in range(K):
-            if arms[OUT, a] <= 0.0 and arms[OUT, o] <= 0.0:
+        for o in range(low, high):
+            if arms[OUT, a] <= 0.0 and (o == K or arms[OUT, o] <= 0.0):
                 here, there = margin(ask, proven, labels, a, o), margin(ask, proven, labels, o, a)
                 if not (math.isnan(here) and math.isnan(there)):
                     told[RESTS, a] = 0.0
 
 
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, f8)")
+def evidence_for(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float) -> float:
+    """The evidence for claim (b, i)."""
+    if b == arms.shape[1] or i == arms.shape[1]:
+        return float(evidence_of_rounds(params, arms, min(b, i), d, b < i))
+    return float(pair_evidence(params, pairs, arms, b, i, d))
+
+
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]))", apart=True)
 def progress(params: Array, pairs: Array, arms: Array, told: Array) -> float:
-    """The least evidence that is asked for now, of two opposite claims the larger one; inf if none is."""
-    K, least, ask = arms.shape[1], math.inf, params[QUESTION : QUESTION + ASKED]
+    """The least evidence that is asked for now, of two opposite claims the larger one; inf if nothing is.
+
+    Where it must exceed a bar, what that is above the level is subtracted.
+    """
+    K, ask, least = arms.shape[1], params[QUESTION : QUESTION + ASKED], math.inf
+    labels, proven, (low, high) = told[LABELS], told[HEADS:], rivals(ask, K)
+    to_pass = to_fail = 0.0
+    if ask[CODE] == LISTED:
+        to_pass = bar(params, pairs, arms, told, True) - params[PAIR_LEVEL]
+        to_fail = bar(params, pairs, arms, told, False) - params[PAIR_LEVEL]
     for b in range(K):
-        for i in range(b + 1, K):
-            if arms[OUT, b] <= 0.0 and arms[OUT, i] <= 0.0:
-                here = margin(ask, told[HEADS:], told[LABELS], b, i)
-                there = margin(ask, told[HEADS:], told[LABELS], i, b)
-                found = -math.inf
-                if not math.isnan(here):
-                    found = max(found, pair_evidence(params, pairs, arms, b, i, here))
-                if not math.isnan(there):
-                    found = max(found, pair_evidence(params, pairs, arms, i, b, there))
-                if found > -math.inf:
-                    least = min(least, found)
+        for i in range(max(low, b + 1), high):
+            found = -math.inf
+            here, there = (to_pass, to_fail) if i == baseline(ask) else (to_fail, to_pass)
+            d = margin(ask, proven, labels, b, i)
+            if not math.isnan(d) and arms[OUT, b] <= 0.0:
+                found = evidence_for(params, pairs, arms, b, i, d) - here
+            d = margin(ask, proven, labels, i, b)
+            if not math.isnan(d) and arms[OUT, b] <= 0.0:
+                found = max(found, evidence_for(params, pairs, arms, i, b, d) - there)
+            if found > -math.inf and (i == K or arms[OUT, i] <= 0.0):
+                least = min(least, found)
     return least
 
 
@@ -123,8 +195,10 @@ def take_cell(params: Array, low: Array, high: Array, pairs: Array, arms: Array,
     low, high  the row, of which the values of arms count that have taken it before, and of this one
     """
     K, row = arms.shape[1], arms[ROUNDS, a]
-    left = params[ITEMS] - row
-    for b in range(K):
+    left, alone = params[ITEMS] - row, params[QUESTION] == THRESHOLD
+    if alone:
+        take_value(arms, a, low[a], high[a], left)
+    for b in range(0 if alone else K):
         if b != a and arms[OUT, b] <= 0.0 and arms[ROUNDS, b] > row:
             take_both(params, low, high, pairs, arms, a, b, left)
             take_both(params, low, high, pairs, arms, b, a, left)

@@ -14,12 +14,12 @@ import numpy as np
 from ._jit import kernel, named
 from ._types import Array, Indices
 from .best import asks_all, may_stop, statistic
-from .claims import answers_rightly
+from .claims import allowed, answers_rightly
 from .decision import take
 from .layout import PULLS, QUESTION, SELECT, SHARE, Select, arm_of
 from .random import Words, open_stream, pull
 from .rules.likelihood import growth
-from .tracking import allowed, leading_arm, out_since
+from .tracking import leading_arm, out_since
 
 GOING, STOPPED, CUT_OFF, BAD_ACTION = 0, 1, 2, 3
 RIGHT, WRONG = 0, 1  # what is written down in the place of an arm, where a question is asked

@@ -13,7 +13,7 @@ import math
 from ._jit import kernel
 from ._types import Array
 from .extremes import MANY, first_surplus, largest, least_surplus, least_unless
-from .layout import LIMITS, MEANS, OUT, PULLS, QUESTION, SETTLED, arm_of
+from .layout import MEANS, OUT, PULLS, SETTLED
 from .random import Words, uniform
 
 TIE = 1e-9
@@ -159,19 +159,6 @@ def track_open(state: Array, leader: int, target: Array, sums: Array, t: float, 
         if behind < least and (settled[a] == 0.0 or a == leader):
             arm, least = a, behind - TIE
     return arm
-
-
-@kernel("i8(const(f8[::1]), const(f8[:, ::1]), i8)")
-def allowed(params: Array, state: Array, action: int) -> int:
-    """An action as it is; or if its arm may not be pulled, to pull the rarest of those that may."""
-    if params[LIMITS] != 0.0:
-        arm = arm_of(action, state.shape[1])
-        if params[QUESTION] != 0.0:  # then an arm that is out has been settled, too
-            other = rarest_open(state, -1)
-            return other if other >= 0 and 0 <= arm < state.shape[1] and state[SETTLED, arm] > 0.0 else action
-        if 0 <= arm < state.shape[1] and state[OUT, arm] > 0.0:
-            return rarest(state)
-    return action
 
 
 @kernel("i8(const(f8[::1]))")

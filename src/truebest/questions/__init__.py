@@ -2,6 +2,8 @@
 
     BestArm  which arm has the largest mean
     Gate     of every arm but one: whether it is not worse than that one by more than a margin
+    Against  of every arm but one: whether it is better than that one
+    AtLeast  of every arm: whether its mean is at least a number
     Winner   which arm wins against every other one, or that none does; of rounds in which only wins count
 
 A question says what the kernels are told of it (`kernels.questions` has a branch for its code), how many
@@ -16,6 +18,8 @@ from typing import Any
 
 from .. import _door
 from ..errors import InvalidInputError, StoreError
+from .against import Against
+from .at_least import AtLeast
 from .base import PerArm, Question
 from .best import BestArm
 from .gate import Gate
@@ -24,6 +28,8 @@ from .winner import Winner
 __all__ = [
     "BEST",
     "QUESTIONS",
+    "Against",
+    "AtLeast",
     "BestArm",
     "Gate",
     "PerArm",
@@ -35,7 +41,9 @@ __all__ = [
 ]
 
 BEST = BestArm()
-QUESTIONS: dict[str, type[Question]] = {kind.__name__: kind for kind in (BestArm, Winner, Gate)}
+QUESTIONS: dict[str, type[Question]] = {
+    kind.__name__: kind for kind in (BestArm, Winner, Gate, Against, AtLeast)
+}
 
 
 def find_question(given: Question) -> Question:

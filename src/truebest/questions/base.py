@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from ..errors import InvalidInputError
 from ..kernels.questions import FAILED, FIRST, PASSED
 
 
@@ -13,12 +14,17 @@ class Question(ABC):
     """What is asked of the arms.
 
     version   stored with an experiment; raised with any change of what is answered
+    fewest    of how many arms at least it can be asked
+    of_number whether every arm is compared with a number
+    pools     whether evidence is averaged over arms, which not every rule's allows
     by_means  whether it is asked of means, as opposed to wins
     unique    whether there is no answer where several means are the largest
     rules_out whether an arm about which nothing is asked any more is not the answer
     """
 
     version: ClassVar[int] = 1
+    fewest: ClassVar[int] = 2
+    of_number: ClassVar[bool] = False
     by_means: ClassVar[bool] = True
     unique: ClassVar[bool] = False
     rules_out: ClassVar[bool] = False
@@ -26,6 +32,11 @@ class Question(ABC):
     @abstractmethod
     def told(self) -> tuple[float, float, float]:
         """What the kernels are told: its code, a number, and a margin, of values as they see them."""
+
+    @property
+    def pools(self) -> bool:
+        """See the class."""
+        return False
 
     @property
     def by_claims(self) -> bool:
@@ -40,8 +51,12 @@ class Question(ABC):
         delta, by a union over these; sampling does not enter.
         """
 
-    def check(self, num_arms: int, limits: tuple[float, float] | None) -> None:  # noqa: B027
+    def check(self, num_arms: int, limits: tuple[float, float] | None, minimize: bool = False) -> None:  # noqa: ARG002
         """Refuse what cannot be asked of so many arms, with values between limits, if there are any."""
+        if num_arms < self.fewest:
+            raise InvalidInputError(
+                f"arms must be at least two, got {num_arms}; with fewer there is nothing to choose between."
+            )
 
     def bound(self, arms: Sequence[str] | int, known: Mapping[str, float] | None = None) -> Question:  # noqa: ARG002
         """The same, asked of these arms, or of so many, if they have no names.
@@ -66,6 +81,14 @@ class PerArm(Question):
     @abstractmethod
     def reference(self, arms: Sequence[str]) -> int:
         """The arm that the others are compared with; -1 if they are compared with a number."""
+
+    def base(self, means: Sequence[float | None], arms: Sequence[str]) -> float | None:
+        """The mean that the others are compared with, if there is one yet, or the number."""
+        return means[self.reference(arms)]
+
+    def verdicts(self, num_arms: int) -> int:
+        """How many arms get a verdict."""
+        return num_arms - 1
 
     @abstractmethod
     def verdict(self, passed: bool, arms: Sequence[str]) -> str:

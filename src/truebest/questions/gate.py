@@ -8,12 +8,11 @@ from dataclasses import InitVar, dataclass, replace
 
 from .. import _door
 from ..errors import InvalidInputError
-from ..kernels.questions import GATE
-from .base import PerArm
+from .comparison import Comparison, better, checked_baseline, number_of
 
 
 @dataclass(frozen=True)
-class Gate(PerArm):
+class Gate(Comparison):
     """Of every arm but the baseline: whether it is not worse than that by more than a margin.
 
     An arm *passes* or *fails*, and is undecided meanwhile; exactly one of both is right. With a margin above
@@ -37,9 +36,7 @@ class Gate(PerArm):
     at_least: InitVar[float | None] = None
 
     def __post_init__(self, at_least: float | None) -> None:
-        if not isinstance(self.baseline, str):
-            advice = "it is the name of the arm that the others are compared with, or its number, from 0 on"
-            object.__setattr__(self, "baseline", _door.whole("baseline", self.baseline, 0, 10**6, advice))
+        object.__setattr__(self, "baseline", checked_baseline(self.baseline))
         if at_least is not None and self.margin is not None:
             raise InvalidInputError(
                 f"give either margin or at_least, got {_door.short(self.margin)} and "
@@ -53,10 +50,13 @@ class Gate(PerArm):
             margin = 0.0 if self.margin is None else _door.scalar("margin", self.margin)
             object.__setattr__(self, "margin", margin or 0.0)
 
+    @property
+    def allowed(self) -> float:
+        return float(self.margin or 0.0)
+
     def bound(self, arms: Sequence[str] | int, known: Mapping[str, float] | None = None) -> Gate:
         """With the baseline as a number, and the margin in the values' units."""
-        baseline = number_of("baseline", self.baseline, arms)
-        margin = self.margin
+        baseline, margin = number_of(self.baseline, arms), self.margin
         if isinstance(margin, str):
             name = str(baseline) if isinstance(arms, int) else arms[baseline]
             if known is None or name not in known:
@@ -67,55 +67,11 @@ class Gate(PerArm):
             margin = _part(margin) * abs(known[name])
         return replace(self, baseline=baseline, margin=margin)
 
-    def told(self) -> tuple[float, float, float]:
-        return float(GATE), float(self.baseline), float(self.margin or 0.0)
-
-    def false_claims(self, num_arms: int) -> int:
-        """Every other arm has one wrong verdict."""
-        return num_arms - 1
-
-    def check(self, num_arms: int, limits: tuple[float, float] | None) -> None:  # noqa: ARG002
-        width, margin = math.inf if limits is None else limits[1] - limits[0], float(self.margin or 0.0)
-        if not abs(margin) < width:
-            raise InvalidInputError(
-                f"margin must be smaller than the distance of the bounds, {width:g}, got {margin:g}; no "
-                f"arm can be worse or better than another by more."
-            )
-
-    def placed(self, zero: float, unit: float) -> Gate:  # noqa: ARG002
-        return replace(self, margin=float(self.margin or 0.0) / abs(unit))
-
-    def reference(self, arms: Sequence[str]) -> int:
-        return number_of("baseline", self.baseline, arms)
-
     def verdict(self, passed: bool, arms: Sequence[str]) -> str:
         old, mark = arms[self.reference(arms)], self.mark
         if mark < 0.0:
             return f"{'not ' * passed}worse than {old} by more than {-mark:g}"
-        return f"{'not ' * (not passed)}better than {old}{f' by more than {mark:g}' if mark else ''}"
-
-    def comparison(self, arms: Sequence[str]) -> str:
-        return f"better than {arms[self.reference(arms)]}"
-
-    @property
-    def mark(self) -> float:
-        return 0.0 - float(self.margin or 0.0)
-
-
-def number_of(what: str, arm: int | str, arms: Sequence[str] | int) -> int:
-    """The number of an arm that is given by name or number; of so many arms, if they have no names."""
-    many = arms if isinstance(arms, int) else len(arms)
-    if not isinstance(arms, int) and arm in arms:
-        return arms.index(str(arm))
-    if isinstance(arm, str) or not arm < many:
-        allowed = f"a number from 0 to {many - 1}"
-        if not isinstance(arms, int):
-            allowed = f"one of the arms {', '.join(arms)[:200]}, or {allowed}"
-        raise InvalidInputError(
-            f"{what} must be {allowed}, got {_door.short(arm)}; it is the arm that the others are compared "
-            f"with."
-        )
-    return arm
+        return better(passed, old, mark)
 
 
 def _positive(at_least: float) -> float:

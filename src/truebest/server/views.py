@@ -16,6 +16,7 @@ from .._text import begun, duration, percent, plural, rough
 from ..experiment.events import Event
 from ..experiment.forecast import Forecast
 from ..experiment.overview import Overview
+from ..experiment.promise import wrong
 from ..telling import columns, words
 from ..telling.account import Account
 from ..telling.answers import (
@@ -142,7 +143,7 @@ def summary(one: Overview) -> dict[str, Any]:
     state = state_of(answer, one.waiting)
     promised = "nothing is promised" if bound is None else ""
     if bound is not None and state == "decided":
-        promised = f"wrong with probability at most {percent(bound)}"
+        promised = wrong(one.settings, bound)
     facts = [plural(len(one.settings.arms), "option"), plural(one.samples, "sample"), promised]
     return {
         "name": one.name,

@@ -44,7 +44,7 @@ def make_works(
     jobs: list[list[Work]] = []
     means: list[Any] = []
     for one in bandits:
-        scores, closed = _scores(design, given, one, within, seed)
+        scores, closed = _scores(design, given, one, within, seed, question.fewest)
         num_arms = len(scores.arms)
         made = design_for(
             design, closed, given.ways["failures"], question.bound(num_arms), tolerance, num_arms, within
@@ -79,7 +79,7 @@ def design_for(
     """The design that answers a question, asked of values that are mapped to [0, 1], or of who wins."""
     if design.averages:
         refuse_question(question, None, tolerance)
-        question.check(num_arms, within.limits)
+        question.check(num_arms, within.limits, within.minimize)
         asked = question.placed(*within.origin)
         if strata is None:
             return design(items, failures, question=asked)
@@ -187,7 +187,12 @@ def _range(model: object) -> Range:
 
 
 def _scores(
-    design: type[Rounds], given: Given, means: npt.ArrayLike | None, within: Range | AnyNumbers, seed: int
+    design: type[Rounds],
+    given: Given,
+    means: npt.ArrayLike | None,
+    within: Range | AnyNumbers,
+    seed: int,
+    fewest: int,
 ) -> tuple[Scores, int | None]:
     """What rounds are simulated on, and how many items a closed set has."""
     unlimited = given.ways["items"] is None or given.ways["items"] == math.inf
@@ -198,14 +203,14 @@ def _scores(
                 f"'bernoulli' with means and a correlation for compare='means', got "
                 f"{_door.short(given.ways['rewards'])} and means {_door.short(means)}; give one of both."
             )
-        if given.ways["correlation"] is None:
+        if given.ways["correlation"] is None and np.size(means) > 1:
             raise InvalidInputError(
                 "items= needs the correlation of rewards on one item, got none; give correlation=0.6, say, "
                 "or values as rewards."
             )
         advice = "it is how many items there are, or inf for an unlimited source"
         items = None if unlimited else _door.whole("items", given.ways["items"], 1, MOST_ITEMS, advice)  # type: ignore[arg-type]
-        return from_means(means, given.ways["correlation"], items, within, seed), items
+        return from_means(means, given.ways["correlation"], items, within, seed, fewest), items
     for name, value in (("means", means), ("correlation", given.ways["correlation"])):
         if value is not None:
             raise InvalidInputError(
@@ -214,7 +219,7 @@ def _scores(
             )
     columns = {str(a + 1): values for a, values in enumerate(given.ways["rewards"])}
     failing = design(failures=given.ways["failures"]).failures
-    scores = from_table(columns, within, failing, unlimited)
+    scores = from_table(columns, within, failing, unlimited, fewest)
     assert scores.rounds is not None
     if not unlimited and given.ways["items"] != scores.rounds.items:
         raise InvalidInputError(

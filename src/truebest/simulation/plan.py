@@ -126,7 +126,10 @@ def plan(
     if design.averages:
         within = make_range(bounds, minimize)
     failing = design(failures=failures).failures
-    scores = make_scores(table, means, pilot, correlation, items, unlimited, failing, within, terms.seed)
+    fewest = terms.question.fewest
+    scores = make_scores(
+        table, means, pilot, correlation, items, unlimited, failing, within, terms.seed, fewest
+    )
     scores, strata = beside(scores, _names("known", known), _names("proxies", proxies), within)
     return replace(_simulated(design, scores, within, terms, strata, progress), price=price)
 

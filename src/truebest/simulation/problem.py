@@ -64,7 +64,8 @@ def make_problem(
     question: Question | None = None,
 ) -> Problem:
     """Check everything that `simulate` and `trace` are given about the bandit."""
-    nature = make_rewards(rewards, means, noise)
+    asked = BEST if question is None else find_question(question)
+    nature = make_rewards(rewards, means, noise, asked.fewest)
     rule = find_rule(stopping)
     rule = rule.for_simulation() if isinstance(stopping, str) else rule
     mu, given = nature.means, _model(model, sigma, nature)
@@ -82,8 +83,7 @@ def make_problem(
             f"them, or give the right sigma."
         )
     _door.scale(unit)
-    limit = limit_of(max_samples, mu.size)
-    allowed, asked = _door.tolerance(tolerance), BEST if question is None else find_question(question)
+    limit, allowed = limit_of(max_samples, mu.size), _door.tolerance(tolerance)
     refuse_question(asked, rule, allowed)
     asked = asked.bound(mu.size)
     asked.check(mu.size, assumed.limits)

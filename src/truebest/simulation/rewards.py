@@ -125,7 +125,10 @@ class Rewards:
 
 
 def make_rewards(
-    rewards: str | Sequence[npt.ArrayLike], means: npt.ArrayLike | None, noise: npt.ArrayLike
+    rewards: str | Sequence[npt.ArrayLike],
+    means: npt.ArrayLike | None,
+    noise: npt.ArrayLike,
+    fewest: int = 2,
 ) -> Rewards:
     """Check what `simulate` and `trace` are given about rewards: a kind with its means, or values."""
     if isinstance(rewards, list | tuple | np.ndarray):
@@ -134,14 +137,14 @@ def make_rewards(
                 f"means must be left out where rewards are values to draw from, whose means they are, got "
                 f"{_door.short(means)}; leave them out, or give the kind of rewards."
             )
-        return _from_values(rewards)
+        return _from_values(rewards, fewest)
     kind = _door.choice("rewards", rewards, tuple(KINDS))  # type: ignore[arg-type]
     if means is None:
         raise InvalidInputError(
             f"means must be given for {kind} rewards, got none; give one for each arm, such as [0.9, 0.8], "
             f"or give as rewards the values to draw from."
         )
-    mu = _door.per_arm("means", means)
+    mu = _door.per_arm("means", means, fewest)
     if mu.ndim != 1:
         raise InvalidInputError(
             f"means must be one bandit of shape (K,), got shape {mu.shape}; give several as a list of such."
@@ -153,10 +156,10 @@ def make_rewards(
     return Rewards(kind, mu, spread)
 
 
-def _from_values(given: Sequence[npt.ArrayLike] | npt.NDArray[np.generic]) -> Rewards:
+def _from_values(given: Sequence[npt.ArrayLike] | npt.NDArray[np.generic], fewest: int) -> Rewards:
     """Values for each arm, which are drawn from with replacement: they are the population."""
     values = tuple(_values(part, a) for a, part in enumerate(given))
-    if len(values) < 2:
+    if len(values) < fewest:
         raise InvalidInputError(
             f"rewards must have values for at least two arms, got {len(values)}; with fewer there is nothing "
             f"to choose between."

@@ -292,11 +292,12 @@ class RoundsJob:
         if design.strata is not None:
             of_item = design.strata.of_item
             self.rows = np.column_stack([scores.low, of_item]), np.column_stack([scores.high, of_item])
-        self.right = design.right_answers(scores.low, scores.high, tolerance)
         self.params = design.parameters(self.num_arms, delta, tolerance)
         self.by_cells = design.question.by_claims and design.averages
         self.names_arms = not design.question.by_claims
-        self.truth = np.zeros((0, self.num_arms))
+        self.truth, self.right = np.zeros((0, self.num_arms)), frozenset[int]()
+        if not self.by_cells:
+            self.right = design.right_answers(scores.low, scores.high, tolerance)
         if self.by_cells:
             sizes = (-1, scores.items, self.num_arms)
             self.truth = (0.5 * (scores.low + scores.high)).reshape(sizes).mean(axis=1)
@@ -313,7 +314,7 @@ class RoundsJob:
         items = self.max_rounds if self.by_cells else self.scores.closed or 0
         space = np.empty(items, np.int64), np.empty(2, np.uint64), np.zeros((0, 0))
         own = np.zeros(SIGNALS, np.int64) if signals is None else signals
-        return Rows(pairs, near, arms, np.zeros((HEADS + K, K)), *space, own)
+        return Rows(pairs, near, arms, round_claims.room(K), *space, own)
 
     @property
     def given(self) -> OnItems:

@@ -150,6 +150,7 @@ def make_scores(
     failures: str | float,
     within: Range | AnyNumbers,
     seed: int,
+    fewest: int = 2,
 ) -> Scores:
     """Check what `plan` is given about scores: one of a table, means and a pilot, and what belongs to it."""
     places = {"table": table, "means": means, "pilot": pilot}
@@ -176,20 +177,22 @@ def make_scores(
             f"missing; leave it out."
         )
     if table is not None:
-        return from_table(table, within, failures, unlimited)
+        return from_table(table, within, failures, unlimited, fewest)
     if isinstance(within, AnyNumbers):
         raise InvalidInputError(
             f"compare='wins' is planned with a table, whose rows are rounds, got {given[0]}; give table=."
         )
     if means is not None:
-        return from_means(means, correlation, items, within, seed)
+        return from_means(means, correlation, items, within, seed, fewest)
     assert pilot is not None
-    return from_pilot(pilot, within)
+    return from_pilot(pilot, within, fewest)
 
 
-def from_table(table: Columns, within: Range | AnyNumbers, failures: str | float, unlimited: bool) -> Scores:
+def from_table(
+    table: Columns, within: Range | AnyNumbers, failures: str | float, unlimited: bool, fewest: int = 2
+) -> Scores:
     """A table of scores: a row for each item and a column for each arm, or the columns by name."""
-    columns = _columns("table", table)
+    columns = _columns("table", table, fewest)
     sizes = {name: values.size for name, values in columns.items()}
     if len(set(sizes.values())) > 1:
         raise InvalidInputError(
@@ -240,9 +243,9 @@ def _filled(
     return np.where(missing, failures, given)
 
 
-def from_pilot(pilot: Columns | Sequence[npt.ArrayLike], within: Range) -> Scores:
+def from_pilot(pilot: Columns | Sequence[npt.ArrayLike], within: Range, fewest: int = 2) -> Scores:
     """Values of each arm that do not belong together."""
-    columns = _columns("pilot", pilot)
+    columns = _columns("pilot", pilot, fewest)
     for name, values in columns.items():
         if not values.size or np.isnan(values).any():
             raise InvalidInputError(
@@ -255,10 +258,15 @@ def from_pilot(pilot: Columns | Sequence[npt.ArrayLike], within: Range) -> Score
 
 
 def from_means(
-    means: npt.ArrayLike, correlation: float | None, items: int | None, within: Range, seed: int
+    means: npt.ArrayLike,
+    correlation: float | None,
+    items: int | None,
+    within: Range,
+    seed: int,
+    fewest: int = 2,
 ) -> Scores:
     """Successes of the given rates: independent ones, or on common items with a correlation."""
-    rates = _door.per_arm("means", means)
+    rates = _door.per_arm("means", means, fewest)
     inside = (rates > 0.0) & (rates < 1.0)
     if rates.ndim != 1 or not inside.all() or (within.bounds.lo, within.bounds.hi) != (0.0, 1.0):
         raise InvalidInputError(
@@ -268,6 +276,8 @@ def from_means(
         )
     names = tuple(str(a + 1) for a in range(rates.size))
     upward = within.mapped(rates)
+    if rates.size == 1:
+        correlation = None if items is None else 0.0  # with no other arm
     if correlation is None:
         if items is not None:
             raise InvalidInputError(
@@ -280,7 +290,7 @@ def from_means(
     if items is not None:
         size = _door.whole("items", items, 1, MOST_ITEMS, "leave it out for an unlimited source")
     sets = 1 if items is None else min(max(POPULATION // size, 1), MOST_SETS)
-    spread = spread_for(upward, wanted)
+    spread = spread_for(upward, wanted) if rates.size > 1 else 0.0
     table = np.concatenate([make_items(upward, spread, size, seed, which) for which in range(sets)])
     found = table.mean(axis=0)
     rounds = ItemScores(table, table, size, items is None)
@@ -337,6 +347,8 @@ def model_correlation(rates: Array, spread: float) -> float:
 
 def observed_correlation(rounds: ItemScores) -> float:
     """Of the scores of the two best arms, where both are known; NaN if one of them is constant."""
+    if rounds.low.shape[1] < 2:
+        return math.nan
     first, second = np.argsort(-rounds.low.mean(axis=0), kind="stable")[:2]
     known = (rounds.low == rounds.high)[:, [first, second]].all(axis=1)
     x, y = rounds.low[known, first], rounds.low[known, second]
@@ -345,7 +357,7 @@ def observed_correlation(rounds: ItemScores) -> float:
     return float(np.corrcoef(x, y)[0, 1])
 
 
-def _columns(what: str, given: Any) -> dict[str, Array]:
+def _columns(what: str, given: Any, fewest: int) -> dict[str, Array]:
     """The scores of each arm, by name."""
     if isinstance(given, Mapping):
         columns = {str(name): _door.numbers(what, values) for name, values in given.items()}
@@ -356,7 +368,7 @@ def _columns(what: str, given: Any) -> dict[str, Array]:
         array = _door.numbers(what, given)
         flat = array.ndim != 2
         columns = {} if flat else {str(a + 1): column for a, column in enumerate(array.T)}
-    if len(columns) < 2 or any(values.ndim != 1 for values in columns.values()):
+    if len(columns) < fewest or any(values.ndim != 1 for values in columns.values()):
         rows = "a row for each item with a score for each arm" if what == "table" else "values for each arm"
         raise InvalidInputError(
             f"{what} must have {rows}, of at least two arms, got {_door.short(given)}; give for example "

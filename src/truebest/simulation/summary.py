@@ -39,7 +39,8 @@ class Summary:
     @classmethod
     def empty(cls, num_arms: int) -> Summary:
         """The summary of no runs."""
-        answers, nothing = np.zeros(num_arms + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        nothing = np.zeros(0, dtype=np.int64)
+        answers = answer_counts(nothing, num_arms)
         return cls(answers, 0, 0, nothing, answers[:-1])
 
     @classmethod
@@ -104,7 +105,11 @@ class Summary:
 
 
 def answer_counts(arms: Indices, num_arms: int) -> Indices:
-    """(K + 1,) how often each arm is among some, and last how often none is."""
+    """(K + 1,) how often each arm is among some, and last how often none is.
+
+    A single arm counts as two: the answer to a question is right, or wrong.
+    """
+    num_arms = max(num_arms, 2)
     return np.bincount(np.where(arms < 0, num_arms, arms), minlength=num_arms + 1).astype(np.int64)
 
 

@@ -193,7 +193,7 @@ def confidence_width(
     InvalidInputError
     """
     count = _door.pulls(pulls)
-    level = np.log(_door.num_arms(num_arms)) - np.log(_door.gamma(gamma))
+    level = np.log(_door.num_arms(num_arms, 1)) - np.log(_door.gamma(gamma))
     code = WIDTHS[_door.choice("kind", kind, tuple(WIDTHS))]
     scale = _door.sigma(sigma)
     flat = np.ascontiguousarray(count).ravel()

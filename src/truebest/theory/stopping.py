@@ -65,6 +65,11 @@ class StoppingRule(ABC):
         what is asked by claims about pairs; None for the best arm in the rule's own way
     unites
         whether `level` is that of a union over K - 1 pairs, so that it serves for other claims, too
+    numbers
+        whether it can compare an arm with a number
+    pools
+        whether the evidence of pairs, as a number and not as its logarithm, may be averaged: it is then below
+        a supermartingale of all values
     watches
         whether the rule needs Σ (x - mean)² of every arm
     version
@@ -84,6 +89,8 @@ class StoppingRule(ABC):
     former: ClassVar[tuple[type[StoppingRule], ...]] = ()
     watches: ClassVar[bool] = False
     unites: ClassVar[bool] = True
+    numbers: ClassVar[bool] = False
+    pools: ClassVar[bool] = False
     settles = False
     question: Question | None = None
 
@@ -173,7 +180,12 @@ class StoppingRule(ABC):
         """The form in which the rule is asked for claims about pairs, if a question is answered by these."""
         if not question.by_claims:
             return self
-        if not self.unites:
+        if question.pools and not self.pools:
+            raise InvalidInputError(
+                f"the evidence of the stopping rule {self.name!r} cannot be averaged over arms, which "
+                f"{question} needs; leave only out, or choose another rule, such as {DEFAULT_RULE!r}."
+            )
+        if not self.unites or (question.of_number and not self.numbers):
             raise InvalidInputError(
                 f"the stopping rule {self.name!r} cannot answer {question}; choose another rule, such as "
                 f"{DEFAULT_RULE!r}."
@@ -215,7 +227,7 @@ class StoppingRule(ABC):
         blank = self.own_blank(model, num_arms)
         if self.question is None:
             return blank
-        return np.vstack([blank, np.zeros((layout.HEADS + num_arms, num_arms))])
+        return np.vstack([blank, np.zeros((layout.HEADS + num_arms + layout.BESIDE, num_arms))])
 
     def own_blank(self, model: Model, num_arms: int) -> Array:
         """A state without pulls, with the rows that the rule needs."""

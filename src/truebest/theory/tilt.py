@@ -65,7 +65,7 @@ class Tilt(StoppingRule):
     name = "tilt"
     version = 3  # version 1, in which no arm was ruled out, was never released
     guard: ClassVar[float] = 0.2
-    watches = True
+    watches = numbers = pools = True
     models = proofs = (Gaussian, Bounded)
     reference = "mixtures of tilts with Ville's inequality; docs/proofs.md"
     code = tilt.TILT
@@ -119,7 +119,7 @@ class Tilt(StoppingRule):
         params = super().parameters(model, num_arms, delta, tolerance, offset)
         params[CUT] = self._cut(model, delta, tolerance)
         params[NEAR], params[SCALED] = tilt.weights_of(num_arms, self.guard, params[CUT])
-        params[SHARE], params[GATE] = self.share, 0.5 * math.log(num_arms - 1.0)
+        params[SHARE], params[GATE] = self.share, 0.5 * math.log(max(num_arms - 1.0, 1.0))
         if self.share > 0.0:
             params[PAIR_LEVEL] = np.log(num_arms - 1.0) - np.log(delta) - np.log1p(-self.share)
         return params

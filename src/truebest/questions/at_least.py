@@ -1,0 +1,74 @@
+"""Is the mean of an arm at least a number?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from .. import _door
+from ..errors import InvalidInputError
+from ..kernels.questions import THRESHOLD
+from .base import PerArm
+
+
+@dataclass(frozen=True)
+class AtLeast(PerArm):
+    """Of every arm, also of a single one: whether its mean is at least a threshold, or below it.
+
+    An arm *passes* when its mean is at least the threshold, and *fails* when it is below; all verdicts
+    together are right with probability 1 - delta.
+
+    threshold  in the values' units
+    """
+
+    threshold: float
+
+    of_number = True
+    fewest = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "threshold", _door.scalar("threshold", self.threshold) or 0.0)
+
+    def told(self) -> tuple[float, float, float]:
+        return float(THRESHOLD), 0.0, self.threshold
+
+    def false_claims(self, num_arms: int) -> int:
+        """Every arm has one wrong verdict."""
+        return self.verdicts(num_arms)
+
+    def verdicts(self, num_arms: int) -> int:
+        return num_arms
+
+    def check(self, num_arms: int, limits: tuple[float, float] | None, minimize: bool = False) -> None:
+        super().check(num_arms, limits, minimize)
+        low, high = (-float("inf"), float("inf")) if limits is None else limits
+        if not (low < self.threshold <= high and abs(self.threshold) < float("inf")):
+            within = "finite" if limits is None else f"above {low:g}, and at most {high:g}, as values are"
+            raise InvalidInputError(
+                f"threshold must be {within}, got {self.threshold:g}; it is what the mean of an arm is "
+                f"compared with."
+            )
+        if minimize:
+            raise InvalidInputError(
+                f"{self} compares means with a number, whichever is better, got minimize=True too; leave "
+                f"minimize out: that an arm is below {self.threshold:g} is an answer as well."
+            )
+
+    def placed(self, zero: float, unit: float) -> AtLeast:
+        return replace(self, threshold=(self.threshold - zero) / unit)
+
+    def reference(self, arms: Sequence[str]) -> int:  # noqa: ARG002
+        return -1
+
+    def verdict(self, passed: bool, arms: Sequence[str]) -> str:  # noqa: ARG002
+        return f"{'at least' if passed else 'below'} {self.threshold:g}"
+
+    def comparison(self, arms: Sequence[str]) -> str:  # noqa: ARG002
+        return f"above {self.threshold:g}"
+
+    def base(self, means: Sequence[float | None], arms: Sequence[str]) -> float | None:  # noqa: ARG002
+        return self.threshold
+
+    @property
+    def mark(self) -> float:
+        return 0.0

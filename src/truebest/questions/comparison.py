@@ -1,0 +1,95 @@
+"""Questions in which every other arm is compared with one, the baseline, and passes or fails."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .. import _door
+from ..errors import InvalidInputError
+from ..kernels.questions import GATE, LISTED
+from .base import PerArm
+
+_ADVICE = "it is the name of the arm that the others are compared with, or its number, from 0 on"
+
+
+class Comparison(PerArm):
+    """See the module; a dataclass with these fields.
+
+    baseline  the arm that the others are compared with: its name, or its number, from 0 on
+    margin    in the values' units
+    """
+
+    baseline: int | str
+    margin: Any
+
+    @property
+    @abstractmethod
+    def allowed(self) -> float:
+        """How much worse an arm that passes may be; at 0 or below, minus what it must be better by."""
+
+    @property
+    def pools(self) -> bool:
+        return False
+
+    def bound(self, arms: Sequence[str] | int, known: Mapping[str, float] | None = None) -> Comparison:  # noqa: ARG002
+        """With the baseline as a number."""
+        return replace(self, baseline=number_of(self.baseline, arms))  # type: ignore[type-var]
+
+    def told(self) -> tuple[float, float, float]:
+        return float(LISTED if self.pools else GATE), float(self.baseline), self.allowed
+
+    def false_claims(self, num_arms: int) -> int:
+        """Every other arm has one wrong verdict; of a list, one average over those that are wrong on it."""
+        return 1 if self.pools else self.verdicts(num_arms)
+
+    def check(self, num_arms: int, limits: tuple[float, float] | None, minimize: bool = False) -> None:
+        super().check(num_arms, limits, minimize)
+        width = math.inf if limits is None else limits[1] - limits[0]
+        if not abs(self.allowed) < width:
+            raise InvalidInputError(
+                f"margin must be smaller than the distance of the bounds, {width:g}, got "
+                f"{float(self.margin):g}; no arm can be worse or better than another by more."
+            )
+
+    def placed(self, zero: float, unit: float) -> Comparison:  # noqa: ARG002
+        return replace(self, margin=float(self.margin) / abs(unit))  # type: ignore[type-var]
+
+    def reference(self, arms: Sequence[str]) -> int:
+        return number_of(self.baseline, arms)
+
+    def comparison(self, arms: Sequence[str]) -> str:
+        return f"better than {arms[self.reference(arms)]}"
+
+    @property
+    def mark(self) -> float:
+        return 0.0 - self.allowed
+
+
+def better(passed: bool, old: str, mark: float) -> str:
+    """That an arm is better than another one, by more than a mark of 0 or more; or that it is not."""
+    return f"{'not ' * (not passed)}better than {old}{f' by more than {mark:g}' if mark else ''}"
+
+
+def checked_baseline(given: int | str) -> int | str:
+    """A name, or a number from 0 on."""
+    return given if isinstance(given, str) else _door.whole("baseline", given, 0, 10**6, _ADVICE)
+
+
+def number_of(arm: int | str, arms: Sequence[str] | int) -> int:
+    """The number of the baseline; of so many arms, if they have no names."""
+    many = arms if isinstance(arms, int) else len(arms)
+    if not isinstance(arms, int) and arm in arms:
+        return arms.index(str(arm))
+    if isinstance(arm, str) or not arm < many:
+        allowed = f"a number from 0 to {many - 1}"
+        if not isinstance(arms, int):
+            allowed = f"one of the arms {', '.join(arms)[:200]}, or {allowed}"
+        raise InvalidInputError(
+            f"baseline must be {allowed}, got {_door.short(arm)}; it is the arm that the others are compared "
+            f"with."
+        )
+    return arm
