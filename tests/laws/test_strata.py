@@ -210,7 +210,7 @@ def test_arms_that_take_rows_one_by_one_have_the_evidence_of_rounds() -> None:
     design = Rounds(40, version=3, strata=strata_of(table, 2, "known"))
     rows, ahead = rows_of(table, design), (25, 11)
     params, pairs, arms = begun(design, 3)
-    told = np.zeros((round_claims.HEADS + 3, 3))
+    told = round_claims.room(3)
     for first, n in enumerate(ahead):
         told[round_claims.RESTS] = 1.0
         told[round_claims.RESTS, first] = 0.0
@@ -220,7 +220,7 @@ def test_arms_that_take_rows_one_by_one_have_the_evidence_of_rounds() -> None:
     for a, n in enumerate(ahead):
         both = Rounds(40, version=3, strata=strata_of(table[:, [a, 2]], 1, "known"))
         two = begun(both, 2)
-        for row in rows_of(table[:, [a, 2]], both)[:n]:
+        for row in np.ascontiguousarray(rows_of(table[:, [a, 2]], both)[:n]):
             paired.take_round(two[0], row, row, *two[1:])
         for d in (-0.2, 0.0, 0.3):
             for b, i in ((0, 1), (1, 0)):

@@ -16,7 +16,7 @@ LONGEST = 3.2e9  # seconds: a third of what locks can wait for where a pointer h
 
 
 def check_arms(given: Iterable[str], known: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Different names, those of arms whose scores are known last; how many there must be, the question says."""
+    """Different names, those of arms whose scores are known last; the question says how many."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidInputError(
             f"arms must be a list of names, got {_door.short(given)}; give at least two, "
