@@ -21,9 +21,14 @@ class Against(Comparison):
     from that of those which are found not to be: each list has the whole delta. The more arms are on a list,
     the less evidence the others need.
 
-    baseline  the control: its name, or its number, from 0 on
-    margin    in the values' units, by how much an arm must be better to count; at least 0
-    only      "better", or None for both verdicts together
+    Attributes
+    ----------
+    baseline
+        the control: its name, or its number, from 0 on
+    margin
+        in the values' units, by how much an arm must be better to count; at least 0
+    only
+        "better", or None for both verdicts together
     """
 
     baseline: int | str = 0

@@ -18,7 +18,10 @@ class AtLeast(PerArm):
     An arm *passes* when its mean is at least the threshold, and *fails* when it is below; all verdicts
     together are right with probability 1 - delta.
 
-    threshold  in the values' units
+    Attributes
+    ----------
+    threshold
+        in the values' units
     """
 
     threshold: float
