@@ -1,4 +1,4 @@
-"""Tables and images for pages and notebooks. Text is escaped here, so that no caller forgets to."""
+"""Pages, tables and images for people and notebooks. Text is escaped here, so that no caller forgets to."""
 
 from __future__ import annotations
 
@@ -17,6 +17,19 @@ class Cell(NamedTuple):
 
     html: str
     attributes: str = ""
+
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # no script, and no request
+
+
+def whole_page(title: str, parts: Iterable[str], style: str) -> str:
+    """A whole page that stands by itself; its parts are put into it as they are."""
+    head = (
+        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>{escape(title)}</title><style>{style}</style>"
+    )
+    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
 
 
 def table(header: Sequence[str | Cell], rows: Iterable[Sequence[str | Cell]]) -> str:

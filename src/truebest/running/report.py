@@ -13,7 +13,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from .. import __version__
-from .._html import Cell, table
+from .._html import Cell, table, whole_page
 from .._page_style import STYLE
 from .._records import plain
 from .._text import duration, harmless, moment, percent, plural, rough, shortened
@@ -71,13 +71,7 @@ def page(
         _log(course),
         f"<footer class='faint'>truebest {escape(__version__)}, {escape(moment(course.ended))}</footer>",
     ]
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    head = (
-        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<title>{_text(now.name)}: {_text(headline)}</title><style>{STYLE}</style>"
-    )
-    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+    return whole_page(harmless(f"{now.name}: {headline}"), parts, STYLE)
 
 
 def _tiles(now: Account, course: LogSummary, uniform: int | None) -> str:

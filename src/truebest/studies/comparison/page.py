@@ -7,7 +7,7 @@ import io
 from html import escape
 
 from ... import __version__
-from ..._html import Cell, table
+from ..._html import Cell, table, whole_page
 from ..._page_style import STYLE
 from ..._text import harmless
 from . import tables
@@ -67,13 +67,7 @@ def page(found: Comparison) -> str:
     settings = [[key, _words(value)] for key, value in found.settings.items()]
     parts += ["<h2>How it was made</h2>", _scroll((["setting", "value"], settings), "settings")]
     parts.append(f"<footer class='faint'>truebest {escape(__version__)}</footer>")
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    head = (
-        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<title>{escape(headline(found))}</title><style>{STYLE}{WIDER}</style>"
-    )
-    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+    return whole_page(headline(found), parts, f"{STYLE}{WIDER}")
 
 
 def headline(found: Comparison) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from html import escape
 
 from ... import __version__
-from ..._html import Cell, table
+from ..._html import Cell, table, whole_page
 from ..certified import DELTAS, VERDICTS, Certified, kept_certified, verdict_counts
 from .claims import Claim
 from .published import STRATEGIES, TABLE_1
@@ -70,8 +70,7 @@ def page(
         "<h2>Settings</h2>",
         table(["setting", "value"], [[key, str(value)] for key, value in settings.items()]),
     ]
-    head = f"<meta charset='utf-8'><title>The paper, reproduced</title><style>{STYLE}</style>"
-    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+    return whole_page("The paper, reproduced", parts, STYLE)
 
 
 def _figure(caption: str, svg: str) -> str:
