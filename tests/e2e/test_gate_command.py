@@ -152,7 +152,9 @@ def test_a_question_by_options_of_identify_and_create() -> None:
     arms = ["--arm", "old=./s8", "--arm", "new=./s9", "--bounds", "0,1", "--seed", "5", "--quiet"]
     ran = run("identify", *arms, "--gate", "old", "--margin", "0.1", "--max-samples", "3000")
     assert (ran.code, ran.out.partition(";")[0]) == (0, "new is not worse than old by more than 0.1")
-    refused(run("identify", *arms, "--margin", "0.1"), "--margin needs --gate, the arm that the others are")
+    refused(
+        run("identify", *arms, "--margin", "0.1"), "--margin make no question; ask --gate with --margin or"
+    )
     refused(run("identify", *arms, "--gate", "older"), "baseline must be one of the arms old, new")
     refused(run("identify", *arms, "--gate", "old", "--expect", "new"), "--expect names the best arm, and")
     refused(run("identify", *arms, "--gate", "old", "--strategy", "tas-d"), "choose 'uniform'")
@@ -178,6 +180,51 @@ def test_a_question_by_options_of_identify_and_create() -> None:
         ),
         "is asked of means, got --compare wins too",
     )
+
+
+def test_check_asks_whether_a_mean_is_at_least_a_number() -> None:
+    """One arm or several, of calls or of items; in other bounds; the exit code is the verdict."""
+    words = ["check", "--arm", "agent=./s9", "--max-samples", "3000", "--seed", "5", "--quiet"]
+    passed = run(*words, "--at-least", "0.7")
+    assert passed.code == 0
+    assert passed.out.startswith(
+        "agent is at least 0.7; wrong with probability at most 5%, assuming independent values in [0, 1]; "
+    )
+    both = run(*words, "--arm", "bad=./s2", "--at-least", "0.7")
+    assert both.code == 5
+    assert both.out.startswith("agent is at least 0.7; bad is below 0.7; wrong with")
+    undecided = run(*words, "--at-least", "0.88", "--max-samples", "20")
+    assert undecided.code == 3
+    assert undecided.out.startswith("undecided after 20 samples; the mean of agent is ")
+    table = undecided.out.splitlines()[2].split()
+    assert table == ["arm", "verdict", "samples", "mean", "mean", "between", "sd"]
+    found = json.loads(run(*words, "--at-least", "0.7", "--format", "json").out)
+    assert found["answer"] == {"kind": "verdicts", "passed": ["agent"], "failed": []}
+    assert found["standings"][0]["between"][0] >= 0.7
+    exact = ["check", "--arm", "agent=./i42", "--items", "items.txt", "--delta", "1e-30", "--quiet"]
+    assert run(*exact, "--at-least", "0.7").code == 0
+    assert run(*exact, "--at-least", "0.701").code == 5
+    ten = ["check", "--arm", "agent=echo 10", "--bounds", "0,10", "--quiet", "--max-samples", "300"]
+    assert run(*ten, "--at-least", "9").out.startswith("agent is at least 9; ")
+    refused(
+        run(*words, "--at-least", "1.5"), "threshold must be above 0, and at most 1, as values are, got 1.5"
+    )
+    refused(run(*words, "--at-least", "most"), "threshold must be one real number, got 'most'")
+
+
+def test_a_control_names_the_arms_that_are_better() -> None:
+    """By an option of identify, with the list alone that counts, too."""
+    arms = ["--arm", "old=./s2", "--arm", "new=./s9", "--arm", "same=./s2", "--bounds", "0,1", "--seed", "5"]
+    words = ["identify", *arms, "--quiet", "--max-samples", "4000", "--against", "old", "--margin", "0.3"]
+    for more in ((), ("--only", "better")):
+        ran = run(*words, *more)
+        assert ran.code == 5
+        assert ran.out.startswith("new is better than old by more than 0.3; same is not better than old by")
+    refused(run(*words, "--only", "worse"), "only must be")
+    refused(
+        run(*words, "--gate", "old"), "make no question; ask --gate with --margin or --at-least, --against"
+    )
+    refused(run(*words, "--only", "better", "--student"), "give one of --sigma")
 
 
 def test_a_pipe_that_is_closed_and_an_interrupt() -> None:

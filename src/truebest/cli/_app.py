@@ -34,6 +34,7 @@ EXTRA = "allow_extra_args"
 COMMANDS = {
     "identify": Command("identify", "identify", CHOOSE, EXTRA),
     "gate": Command("gate", "gate", CHOOSE, EXTRA),
+    "check": Command("gate", "check", CHOOSE, EXTRA),
     "plan": Command("plan", "plan", CHOOSE),
     "race": Command("race", "race", CHOOSE),
     "create": Command("ask_tell", "create", RUN),

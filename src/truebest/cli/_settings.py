@@ -127,10 +127,19 @@ SETTINGS = {
     ),
     "control": Option("Also say which arms are better than this one; does not affect the decision.", "ARM"),
     "gate": Option("Ask which other arms are not worse than this one by more than --margin.", "ARM"),
+    "against": Option("Ask which other arms are better than this one, and which are not.", "ARM"),
     "margin": Option(
-        "With --gate: by how much an arm may be worse; 0 if it must be better.", "FLOAT", read_number
+        "With --gate: by how much an arm may be worse, 0 if it must be better; with --against: by how much "
+        "it must be better.",
+        "FLOAT",
+        read_number,
     ),
-    "at_least": Option("With --gate: by how much an arm must be better.", "FLOAT", read_number),
+    "at_least": Option(
+        "Ask which arms have a mean of at least this; with --gate: by how much an arm must be better.",
+        "FLOAT",
+        read_number,
+    ),
+    "only": Option("With --against: better, if only the list of the arms that are better counts.", "better"),
     "compare": Option(
         "means (the default), or wins: only who is better in each round counts, and no bounds are needed; "
         "see docs/guides/race.md.",
@@ -146,7 +155,7 @@ SETTINGS = {
 }
 
 
-ASKING = ("gate", "margin", "at_least")  # options that make a question together
+ASKING = ("gate", "against", "margin", "at_least", "only")  # options that make a question together
 # What several commands on simulations take
 SEED = Option("The same seed gives the same result.", "INT", read_number, "0")
 THREADS = Option("Threads; default: one per core.", "INT", read_number)
@@ -203,15 +212,24 @@ def _read(words: dict[str, str | list[str] | bool | None], options: Mapping[str,
 def _ask(found: dict[str, Any]) -> None:
     """Put the question in the place of the options that make it."""
     said = {name: found.pop(name) for name in ASKING if name in found}
-    if "gate" in said:
-        from ..questions import Gate
+    if not said:
+        return
+    from ..questions import Against, AtLeast, Gate
 
-        found["question"] = Gate(said["gate"], said.get("margin"), said.get("at_least"))
-    elif said:
+    kinds: dict[frozenset[str], Callable[..., Any]] = {
+        frozenset(("gate",)): lambda gate, margin=None, at_least=None: Gate(gate, margin, at_least),
+        frozenset(("against",)): lambda against, margin=0.0, only=None: Against(against, margin, only),
+        frozenset(("at_least",)): lambda at_least: AtLeast(at_least),
+    }
+    named = frozenset(said) & {"gate", "against"} or frozenset(said) & {"at_least"}
+    make = kinds.get(named)
+    if make is None or not set(said) <= set(inspect.signature(make).parameters):
+        given = " and ".join(f"{name}=" for name in said)
         raise InvalidInputError(
-            f"{' and '.join(f'{name}=' for name in said)} needs gate=, the arm that the others are compared "
-            f"with; name it."
+            f"{given} make no question; ask gate= with margin= or at_least=, against= with margin= or only=, "
+            f"or at_least= alone."
         )
+    found["question"] = make(**said)
 
 
 def like(command: Callable[..., Any], *without: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

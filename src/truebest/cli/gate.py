@@ -1,4 +1,4 @@
-"""`truebest gate`: is a new command not worse than the old one?"""
+"""`truebest gate` and `truebest check`: is a command not worse than the old one; is its mean high enough?"""
 
 from __future__ import annotations
 
@@ -23,10 +23,15 @@ Candidates = Annotated[
         "--candidate", metavar="NAME=COMMAND", help="A new one, and the command that samples it; or several."
     ),
 ]
+Bounds = Annotated[
+    str | None,
+    typer.Option(metavar="LO,HI", help="Bounds that every value respects; default: 0,1, or as --sigma says."),
+]
+UNASKED = ("tolerance", "control", "compare", "direct", "strategy")  # what a question leaves no room for
 SCALES = ("bounds", "sigma", "model", "student")
 
 
-@like(identify, "arm", "gate", "expect", "tolerance", "control", "compare", "direct", "strategy")
+@like(identify, "arm", "gate", "against", "only", "expect", *UNASKED)
 def gate(
     context: typer.Context,
     *,
@@ -39,12 +44,7 @@ def gate(
     at_least: Annotated[
         str | None, typer.Option(metavar="FLOAT", help="By how much a new one must be better.")
     ] = None,
-    bounds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LO,HI", help="Bounds that every value respects; default: 0,1, or as --sigma says."
-        ),
-    ] = None,
+    bounds: Bounds = None,
     **options: Any,
 ) -> int:
     """Find out whether a new command is not worse than the old one, wrong with probability at most delta.
@@ -73,14 +73,45 @@ def gate(
             f"give either --baseline, the old one and its command, or --known with its scores, got "
             f"{' and '.join(names) or 'neither'}; the others are compared with it."
         )
-    scaled = any(options.get(name) for name in SCALES)
     code: int = identify(
         context=context,
         arm=[*old, *candidate],
         gate=names[0],
         margin=margin,
         at_least=at_least,
-        bounds=bounds if bounds or scaled else "0,1",
+        bounds=_bounds(bounds, options),
         **options,
     )
     return code
+
+
+@like(identify, "gate", "against", "margin", "only", "expect", *UNASKED, "minimize")
+def check(
+    context: typer.Context,
+    *,
+    arm: Annotated[
+        list[str],
+        typer.Option(metavar="NAME=COMMAND", help="A name, and the command that is sampled; or several."),
+    ],
+    at_least: Annotated[str, typer.Option(metavar="FLOAT", help="What its mean must be at least.")],
+    bounds: Bounds = None,
+    **options: Any,
+) -> int:
+    """Find out whether the mean of a command is at least a number, wrong with probability at most delta.
+
+    A command prints its value as the last line of its output, such as 1 for a success and 0 for a failure.
+    All else is as in `truebest identify`; with --items it is asked of these items, each used at most once.
+
+    Exits with code 0 if every arm passes, 5 if one fails, 3 if a budget ran out first.
+
+    Example: truebest check --arm agent='./run' --at-least 0.9 --max-samples 2000
+    """
+    code: int = identify(
+        context=context, arm=arm, at_least=at_least, bounds=_bounds(bounds, options), **options
+    )
+    return code
+
+
+def _bounds(said: str | None, options: dict[str, Any]) -> str | None:
+    """The bounds of values: 0,1 if nothing else says what they are."""
+    return said if said or any(options.get(name) for name in SCALES) else "0,1"

@@ -104,6 +104,8 @@ def _standings(
     if asked is not None:
         roles = _judged_roles(asked, answer, arms)
     leads = _leads(settings, seen) if asked is None else _judged(settings, seen, asked, roles)
+    if asked is not None and asked.of_number:
+        between = [None if lead is None else lead.ends for lead in leads]
     beaten = [None if by is None else arms[by] for by in seen.beaten] or [None] * len(arms)
     return tuple(
         Standing(

@@ -122,13 +122,14 @@ class CellsState(RoundsState):
             return super()._found_ends(leader)
         level = math.log(2.0 * asked.verdicts(len(self.settings.arms))) - math.log(self.settings.delta)
         if asked.of_number:
-            base, arms, width = asked.base([], ()), range(len(self.settings.arms)), self.high - self.low
-            assert base is not None
-            lower, upper = (
-                [width * (number.end_of_rounds(self.params, self.arms, a, side, level) - base) for a in arms]
+            arms, width = range(len(self.settings.arms)), self.high - self.low
+            first, last = (
+                [width * number.end_of_rounds(self.params, self.arms, a, side, level) for a in arms]
                 for side in (True, False)
             )
-            return lower, upper
+            if self.settings.minimize:
+                return [self.high - end for end in last], [self.high - end for end in first]
+            return [self.low + end for end in first], [self.low + end for end in last]
         low, high = self._ends(asked.reference(self.settings.arms), level)
         return [-end for end in high], [-end for end in low]
 

@@ -50,8 +50,9 @@ def draw(now: Account) -> Any:
 def _draw_leads(axes: Any, now: Account, arms: list[Standing]) -> None:
     mark = mark_of(now)
     axes.axvline(mark, color="black", lw=0.8)
-    if mark:
+    if mark and now.centre is not None:
         axes.axvline(0.0, color="grey", lw=0.8, ls=":")
+    if mark:
         axes.annotate(f"{mark:g}", (mark, 1.0), (0, 2), xycoords=("data", "axes fraction"), **ABOVE)
     for y, one in enumerate(arms):
         if one.arm == now.centre:

@@ -66,12 +66,18 @@ class AtLeast(PerArm):
     def verdict(self, passed: bool, arms: Sequence[str]) -> str:  # noqa: ARG002
         return f"{'at least' if passed else 'below'} {self.threshold:g}"
 
-    def comparison(self, arms: Sequence[str]) -> str:  # noqa: ARG002
-        return f"above {self.threshold:g}"
+    def measure(self, arms: Sequence[str]) -> str:  # noqa: ARG002
+        return "mean"
+
+    def about(self, arms: Sequence[str]) -> str:  # noqa: ARG002
+        return "The mean of each option"
+
+    def clause(self, arm: str, value: str, arms: Sequence[str]) -> str:  # noqa: ARG002
+        return f"the mean of {arm} is {value}"
 
     def base(self, means: Sequence[float | None], arms: Sequence[str]) -> float | None:  # noqa: ARG002
-        return self.threshold
+        return 0.0
 
     @property
     def mark(self) -> float:
-        return 0.0
+        return self.threshold

@@ -83,7 +83,7 @@ class PerArm(Question):
         """The arm that the others are compared with; -1 if they are compared with a number."""
 
     def base(self, means: Sequence[float | None], arms: Sequence[str]) -> float | None:
-        """The mean that the others are compared with, if there is one yet, or the number."""
+        """The mean that those of the others are measured from, if there is one yet; 0 for none."""
         return means[self.reference(arms)]
 
     def verdicts(self, num_arms: int) -> int:
@@ -95,13 +95,21 @@ class PerArm(Question):
         """What an arm is that has passed, or has failed: "not worse than old"."""
 
     @abstractmethod
-    def comparison(self, arms: Sequence[str]) -> str:
-        """What an arm is by how much, where it is measured: "better than old"."""
+    def measure(self, arms: Sequence[str]) -> str:
+        """What is measured of an arm, as the title of a column: "better than old by"."""
+
+    @abstractmethod
+    def about(self, arms: Sequence[str]) -> str:
+        """The same as a caption: "By how much each option is better than old"."""
+
+    @abstractmethod
+    def clause(self, arm: str, value: str, arms: Sequence[str]) -> str:
+        """The same of one arm: "new is better than old by 0.02"."""
 
     @property
     @abstractmethod
     def mark(self) -> float:
-        """By how much, in the values' units, an arm must be that to pass."""
+        """Where on that scale, in the values' units, an arm begins to pass."""
 
     def named(self, labels: Sequence[float]) -> int:  # noqa: ARG002
         """None: an answer says of every arm whether it passes."""

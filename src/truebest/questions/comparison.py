@@ -61,8 +61,14 @@ class Comparison(PerArm):
     def reference(self, arms: Sequence[str]) -> int:
         return number_of(self.baseline, arms)
 
-    def comparison(self, arms: Sequence[str]) -> str:
-        return f"better than {arms[self.reference(arms)]}"
+    def measure(self, arms: Sequence[str]) -> str:
+        return f"better than {arms[self.reference(arms)]} by"
+
+    def about(self, arms: Sequence[str]) -> str:
+        return f"By how much each option is better than {arms[self.reference(arms)]}"
+
+    def clause(self, arm: str, value: str, arms: Sequence[str]) -> str:
+        return f"{arm} is {self.measure(arms)} {value}"
 
     @property
     def mark(self) -> float:

@@ -18,7 +18,7 @@ COLOURS = {"sure": "#2e8b57", "bad": "#c0392b", "open": "#c98a00"}
 def arm_table(now: Account, most: int) -> str:
     """A header and a row per arm, of at most so many."""
     arms, rest = chosen(now, most)
-    axis, places = axis_of(arms, mark_of(now)), places_of(now, arms)
+    axis, places = axis_of(now, arms), places_of(now, arms)
     largest = max(one.samples for one in now.standings)
     left = 'style="text-align:left"'
     rows: list[list[str | Cell]] = [

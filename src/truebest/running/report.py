@@ -100,7 +100,7 @@ def _leads(now: Account) -> str:
         return ""
     arms, rest = chosen(now, MOST_ARMS)
     mark = mark_of(now)
-    axis, places = axis_of(arms, mark), places_of(now, arms)
+    axis, places = axis_of(now, arms), places_of(now, arms)
     rows = []
     for one in filter(arms.__contains__, in_order(now)):
         mean = mean_text(one, places)

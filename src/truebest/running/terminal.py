@@ -34,7 +34,7 @@ def arm_lines(now: Account, width: int, most: int, ascii_only: bool) -> Iterator
     mark = mark_of(now)
     titles = words.bar_titles(now, marks[2])
     title = next((text for text in titles if len(text) <= bar), "")
-    axis = axis_of(arms, mark)
+    axis = axis_of(now, arms)
     space = " " * gap
     cells = zip(*(column.lines() for column in columns), strict=True)
     yield Text(space.join((*next(cells), title)), style="dim", no_wrap=True, overflow="crop")

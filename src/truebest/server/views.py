@@ -289,6 +289,7 @@ def _chips(kind: str, title: str, arms: list[str], none: str) -> dict[str, Any]:
 def _arms(now: Account) -> dict[str, Any]:
     """The table of arms, with a bar for each lead."""
     header, cells = columns.table(now, since=False)
+    zero = () if now.centre is None and mark_of(now) else (0.0,)  # no difference, where there are differences
     judged, rows = per_arm(now.settings) is not None, columns.in_order(now)
     if judged:  # the page has a column of its own for that
         header, cells = [header[0], *header[2:]], [[row[0], *row[2:]] for row in cells]
@@ -303,7 +304,7 @@ def _arms(now: Account) -> dict[str, Any]:
         "rows": [
             {
                 "cells": [one.arm, _standing(now, one), *row[1:]],
-                "bar": _bar(leads.get(one.arm), leads.values(), mark_of(now)),
+                "bar": _bar(leads.get(one.arm), leads.values(), mark_of(now), *zero),
                 "look": look_of(one),
             }
             for one, row in zip(rows, cells, strict=True)
@@ -339,7 +340,7 @@ def _control(now: Account) -> dict[str, Any] | None:
                     "better" if one.arm in better else "not proven",
                     columns.control_text(now, one, places) or "not known yet",
                 ],
-                "bar": _bar(leads.get(one.arm), leads.values(), 0.0),
+                "bar": _bar(leads.get(one.arm), leads.values(), 0.0, 0.0),
                 "look": "sure" if one.arm in better else "open",
             }
             for one in rows
@@ -347,11 +348,11 @@ def _control(now: Account) -> dict[str, Any] | None:
     }
 
 
-def _bar(lead: Lead | None, others: Iterable[Lead], mark: float) -> list[float] | None:
+def _bar(lead: Lead | None, others: Iterable[Lead], mark: float, *zero: float) -> list[float] | None:
     """Where the ends of an interval, and the mark, lie on the axis of all of them, from 0 to 1."""
     if lead is None:
         return None
-    ends = [0.0, mark, *(end for one in others for end in one.ends)]
+    ends = [mark, *zero, *(end for one in others for end in one.ends)]
     left, right = min(ends), max(ends)
     return [(x - left) / (right - left) if right > left else 0.5 for x in (*lead.ends, mark)]
 

@@ -29,6 +29,7 @@ def table(now: Account, between: bool = False, since: bool = True) -> tuple[list
     """
     rows, control, places = now.standings, now.settings.control, places_of(now)
     asked = per_arm(now.settings)
+    of_number = asked is not None and asked.of_number
     titles = {
         "arm": True,
         "verdict": asked is not None,
@@ -36,9 +37,9 @@ def table(now: Account, between: bool = False, since: bool = True) -> tuple[list
         "pending": any(one.pending for one in rows),
         "failed": any(one.failures for one in rows),
         "mean": True,
-        "mean between": between and any(one.between is not None for one in rows),
+        "mean between": (between or of_number) and any(one.between is not None for one in rows),
         "sd": True,
-        words.measure(now): True,
+        f"{words.measure(now)}{' is' * of_number}": not of_number,
         f"better than {shortened(control or '', TITLE)} by": control is not None,
     }
     cells = [
@@ -49,7 +50,7 @@ def table(now: Account, between: bool = False, since: bool = True) -> tuple[list
             str(one.pending or ""),
             str(one.failures or ""),
             mean_text(one, places),
-            "" if one.between is None else " to ".join(number(end, places) for end in one.between),
+            _between(now, one, places),
             sd_text(one),
             lead_text(now, one, places, since),
             control_text(now, one, places),
@@ -83,6 +84,14 @@ def samples_text(now: Account, one: Standing) -> str:
 def mean_text(one: Standing, places: int | None) -> str:
     """With a digit more than a difference has."""
     return "" if one.mean is None else number(one.mean, None if places is None else places + 1)
+
+
+def _between(now: Account, one: Standing, places: int | None) -> str:
+    """Between which ends the mean of an arm lies."""
+    asked = per_arm(now.settings)
+    if asked is not None and asked.of_number:
+        return judged_ends(now, one, places)
+    return "" if one.between is None else " to ".join(number(end, places) for end in one.between)
 
 
 def sd_text(one: Standing) -> str:

@@ -38,12 +38,15 @@ def rest_words(samples: list[int]) -> str:
     return f"... and {len(samples)} more, with {sum(samples)} samples"
 
 
-def axis_of(arms: list[Standing], mark: float = 0.0) -> Interval:
-    """What an interval bar spans: 0, the mark and all intervals; less if some are far wider than others."""
-    ends = [one.lead.ends for one in arms if one.lead is not None and one.lead.known]
+def axis_of(now: Account, arms: list[Standing]) -> Interval:
+    """What an interval bar spans: the mark, no difference, and all intervals; less if some are far wider."""
+    ends, mark = [one.lead.ends for one in arms if one.lead is not None and one.lead.known], mark_of(now)
     if not ends:
-        return -1.0, 1.0
+        return mark - 1.0, mark + 1.0
+    asked = per_arm(now.settings)
+    also = [mark] if asked is not None and asked.of_number else [mark, 0.0]
     reach = 6.0 * min((high - low for low, high in ends if high > low), default=math.inf)
-    left, right = min(0.0, mark, *(low for low, _ in ends)), max(0.0, mark, *(high for _, high in ends))
-    axis = min(max(left, -reach), mark), max(min(right, reach), mark)
-    return axis if axis[0] < axis[1] else (-1.0, 1.0)
+    left, right = min(*also, *(low for low, _ in ends)), max(*also, *(high for _, high in ends))
+    middle = also[-1]
+    axis = min(max(left, middle - reach), mark), max(min(right, middle + reach), mark)
+    return axis if axis[0] < axis[1] else (mark - 1.0, mark + 1.0)

@@ -78,7 +78,9 @@ def judged_ends(now: Account, one: Standing, places: int | None) -> str:
 
 def judged_text(now: Account, one: Standing, places: int | None, so_far: str = "") -> str:
     """The same behind what was observed; "" if nothing is known."""
-    ends, seen = judged_ends(now, one, places), one.lead and one.lead.estimate
+    ends, seen, asked = judged_ends(now, one, places), one.lead and one.lead.estimate, per_arm(now.settings)
+    if asked is not None and asked.of_number and not so_far:  # the mean is said already
+        return ends
     if seen is None or one.lead is None or one.lead.low == one.lead.high:
         return ends
     return number(seen, places) + so_far + (f" ({ends})" if ends else "")

@@ -137,9 +137,8 @@ def open_words(now: Account) -> list[str]:
     rows = [one for one in now.standings if one.role is Role.OPEN]
     if asked is None:
         return []
-    what = asked.comparison(now.settings.arms)
     said = [(one.arm, judged_text(now, one, places, " so far")) for one in rows]
-    shown = [f"{arm} is {what} by {text}" for arm, text in said if text][:MOST_NAMED]
+    shown = [asked.clause(arm, text, now.settings.arms) for arm, text in said if text][:MOST_NAMED]
     more = len(rows) - len(shown)
     return shown + ([f"{more} more {'is' if more == 1 else 'are'} open"] if more and shown else [])
 
@@ -234,8 +233,9 @@ def at_most(now: Account) -> str:
 
 def compared(now: Account, one: Standing, said: str) -> str:
     """A number, and what it is of, for those who do not see the picture."""
-    if per_arm(now.settings) is not None:
-        return f"{one.arm} is {measure(now)} {said}"
+    asked = per_arm(now.settings)
+    if asked is not None:
+        return asked.clause(one.arm, said, now.settings.arms)
     return f"{now.leader} {now.settings.design.does} {said} against {one.arm}"
 
 
@@ -271,7 +271,7 @@ def page_titles(now: Account) -> dict[str, str]:
     asked = per_arm(now.settings)
     if asked is None:
         return {"race": "Options in the race", "rivals": "The leader against each other option"}
-    return {"race": "Verdicts", "rivals": f"{begun(measure(now))}"}
+    return {"race": "Verdicts", "rivals": asked.about(now.settings.arms)}
 
 
 # -- how sure that is ----------------------------------------------------------------------------------
@@ -330,7 +330,7 @@ def measured(now: Account) -> str:
     """What an interval in a picture is a measure of, and how sure it is."""
     asked, of = per_arm(now.settings), now.settings.design.measures
     if asked is not None:
-        of = f"By how much each option is {asked.comparison(now.settings.arms)}, in the values' own units"
+        of = f"{asked.about(now.settings.arms)}, in the values' own units"
     return of + (f"; {ends(now)}" if ends(now) else "")
 
 
@@ -339,7 +339,7 @@ def measure(now: Account) -> str:
     asked = per_arm(now.settings)
     if asked is not None:
         known = [shortened(arm, LONGEST_TITLE) for arm in now.settings.arms]
-        return f"{asked.comparison(known)} by"
+        return asked.measure(known)
     return f"{shortened(now.leader or 'leader', LONGEST_TITLE)} {now.settings.design.does}"
 
 
@@ -354,15 +354,18 @@ def bar_titles(now: Account, sign: str) -> tuple[str, ...]:
 
 def scale(now: Account) -> str:
     """The same below an axis."""
-    design = now.settings.design
-    what = "the leader is better by" if per_arm(now.settings) is None else measure(now)
-    return f"{what} ({design.scale})"
+    asked, of = per_arm(now.settings), now.settings.design.scale
+    if asked is not None and asked.of_number:
+        of = "in the values' units"
+    return f"{'the leader is better by' if asked is None else measure(now)} ({of})"
 
 
 def behind(now: Account, one: Standing) -> str:
     """The same between the name of an arm and a number."""
     asked = per_arm(now.settings)
-    return now.settings.design.behind if asked is None else f"{one.role}, {measure(now)}"
+    if asked is None:
+        return now.settings.design.behind
+    return f"{one.role}," if asked.of_number else f"{one.role}, {measure(now)}"
 
 
 def line_words(now: Account) -> str:
@@ -378,7 +381,7 @@ def sought(settings: Setup, side: str) -> tuple[str, str]:
     asked = per_arm(settings)
     if asked is None:
         return "looking for", settings.design.sought_words(side)
-    return "asked", f"whether each other option is {asked.verdict(True, settings.arms)}"
+    return "asked", f"whether each option is {asked.verdict(True, settings.arms)}"
 
 
 def which_is_better(now: Account) -> str:

@@ -14,6 +14,7 @@ import pytest
 from support.told import made
 from truebest import (
     Account,
+    AtLeast,
     Best,
     Gate,
     NoWinner,
@@ -186,6 +187,32 @@ def test_every_answer_has_an_exit_code(name: str) -> None:
     best = {"best": ["newer"], "within": ["newer"], "tied": ["new", "newer"]}.get(name, [])
     for arm in ARMS:
         assert code_of(answer, arm) == (UNDECIDED if not over else DONE if arm in best else OTHER)
+
+
+def test_a_threshold_is_worded_of_means() -> None:
+    """On every surface: the mean and its ends, a line at the threshold, and no other arm."""
+    answer = Undecided(so_far=Verdicts(("new",), ("newer",)))
+    now = replace(
+        gate(answer, "gate"), settings=new_settings(ARMS, 0.05, bounds=(0, 1), question=AtLeast(0.5))
+    )
+    lead = {"old": Lead(0.5, 0.25, 0.75), "new": Lead(0.75, 0.5, 1.0), "newer": Lead(0.25, 0.0, 0.5)}
+    roles = {"old": Role.OPEN, "new": Role.PASSED, "newer": Role.FAILED}
+    rows = [
+        one._replace(role=roles[one.arm], lead=lead[one.arm], between=lead[one.arm].ends)
+        for one in now.standings
+    ]
+    now = replace(now, standings=tuple(rows))
+    assert now.centre is None
+    for name, surface in SURFACES.items():
+        said = surface(now)
+        assert re.search("new is at least 0.5; newer is below 0.5|passed.*new|new.*passed", said), (
+            name,
+            said,
+        )
+        assert not re.search("better than|baseline", said), (name, said)
+    assert "the mean of old is 0.50 so far (0.25 to 0.75)" in str(now)
+    assert ["old", "open", "100", "0.500", "0.25 to 0.75", ""] in now.table()[1]
+    assert "mean (│ is 0.5)" in Frame(now, Forecast(None, {}, "none"), 1.0).text(100)
 
 
 def test_a_gate_has_an_exit_code() -> None:

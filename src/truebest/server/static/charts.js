@@ -75,7 +75,7 @@ export function rivalChart(box) {
   const options = (chart) => {
     const theme = look(), stroke = theme[chart.look ?? "open"], mark = chart.mark ?? 0;
     return {
-      scales: { x: { time: false }, y: { range: (_, low, high) => padded(Math.min(low ?? 0, 0, mark), Math.max(high ?? 0, 0, mark)) } },
+      scales: { x: { time: false }, y: { range: (_, low, high) => padded(Math.min(low ?? mark, mark), Math.max(high ?? mark, mark)) } },
       axes: axes(theme, (n) => number(n, 3)),
       series: [{}, { stroke, width: 1.5, points: { show: false } }, { stroke, width: 1.5, points: { show: false } }],
       bands: [{ series: [2, 1], fill: `${stroke}40` }],
