@@ -308,6 +308,9 @@ class Bodies:
         The level is that of its K - 1 pairs alone: it shares no delta with the comparators.
         """
         level = self.params[PAIR_LEVEL] + math.log1p(-self.params[SHARE])
+        if self.rule.question is not None:
+            pairs = max(self.evidence.shape[1] - 1, 1)
+            level = self.rule.level_of(pairs, self.model, self.settings.delta)
         lower, upper = self._intervals(arm, self.whole(), level)
         unit = self.model.unit
         return (unit * self._clipped(lower, arm)).tolist(), (unit * self._clipped(upper, arm)).tolist()

@@ -405,7 +405,10 @@ class RoundsState(State):
 
     def leads(self, arm: int) -> tuple[list[float], list[float]]:
         """By how much a given arm is better than each other one, in the values' units, at their level."""
-        return self._ends(arm, self.params[paired.PAIR_LEVEL] + math.log1p(-self.params[paired.SHARE]))
+        level = self.params[paired.PAIR_LEVEL] + math.log1p(-self.params[paired.SHARE])
+        if self.design.question.by_claims and self.design.averages:
+            level = math.log(max(len(self.settings.arms) - 1, 1)) - math.log(self.settings.delta)
+        return self._ends(arm, level)
 
     def _ends(self, arm: int, level: float) -> tuple[list[float], list[float]]:
         K, seen = len(self.settings.arms), (self.params, self.pairs, self.arms)

@@ -23,6 +23,7 @@ from ..experiment.settings import Shared
 from ..experiment.store import Store, open_store
 from ..experiment.values import check_value
 from ..telling.account import Account
+from ..telling.standings import per_arm
 from .heart import Heart
 from .result import Result
 from .view import Progress, View, check_progress
@@ -368,7 +369,8 @@ def _warn_of_ties(experiment: Experiment) -> None:
     strategy, K = experiment.settings.strategy, len(experiment.settings.arms)
     stalls = strategy is not None and strategy.evidence_left(K, experiment.settings.delta) is not None
     stall = f", and {strategy.name} may stop pulling an arm for good" if strategy and stalls else ""
+    when = "tied best arms" if per_arm(experiment.settings) is None else "an arm that is just at the line"
     warnings.warn(
-        f"neither max_samples nor timeout is given: with tied best arms a run never ends{stall}; give one.",
+        f"neither max_samples nor timeout is given: with {when} a run never ends{stall}; give one.",
         stacklevel=4,
     )

@@ -12,7 +12,7 @@ import pytest
 
 from support.commands import run
 from support.told import against_control, intervals
-from truebest import Experiment, InvalidInputError, identify
+from truebest import Against, BestArm, Experiment, InvalidInputError, identify
 from truebest.experiment.store.memory import MemoryStore
 from truebest.telling import words
 
@@ -133,3 +133,20 @@ def test_commands_and_results_show_it(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "; new is better than the control old" in str(result)
     assert result.table()[0][-1] == "better than old by"
     assert result.table()[1][0][-1].startswith("1.00 (0.")
+
+
+@pytest.mark.parametrize("items", [None, 200])
+def test_beside_another_question_the_control_keeps_its_own_level(items: int | None) -> None:
+    """A list of which a false claim needs no union leaves the intervals against the control as they are."""
+    ends = []
+    for question in (Against("a", only="better"), BestArm(pairs=True)):
+        settings: dict[str, Any] = {"bounds": (0, 1), "seed": 1, "items": items, "question": question}
+        experiment = Experiment.create("memory:", "x", ["a", "b", "c"], control="c", **settings)
+        if items is None:
+            experiment.observe({arm: [0.0, 1.0] * 5 for arm in "abc"})
+        for number in range(30 if items else 0):
+            (pull,) = experiment.ask()
+            experiment.tell(pull, float(number // 3 % 2))
+        ends.append(against_control(experiment.status()))
+    assert ends[0] == ends[1]
+    assert set(ends[0]) == {"a", "b"}
