@@ -1,4 +1,4 @@
-"""How many samples a version of the rule `tilt` takes, as a part of those of the one before.
+"""How many samples the rule `tilt` takes with the default strategy, as a part of those of the version before.
 
     python -m benchmarks.rule_versions [--runs 4000]
 
@@ -42,6 +42,22 @@ WITHIN: dict[str, tuple[list[float], dict[str, Any]]] = {
     "0.6, 0.6, 0.5, 0.4, within 0.05": ([0.6, 0.6, 0.5, 0.4], {**COINS, "tolerance": 0.05}),
     "Gaussian, 0.5, 0.4, 0, within 0.2 sigma": ([0.5, 0.4, 0.0], {"tolerance": 0.2}),
 }
+SCORES: dict[str, Any] = {"rewards": "beta", "model": truebest.Bounded(0.0, 1.0)}
+UNLIKE: dict[str, tuple[list[float], list[float]]] = {  # means, and deviations of the values
+    "0.45, 0.35, the better one varies 3 times as much": ([0.45, 0.35], [0.27, 0.09]),
+    "0.45, 0.35, the worse one": ([0.45, 0.35], [0.09, 0.27]),
+    "0.7, 0.67, the better one": ([0.7, 0.67], [0.24, 0.08]),
+    "0.7, 0.67, the worse one": ([0.7, 0.67], [0.08, 0.24]),
+    "0.55, 0.51, the better one, 5 times": ([0.55, 0.51], [0.3, 0.06]),
+    "0.55, 0.51, the worse one, 5 times": ([0.55, 0.51], [0.06, 0.3]),
+    "0.25, 0.15, twice": ([0.25, 0.15], [0.2, 0.1]),
+    "0.8, 0.7, alike": ([0.8, 0.7], [0.15, 0.15]),
+    "three, the best one": ([0.65, 0.55, 0.5], [0.27, 0.09, 0.09]),
+    "three, the others": ([0.65, 0.55, 0.5], [0.09, 0.27, 0.27]),
+    "four, every other one": ([0.5, 0.45, 0.4, 0.3], [0.24, 0.08, 0.24, 0.08]),
+    "five, the second and fourth": ([0.75, 0.7, 0.6, 0.6, 0.5], [0.1, 0.3, 0.1, 0.3, 0.1]),
+    "eight, alike": ([0.8, 0.7, 0.7, 0.65, 0.6, 0.6, 0.5, 0.4], [0.15] * 8),
+}
 BUDGETS = (1.5, 3.0, 10.0, 0.1)  # times the mean samples before
 EQUAL: dict[str, tuple[list[float], str, dict[str, Any]]] = {
     "two rates of 0.5": ([0.5, 0.5], "ebs-open-need", COINS),
@@ -52,15 +68,36 @@ EQUAL: dict[str, tuple[list[float], str, dict[str, Any]]] = {
         "ebs-open-need",
         {"sigma": (1.0, 3.0), "noise": (1.0, 3.0)},
     ),
+    "two kinds of scores of 0.5": (
+        [0.5, 0.5],
+        "ebs-open-need",
+        {**SCORES, "noise": (0.3, 0.1)},
+    ),
     "three rates of 0.4": ([0.4, 0.4, 0.4], "t3c-ids", COINS),
     "0.5, 0.5, 0.3": ([0.5, 0.5, 0.3], "ebs-open-need", COINS),
 }
 
 
-def samples(rule: Tilt, means: list[float], runs: int, given: dict[str, Any]) -> truebest.Cell:
-    """Of every run."""
+def samples(
+    rule: Tilt, means: list[float], runs: int, given: dict[str, Any], version: int | None = None
+) -> truebest.Cell:
+    """Of every run; the version of the strategy is by default that of the rule's time."""
     options = {"runs": runs, "seed": SEED, "stopping": rule, "progress": False, **given}
-    return truebest.simulate("ebs-open-need", means, **options).cells[0]
+    strategy = truebest.OpenEBS(version=version or (1 if isinstance(rule, FormerTilt) else 2))
+    return truebest.simulate(strategy, means, **options).cells[0]
+
+
+def unlike(runs: int) -> None:
+    """Values between the ends that vary unlike: by now, and what the strategy's part in it is."""
+    rows = []
+    for name, (means, noise) in UNLIKE.items():
+        given = {**SCORES, "noise": noise}
+        before = samples(FormerTilt(LOOKS), means, runs, given)
+        equal, now = (samples(Tilt(LOOKS), means, runs, given, version=one) for one in (1, 2))
+        wrong = f"{before.errors}, {now.errors}"
+        rows.append([name, f"{before.mean_samples:.0f}", ratio(now, before), ratio(now, equal), wrong])
+    header = ["means, and which values vary more", "before", "now", "by sampling alone", "wrong"]
+    show(header, rows, f"Values between 0 and 1 at delta 0.05, {runs} runs")
 
 
 def ratio(now: truebest.Cell, before: truebest.Cell) -> str:
@@ -102,6 +139,7 @@ def main() -> None:
             rows[-1].append(ratio(samples(rule, means, runs, given), before))
     header = ["problem", *(f"{times:g} times" for times in BUDGETS)]
     show(header, rows, "With a budget of so many times the mean before, run on without limit")
+    unlike(runs)
     rows = []
     for name, (means, strategy, given) in EQUAL.items():
         line = [name, strategy]

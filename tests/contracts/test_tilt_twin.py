@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ CASES: dict[str, tuple[int, list[float], float, Model]] = {
 
 
 @pytest.mark.parametrize("spacing", [0.0, 1 / 20])
-@pytest.mark.parametrize("strategy", ["tas-d", "racing", "lucb++"])
+@pytest.mark.parametrize("strategy", ["tas-d", "racing", "lucb++", "ebs-open-need"])
 @pytest.mark.parametrize("rewards", list(CASES))
 def test_a_live_experiment_is_the_simulated_run(rewards: str, strategy: str, spacing: float) -> None:
     """The same arms, the same statistic to the last bit, the same end, with snapshots and new processes."""
@@ -54,6 +55,49 @@ def test_a_live_experiment_is_the_simulated_run(rewards: str, strategy: str, spa
     assert (status.progress.statistic, status.progress.threshold) == (want.statistic[-1], want.threshold[-1])
     assert status.promise.bound == 0.1
     assert strategy == "racing" or all(low >= 0.0 for low, _ in intervals(status).values())
+    assert experiment.verify().sound
+
+
+@pytest.mark.parametrize("strategy", ["ebs-open-need", "ebs-open-gaps"])
+def test_arms_that_vary_more_are_asked_more_often_as_simulated(strategy: str) -> None:
+    """Deviations of 0.3 and 0.06: the arms of the simulated run, and most of them the first."""
+    means, noise, seed = [0.5, 0.52], [0.3, 0.06], 4
+    given: dict[str, Any] = {
+        "rewards": "beta",
+        "noise": noise,
+        "model": Bounded(0.0, 1.0),
+        "stopping": Tilt(),
+    }
+    want = truebest.trace(strategy, means, 0.1, seed=seed, max_samples=400, **given)
+    experiment = Experiment.create(
+        "memory:", "x", ["a", "b"], 0.1, bounds=(0, 1), seed=seed, strategy=strategy, stopping=Tilt()
+    )
+    asked = drive(experiment, Rewards(means, seed, BETA, noise), most=400)
+    assert asked == [0, 1, *want.arm[:-1].tolist()]
+    assert 0.55 < 1.0 - np.mean(asked) < 0.75
+    before = truebest.OpenEBS(strategy.removeprefix("ebs-open-"), version=1)
+    assert not truebest.trace(before, means, 0.1, seed=seed, max_samples=400, **given).arm[:-1].mean() < 0.45
+
+
+def test_a_budget_is_that_of_the_rule() -> None:
+    """What `identify` is told as max_samples is what a simulation is told as Tilt(budget=)."""
+    seed, means = 4, [0.7, 0.5, 0.4]
+    given: dict[str, Any] = {
+        "rewards": "bernoulli",
+        "model": Bounded(0.0, 1.0),
+        "seed": seed,
+        "max_samples": 400,
+    }
+    want, other = (
+        truebest.trace("tas-d", means, 0.1, stopping=Tilt(budget=budget), **given) for budget in (300, 0)
+    )
+    experiment = Experiment.create(
+        "memory:", "x", ["a", "b", "c"], 0.1, bounds=(0, 1), strategy="tas-d", seed=seed, max_samples=300
+    )
+    asked = drive(experiment, Rewards(means, seed, BERNOULLI, 1.0), most=400)
+    assert asked == [0, 1, 2, *want.arm[:-1].tolist()]
+    assert experiment.status().progress.statistic == want.statistic[-1]
+    assert want.samples < other.samples
     assert experiment.verify().sound
 
 

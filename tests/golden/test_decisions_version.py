@@ -46,6 +46,7 @@ def course(
     trouble: bool = False,
     version: int = DECISIONS,
     former: int | None = None,
+    bounded: bool = False,
 ) -> dict[str, Any]:
     """Asks, statistic after every tenth result, and decision of an experiment.
 
@@ -53,16 +54,24 @@ def course(
     trouble  some pulls fail once, some values are corrected or taken back, and some are brought along
     version  of DECISIONS; the record of 1 is that of truebest 0.1, without the version of a rule and an alarm
     former   the version of the rule, if it is not today's
+    bounded  values are known to lie between -2 and 3, and the strategy is today's
     """
     given: dict[str, Any] = {"model": Student()} if stopping == "student" else {"sigma": 1.0}
+    given = {"bounds": (-2, 3)} if bounded else given
     chosen = find_strategy(strategy)
     settings = new_settings(
-        list(MEANS), 0.1, strategy=chosen.once(), stopping=stopping, order=order, seed=5, **given
+        list(MEANS),
+        0.1,
+        strategy=chosen if bounded else chosen.once(),
+        stopping=stopping,
+        order=order,
+        seed=5,
+        **given,
     )
     record = {**settings.to_record(), "decisions": version}
     if former is not None:
         record["stopping"]["version"] = former
-    for parameter in chosen.older:  # which no record had when the courses were written
+    for parameter in () if bounded else chosen.older:  # which no record had when the courses were written
         del record["strategy"]["parameters"][parameter]
     if version == 1:
         del record["alarm"]
@@ -109,6 +118,8 @@ COURSES: dict[str, dict[str, Any]] = {
     "student, version 2": {"strategy": BY, "stopping": "student"},
     "tilt with trouble": {"strategy": "ebs-d", "stopping": "tilt", "former": 2, "batch": 3, "trouble": True},
     "tilt with trouble, version 3": {"strategy": "ebs-d", "stopping": "tilt", "batch": 3, "trouble": True},
+    "ebs-open-need, by variances": {"strategy": "ebs-open-need", "stopping": "tilt", "bounded": True},
+    "ebs-open-gaps, by variances": {"strategy": "ebs-open-gaps", "stopping": "tilt", "bounded": True},
     "racing by the practical rule": {"strategy": "racing", "stopping": "practical"},
     "batches of 5": {"strategy": "tas-d", "stopping": "mixture", "batch": 5},
     "batches of 5, by arrival": {"strategy": "ebs-c", "stopping": "mixture", "batch": 5, "order": "arrival"},

@@ -58,6 +58,8 @@ CASES: dict[str, tuple[Any, tuple[float, ...], dict[str, Any]]] = {
     "tilt, a tolerance": ("tilt", THREE, {**BETA, "tolerance": 0.1}),
     "student": ("student", (2.0, 1.0, 0.5), {"noise": 0.7, "model": truebest.Student()}),
 }
+ADAPTED = [strategy for strategy in STRATEGIES if strategy.startswith("ebs-open")]  # to `tilt`, in version 2
+BY_TILT = [case for case in CASES if case.startswith("tilt")]
 DELTAS, RUNS, LIMIT = (0.2, 0.01), 3, 1000
 
 
@@ -81,6 +83,8 @@ def digest(jobs: list[tuple[str, str]]) -> str:
 def parts() -> dict[str, list[tuple[str, str]]]:
     """The jobs of each case and of each strategy."""
     by_case = {case: [(case, strategy) for strategy in STRATEGIES] for case in CASES}
+    before = [(case, f"{strategy}(version=1)") for case in BY_TILT for strategy in ADAPTED]
+    by_case["tilt, version 1 of ebs-open"] = before
     return by_case | {strategy: [(case, strategy) for case in CASES] for strategy in STRATEGIES}
 
 

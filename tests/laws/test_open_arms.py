@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ from scipy.stats import binom
 
 import truebest
 from support.bandits import gap_vectors
+from truebest.kernels.decision import take
+from truebest.kernels.layout import LEVEL
+from truebest.strategies.open_ebs import fill_variances
 from truebest.theory.stopping import StoppingRule
 
 MEANS = (0.9, 0.8, 0.6, 0.4, 0.4)
@@ -51,6 +55,52 @@ def test_equal_targets_are_the_weights_of_equal_gaps(stopping: str) -> None:
             w, np.sort(truebest.optimal_weights(np.eye(w.size)[0]).weights), rtol=1e-12
         )
     assert {2, 5} <= numbers
+
+
+@pytest.mark.parametrize("limits", [(0.0, 1.0), (-30.0, 10.0)])
+def test_variances_are_those_of_values_beside_coins_of_the_same_mean(limits: tuple[float, float]) -> None:
+    """√(s max s), s = (Σ(x - mean)² + L)/(n p(1-p) + L) for values in [0, 1]: 1 for 0s and 1s of any mean."""
+    rng, (low, high), rule = np.random.default_rng(1), limits, truebest.Tilt()
+    model, kinds = (
+        truebest.Bounded(low, high),
+        (rng.random(40), rng.random(9) < 0.1, 0.4 + 0.1 * rng.random(700)),
+    )
+    strategy = truebest.OpenEBS()
+    params = np.r_[
+        rule.parameters(model, 3, 0.1, offset=model.origin(1.0) or 0.0), strategy.parameters(3, model.unit)
+    ]
+    state, found = rule.blank(model, 3), np.zeros(3)
+    for arm, values in enumerate(kinds):
+        for x in values:
+            take(params, state, arm, 1.0, low + (high - low) * float(x))
+    fill_variances(params, state, 0, found)
+    s = [
+        (x.var() * x.size + params[LEVEL]) / (x.size * x.mean() * (1 - x.mean()) + params[LEVEL])
+        for x in kinds
+    ]
+    assert s[1] == pytest.approx(1.0, abs=1e-12)
+    assert s[2] < 0.05
+    np.testing.assert_allclose(found, np.sqrt(np.array(s) * max(s)), rtol=1e-9)
+    before = np.r_[params[:-1], 1.0]
+    fill_variances(before, state, 0, found)
+    assert found.tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("kind", ["equal", "gaps"])
+def test_coins_are_sampled_as_if_variances_were_equal(kind: str) -> None:
+    """The same arms all along, at rates of 0.99 and 0.5, too."""
+    given: dict[str, Any] = {
+        "rewards": "bernoulli",
+        "model": truebest.Bounded(0.0, 1.0),
+        "stopping": "tilt",
+        "max_samples": 500,
+    }
+    for means in ((0.99, 0.5), (0.9, 0.8, 0.05)):
+        one, other = (
+            truebest.trace(truebest.OpenEBS(kind, version=version), means, 0.01, **given)
+            for version in (1, 2)
+        )
+        assert one.arm.tolist() == other.arm.tolist()
 
 
 @every_open

@@ -152,6 +152,11 @@ SETTINGS = {
         "SECONDS",
         lambda word: read_number("inf" if word == "never" else word),
     ),
+    "max_samples": Option(
+        "How many samples there will be at most: the stopping rule prepares for it; limits nothing here.",
+        "INT",
+        read_number,
+    ),
 }
 
 

@@ -92,7 +92,7 @@ Expected = Annotated[
 ]
 
 
-@with_settings(*(name for name in SETTINGS if name != "lease"))
+@with_settings(*(name for name in SETTINGS if name not in ("lease", "max_samples")))
 def identify(
     context: typer.Context,
     arm: Arms,

@@ -64,6 +64,11 @@ PLANNED = {
     "max_rounds": Option(
         "Where to cut a run off; default: 50000, or when the items are used up.", "INT", read_number
     ),
+    "max_samples": Option(
+        "The budget of independent samples, as of identify; default: as many as --max-rounds for each arm.",
+        "INT",
+        read_number,
+    ),
     "threads": THREADS,
 }
 

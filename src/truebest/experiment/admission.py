@@ -65,6 +65,7 @@ def _as_given(settings: Settings) -> dict[str, Any]:
     about = settings.about
     return {
         **{name: getattr(settings, name) for name in names},
+        "max_samples": settings.max_samples,
         "model": settings.values if isinstance(settings.values, Model) else None,
         "about": None if about is None else dict(zip(settings.arms, about, strict=True)),
         "control": settings.control,

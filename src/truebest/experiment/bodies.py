@@ -57,11 +57,11 @@ class Bodies:
 
     def __init__(self, settings: Settings) -> None:
         self.settings, K = settings, len(settings.arms)
-        assert settings.stopping is not None
-        chosen = settings.chosen
-        self.rule = settings.stopping.form_for(K, settings.tolerance, chosen.stops_itself, chosen.open_only)
+        rule, chosen = settings.rule, settings.chosen
+        assert rule is not None
+        self.rule = rule.form_for(K, settings.tolerance, chosen.stops_itself, chosen.open_only)
         if settings.question.by_claims:
-            self.rule = settings.stopping.asking(settings.question.placed(0.0, self.signed(1.0)))
+            self.rule = rule.asking(settings.question.placed(0.0, self.signed(1.0)))
         self.model = self.rule.model_for(settings.model)
         self.clear()
         self._far = _FAR * self.model.smallest_scale / self.model.unit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 
 import numpy as np
 
@@ -51,6 +51,14 @@ def _names(stored: object) -> tuple[str, ...]:
     if not isinstance(stored, list) or not all(isinstance(one, str) for one in stored):
         raise TypeError(f"{_door.short(stored)} is not a list of texts")
     return tuple(stored)
+
+
+def check_budget(given: int | None, arms: Sized) -> int | None:
+    """How many samples can be taken, enough for one of every arm; None for any number."""
+    if given is None:
+        return None
+    advice = "it is how many samples a run may take, at least one per arm"
+    return _door.whole("max_samples", given, len(arms), 2**53, advice)
 
 
 def check_minimize(given: bool) -> bool:

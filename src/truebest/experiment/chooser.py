@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import InvalidInputError
 from ..kernels._types import Array
 from ..kernels.claims import allowed
-from ..kernels.layout import PULLS
+from ..kernels.layout import PULLS, SQUARES
 from ..kernels.random import open_stream
 from ..kernels.tracking import leading_arm, least_pulled
 from ..strategies._admit import kernel_of, raised_by
@@ -93,8 +93,9 @@ class Chooser:
         return self.chosen
 
     def seen(self, bodies: Bodies) -> Array:
-        """What the strategy sees: all results, and the pulls that are out."""
+        """What the strategy sees: all results, and the pulls that are out, as if they varied alike."""
         seen = bodies.seen()
+        seen[SQUARES] *= self.asked / seen[PULLS]
         seen[PULLS] = self.asked
         return seen
 

@@ -145,6 +145,10 @@ class Experiment(Shown):
         lease
             seconds after which an unanswered pull is issued again, None or inf for never; default 3600; an
             existing experiment keeps its own
+        max_samples
+            how many samples there will be at most, as far as you know: `tilt` then needs fewer of them. It
+            limits nothing here, and a wrong number costs samples, never the promise; an existing experiment
+            keeps its own
         about
             arm -> what it is (a command, a commit); stored, and refused if it differs later
         control

@@ -30,6 +30,7 @@ from .checks import (
     check_about,
     check_alarm,
     check_arms,
+    check_budget,
     check_control,
     check_direct,
     check_lease,
@@ -102,6 +103,7 @@ class Given(Shared, total=False):
 
     seed: int | None
     lease: float | None
+    max_samples: int | None
 
 
 NO_NEW_ARMS = (
@@ -143,6 +145,7 @@ class Settings:
     epochs       how often each arm answers an item
     seed         of the pulls' seeds, of the order of items and of the strategy's own draws
     alarm        whether values that vary more than sigma allows suspend, where the model has a sigma
+    max_samples  how many samples were to be taken at most, as far as that was known; the rule prepares for it
     lease        seconds until an unanswered pull is issued again, None for never
     about        what each arm is, in the order of the arms, or None
     control      the arm that the others are compared with, or None; no decision depends on it
@@ -264,6 +267,16 @@ class Settings:
             "lease", check=check_lease, default=3600.0, nullable=True, fixed=False, read=read_lease
         )
     )
+    max_samples: int | None = field(
+        metadata=setting(
+            "max_samples",
+            check=check_budget,
+            default=None,
+            per_arm=True,
+            older={"max_samples": None},
+            fixed=False,
+        )
+    )
     about: tuple[str, ...] | None = field(
         metadata=setting(
             "about", check=check_about, default=None, per_arm=True, read=read_about, same=same_about
@@ -289,6 +302,11 @@ class Settings:
     def strategy(self) -> Strategy | None:
         """None if the stored one is the user's own and was not passed: then nothing is chosen."""
         return self.chosen.strategy
+
+    @property
+    def rule(self) -> StoppingRule | None:
+        """The stopping rule, prepared for the budget; None in rounds."""
+        return None if self.stopping is None else self.stopping.prepared_for(self.max_samples)
 
     @property
     def rule_name(self) -> str:

@@ -99,7 +99,8 @@ def identify(
     direct
         with wins: also find out whether any arm is best, where preferences may be circular
     max_samples
-        give up after so many samples in total
+        give up after so many samples in total; `tilt` takes fewer if it knows of that from the beginning. A
+        stored run may be resumed with another number
     timeout
         give up after so many seconds
     pull_timeout

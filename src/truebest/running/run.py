@@ -14,7 +14,7 @@ import numpy as np
 from .. import _door
 from ..designs import Design
 from ..errors import ArmError, InvalidInputError
-from ..experiment.checks import seconds
+from ..experiment.checks import check_budget, seconds
 from ..experiment.experiment import Experiment
 from ..experiment.items import Items
 from ..experiment.pulls import Pull
@@ -78,7 +78,7 @@ class Run:
         self.begun = time.monotonic()
         self.timeout = None if timeout is None else seconds("timeout", timeout)
         self.pull_timeout = None if pull_timeout is None else seconds("pull_timeout", pull_timeout)
-        self.max_samples = None if max_samples is None else _budget(max_samples, len(self.functions))
+        self.max_samples = check_budget(max_samples, self.functions)
         self.on_error = on_error if callable(on_error) else _door.choice("on_error", on_error, POLICIES)
         self.allow_failing = allow_failing
         self.barren = dict.fromkeys(self.functions, 0)  # calls of arms that have not given a value yet
@@ -95,8 +95,9 @@ class Run:
         if self.items is not None:
             settings["items"] = self.items
         place = open_store(store)
+        kept = {"seed": rng, "max_samples": self.max_samples}
         self.experiment = Experiment.create(
-            place, name, self.functions, delta, worker=worker, seed=rng, **settings
+            place, name, self.functions, delta, worker=worker, **kept, **settings
         )
         design = self._design()
         self.settles_failures = design.failures != "repeat"
@@ -316,11 +317,6 @@ class Run:
             f"all {count} calls failed, the last one with {reason}; nothing is found by that, so fix the "
             f"arms, or allow_failing=True (--allow-failing) goes on."
         )
-
-
-def _budget(max_samples: int, num_arms: int) -> int:
-    advice = "it is how many samples a run may take, at least one per arm"
-    return _door.whole("max_samples", max_samples, num_arms, 2**53, advice)
 
 
 def named_functions(arms: Mapping[str, Arm] | Sequence[Arm]) -> dict[str, Arm]:

@@ -60,6 +60,9 @@ class Create(Body):
     epochs: int | None = Field(None, description="How often each arm answers an item.")
     seed: int | None = None
     lease: float | None = 3600.0
+    max_samples: int | None = Field(
+        None, description="How many samples there will be at most: the rule prepares for it. Limits nothing."
+    )
     about: dict[str, str] | None = None
 
 

@@ -20,6 +20,7 @@ from ..designs.strata import Strata
 from ..errors import InvalidInputError
 from ..questions import BEST, Question, find_question
 from ..theory.models import Bounded
+from ..theory.stopping import find_rule
 from .on_items import beside, design_for, make_job
 from .planned import Plan, Price
 from .progress import Progress, Reporter
@@ -52,6 +53,7 @@ def plan(
     runs: int = 1000,
     seed: int = 0,
     max_rounds: int | None = None,
+    max_samples: int | None = None,
     threads: int | None = None,
     progress: bool | Progress | None = None,
 ) -> Plan:
@@ -104,6 +106,8 @@ def plan(
     max_rounds
         where a run is cut off; by default after 50,000 rounds, and a closed set when it is used up.
         Independent samples are cut off at as many for each arm
+    max_samples
+        the budget of independent samples, as of `identify`
     threads
         by default one per available core; the result does not depend on it
     progress
@@ -118,7 +122,7 @@ def plan(
     ------
     InvalidInputError
     """
-    terms = _terms(delta, tolerance, question, runs, seed, max_rounds, threads)
+    terms = _terms(delta, tolerance, question, runs, seed, max_rounds, max_samples, threads)
     price = Price(_positive("seconds_per_call", seconds_per_call), _positive("cost_per_call", cost_per_call))
     design = kind_of({"items": True, "compare": _door.choice("compare", compare, COMPARED)})
     assert issubclass(design, Rounds)
@@ -163,6 +167,7 @@ class Terms(NamedTuple):
     runs: int
     seed: int
     max_rounds: int | None
+    max_samples: int | None
     threads: int
 
 
@@ -173,6 +178,7 @@ def _terms(
     runs: int,
     seed: int,
     max_rounds: int | None,
+    max_samples: int | None,
     threads: int | None,
 ) -> Terms:
     more = "more runs give a smaller standard error"
@@ -180,6 +186,8 @@ def _terms(
     limit = max_rounds
     if limit is not None:
         limit = _door.whole("max_rounds", limit, 1, 10**9, "it is where a run is cut off")
+    if max_samples is not None:
+        max_samples = _door.whole("max_samples", max_samples, 2, 2**53, "it is where a run is cut off")
     return Terms(
         _door.delta(delta),
         _door.tolerance(tolerance),
@@ -187,6 +195,7 @@ def _terms(
         _door.whole("runs", runs, 1, 10**9, more),
         _door.whole("seed", seed, 0, 2**64 - 1, same),
         limit,
+        max_samples,
         num_threads(threads),
     )
 
@@ -224,10 +233,10 @@ def _simulated(
                 runs=terms.runs,
                 seed=terms.seed,
                 model=Bounded(0.0, 1.0),
-                stopping=DEFAULT_RULE,
+                stopping=find_rule(DEFAULT_RULE).for_simulation().prepared_for(terms.max_samples),
                 tolerance=terms.tolerance / within.width,
                 question=made.question,
-                max_samples=(limit or max(LONG, closed or 0)) * len(scores.arms),
+                max_samples=terms.max_samples or (limit or max(LONG, closed or 0)) * len(scores.arms),
                 threads=terms.threads,
                 progress=progress,
                 **scores.rewards,

@@ -75,8 +75,9 @@ def simulate(
         what is asked, by default which arm is best. Others are answered by sampling in turn, with the
         strategy "uniform", and then a run answers 0 if its answer is right, 1 if it is wrong
     max_samples
-        cut a run off there; it then counts at max_samples, and the mean is a lower bound. Rounds are cut off
-        before they could exceed it; by default when the items are used up, or after 50,000
+        cut a run off there; it then counts at max_samples, and the mean is a lower bound. Unlike that of
+        `identify`, the rule does not know of it; Tilt(budget=...) does. Rounds are cut off before they could
+        exceed it; by default when the items are used up, or after 50,000
     items
         compare the arms in rounds, on common items: how many there are in a closed set, of which each is used
         at most once, in random order; or inf for an unlimited source. Rewards are then values, or "bernoulli"

@@ -9,18 +9,22 @@
 
     need    q_a = ((m_b - m_a)² + 1/N_b + 1/N_a)/2(L + c_b + c_a): 1/N_b + 1/N_a of a pair that is settled
             1/x_b = u and 1/x_a = q_a - u, with the u that makes the pulls to come the fewest, if m stay
-            w = 0.8 r/Σr + 0.2 w(equal), r_a = x_a - N_a where that is positive
+            w = 0.8 r/Σr + 0.2 w(equal), r_a = x_a - N_a where that is positive; under `tilt`, which tests an
+            arm with the values of all leaders, 0.7 and 0.3, of √r (of values between bounds less so)
             pull the arm of U with the least N_a - S_a, where S adds up w
 
 Weights are computed again when t has grown by 2%, or U or l has changed, or for "need" b. Where
 variances v differ, arms weigh as those of equal gaps would, v_a and √(v_l Σ v_a). Squared gaps, in variances,
-are the model's: four times the cost of a pair of one pull each. A tolerance makes gaps larger.
+are the model's: four times the cost of a pair of one pull each. A tolerance makes gaps larger. For values
+between bounds v_a is √(s_a max s), s what an arm varies beside 0s and 1s of its mean (`spread`): two arms
+have pulls as s^¼, between equal ones, which suit the rule's prior, and s^½, which suit known variances.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -30,23 +34,30 @@ from .. import _door
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.divergences import BERNOULLI, family_cost
-from ..kernels.families import cost_beyond
+from ..kernels.families import BOUNDED, cost_beyond
 from ..kernels.layout import (
+    HIGH,
+    LEVEL,
+    LOW,
     MEANS,
     MODEL,
+    OFFSET,
     OWN,
     PULLS,
     RULE,
     SELECT,
     SETTLED,
+    SQUARES,
     TOLERANCE,
     TUNING,
+    UNIT,
     VARIANCES,
     Select,
 )
 from ..kernels.random import Words
 from ..kernels.rules import threshold
 from ..kernels.rules.mixture import MIXTURE, charge, counted
+from ..kernels.rules.tilt import TILT
 from ..kernels.tracking import TIE, is_open, track_open
 from ._base import Strategy
 
@@ -54,13 +65,14 @@ EQUAL, GAPS, NEED = 0, 1, 2
 WEIGHTS = {"equal": EQUAL, "gaps": GAPS, "need": NEED}
 HOLD = {"equal": 1.0, "gaps": 0.7, "need": 1.0}  # deviations
 GROWTH = 1.02  # of t, after which shares are computed again
-MIXED = 0.2  # how much of "equal" there is in "need", so that no open arm starves
+MIXED, FLATTER = 0.2, 0.1  # how much of "equal" there is in "need", so that no open arm starves; with √r more
 CHARGED = 2.7  # nats: what a pair costs under other rules than the mixture
 STEPS, CLOSE = 40, 1e-13  # of Newton's method at most, and the last one of them as a part
 
 _TARGET, _SUM, _KEPT, _DUE, _ROOM = range(5)
 _BOOSTED, _LEADER = 0, 1  # places in the third row, plus one
-_KIND, _HOLD = range(OWN, OWN + 2)
+_V, _Q, _ENDS = range(3)  # rows from _ROOM on
+_KIND, _HOLD, _VERSION = range(OWN, OWN + 3)
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
@@ -73,61 +85,82 @@ def squared_gap(params: Array, state: Array, b: int, a: int) -> float:
     return float(gap * gap)
 
 
-@kernel("f8(const(f8[:, ::1]), i8)")
-def largest_variance(state: Array, leader: int) -> float:
-    """Of one value of an open arm; inf as long as that of one is not seen."""
-    largest = 0.0
-    for a in range(state.shape[1]):
+@kernel("b1(const(f8[::1]))")
+def adapted(params: Array) -> bool:
+    """Whether samples are spread as suits the rule `tilt`: from version 2 on."""
+    return bool(params[RULE] == TILT and params[_VERSION] >= 2.0)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8)")
+def spread(params: Array, state: Array, arm: int) -> float:
+    """The variance of a bounded value, as a part of that of 0s and 1s of the same mean: 1 for these.
+
+    Evidence of the level L from few values that hardly vary is less than their variance says, since a bet
+    against a mean is limited by the ends: v counts as v + L/N.
+    """
+    n, few = state[PULLS, arm], 4.0 * params[LEVEL]
+    mean = state[MEANS, arm] + (params[OFFSET] - 0.5 * (params[LOW] + params[HIGH])) / params[UNIT]
+    return float((state[SQUARES, arm] + few) / (n * max(1.0 - mean * mean, 0.0) + few))
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8[::1])", apart=True)
+def fill_variances(params: Array, state: Array, leader: int, v: Array) -> float:
+    """Of one value of every open arm; 1 for every arm as long as that of one is not seen.
+
+    Returns  how much flatter needs are made: the largest squared, since estimates that vary less can be
+             relied on, 1 where that is known, and 0 where the rule is not `tilt`
+    """
+    largest, estimated = 0.0, adapted(params) and params[MODEL] == BOUNDED
+    for a in range(v.size):
+        v[a] = 1.0
         if is_open(state, leader, a):
-            largest = max(largest, state[VARIANCES, a])
-    return largest
+            v[a] = spread(params, state, a) if estimated else state[VARIANCES, a]
+            largest = max(largest, v[a])
+    for a in range(v.size):
+        if largest == math.inf:
+            v[a] = 1.0
+        elif estimated:
+            v[a] = math.sqrt(v[a] * largest)
+    return largest * largest if estimated else 1.0 if adapted(params) else 0.0
 
 
-@kernel("f8(const(f8[:, ::1]), f8, i8)")
-def variance(state: Array, largest: float, arm: int) -> float:
-    """Of one value of an arm; 1 for every arm while not all are seen."""
-    return float(state[VARIANCES, arm]) if largest < math.inf else 1.0
-
-
-@kernel("void(const(f8[:, ::1]), i8, i8, f8[::1])")
-def equal_shares(state: Array, leader: int, boosted: int, w: Array) -> None:
+@kernel("void(const(f8[:, ::1]), i8, i8, const(f8[::1]), f8[::1])")
+def equal_shares(state: Array, leader: int, boosted: int, v: Array, w: Array) -> None:
     """The optimal weights of the open arms for equal gaps, √k to 1, or, with variances, √(v_l Σ v) to v_a."""
-    largest, total = largest_variance(state, leader), 0.0
+    total = 0.0
     for a in range(w.size):
         w[a] = 0.0
         if a != boosted and is_open(state, leader, a):
-            w[a] = variance(state, largest, a)
+            w[a] = v[a]
             total += w[a]
-    w[boosted] = math.sqrt(variance(state, largest, boosted) * total) if total > 0.0 else 1.0
+    w[boosted] = math.sqrt(v[boosted] * total) if total > 0.0 else 1.0
     total += w[boosted]
     for a in range(w.size):
         w[a] /= total
 
 
-@kernel("void(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8[::1])", apart=True)
-def gap_shares(params: Array, state: Array, leader: int, boosted: int, w: Array) -> None:
+@kernel("void(const(f8[::1]), const(f8[:, ::1]), i8, i8, const(f8[::1]), f8[::1])", apart=True)
+def gap_shares(params: Array, state: Array, leader: int, boosted: int, v: Array, w: Array) -> None:
     """Half way to the optimal weights of the estimated gaps."""
-    largest, total, squares = largest_variance(state, leader), 0.0, 0.0
-    v_l = variance(state, largest, boosted)
+    total, squares = 0.0, 0.0
     for a in range(w.size):
         w[a] = 0.0
         if a != boosted and is_open(state, leader, a):
-            v = variance(state, largest, a)
-            doubt = 2.0 * (v_l / state[PULLS, boosted] + v / state[PULLS, a])
-            w[a] = v / math.sqrt(squared_gap(params, state, boosted, a) + doubt)
+            doubt = 2.0 * (v[boosted] / state[PULLS, boosted] + v[a] / state[PULLS, a])
+            w[a] = v[a] / math.sqrt(squared_gap(params, state, boosted, a) + doubt)
             total += w[a]
-            squares += w[a] * w[a] / v
-    w[boosted] = math.sqrt(v_l * squares) if squares > 0.0 else 1.0
+            squares += w[a] * w[a] / v[a]
+    w[boosted] = math.sqrt(v[boosted] * squares) if squares > 0.0 else 1.0
     total += w[boosted]
     for a in range(w.size):
         w[a] /= total
 
 
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
-def needed(params: Array, state: Array, b: int, a: int, largest: float, level: float) -> float:
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, const(f8[::1]), f8)")
+def needed(params: Array, state: Array, b: int, a: int, v: Array, level: float) -> float:
     """q_a: what v_b/N_b + v_a/N_a must come to for the pair to be settled, in pulls as the rule counts."""
     n_b, n_a = state[PULLS, b], state[PULLS, a]
-    doubt = variance(state, largest, b) / n_b + variance(state, largest, a) / n_a
+    doubt = v[b] / n_b + v[a] / n_a
     charged = charge(params, n_b) + charge(params, n_a) if params[RULE] == MIXTURE else CHARGED
     return float((squared_gap(params, state, b, a) + doubt) / (2.0 * (level + charged)))
 
@@ -138,20 +171,19 @@ def pulls_for(params: Array, x: float) -> float:
     return 0.5 * (x + math.sqrt(x * x + 4.0 * params[TUNING] * x)) if params[RULE] == MIXTURE else x
 
 
-@kernel("f8(const(f8[:, ::1]), i8, f8, f8, const(f8[::1]), const(f8[::1]))")
-def leaders_root(state: Array, b: int, largest: float, r: float, q: Array, ends: Array) -> float:
+@kernel("f8(i8, const(f8[::1]), f8, const(f8[::1]), const(f8[::1]))")
+def leaders_root(b: int, v: Array, r: float, q: Array, ends: Array) -> float:
     """1/u: the least, from r on, at which Σ v_a/v_b/(q_a/u - 1)² <= 1 over the arms that need pulls still.
 
     Arm a needs none from ends_a on. (Σ ...)^(-1/2) is concave in 1/u as long as no arm drops out, so Newton's
     steps for 1 rise towards the root and never beyond it; a step ends where the next arm drops out.
     """
-    v_b = variance(state, largest, b)
     for _ in range(STEPS + q.size):
         s2, s3, end = 0.0, 0.0, math.inf
         for a in range(q.size):
             if r < ends[a]:
                 p = 1.0 / (r * q[a] - 1.0)
-                square = variance(state, largest, a) / v_b * p * p
+                square = v[a] / v[b] * p * p
                 s2 += square
                 s3 += square * p * q[a]
                 end = min(end, ends[a])
@@ -167,42 +199,44 @@ def leaders_root(state: Array, b: int, largest: float, r: float, q: Array, ends:
     return r
 
 
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8, const(f8[::1]), f8[::1])")
-def leaders_part(params: Array, state: Array, b: int, largest: float, q: Array, ends: Array) -> float:
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, const(f8[::1]), const(f8[::1]), f8[::1])")
+def leaders_part(params: Array, state: Array, b: int, v: Array, q: Array, ends: Array) -> float:
     """u: the largest, up to what v_b/N_b is now, at which more pulls of b save at most as many others."""
-    v_b = variance(state, largest, b)
-    r = counted(params, state[PULLS, b]) / v_b
+    r = counted(params, state[PULLS, b]) / v[b]
     for a in range(q.size):
         ends[a] = 0.0
         if q[a] > 0.0:
-            v = variance(state, largest, a)
-            left = q[a] - v / counted(params, state[PULLS, a])
+            left = q[a] - v[a] / counted(params, state[PULLS, a])
             ends[a] = 1.0 / left if left > 0.0 else math.inf
-            floor = (1.0 + math.sqrt(v / v_b)) / q[a]  # of one arm alone
+            floor = (1.0 + math.sqrt(v[a] / v[b])) / q[a]  # of one arm alone
             r = max(r, min(floor, ends[a]))
-    return 1.0 / leaders_root(state, b, largest, r, q, ends)
+    return 1.0 / leaders_root(b, v, r, q, ends)
 
 
-@kernel("void(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8[:, ::1], f8[::1])", apart=True)
+@kernel("void(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8[:, ::1], f8[::1])", apart=True)
 def need_shares(
-    params: Array, state: Array, leader: int, boosted: int, t: float, room: Array, w: Array
+    params: Array, state: Array, leader: int, boosted: int, t: float, flat: float, room: Array, w: Array
 ) -> None:
-    """In proportion to the pulls that are still needed if the means stay, and some of `equal_shares`."""
-    q, largest, level, total = room[0], largest_variance(state, leader), threshold(params, t), 0.0
+    """In proportion to the pulls that are still needed if the means stay, and some of `equal_shares`.
+
+    flat  1 for their roots, 0 for themselves
+    """
+    v, q, level, total = room[_V], room[_Q], threshold(params, t), 0.0
     for a in range(q.size):
         closed = a == leader or not is_open(state, leader, a)
-        q[a] = 0.0 if closed else needed(params, state, leader, a, largest, level)
-    u = leaders_part(params, state, leader, largest, q, room[1])
+        q[a] = 0.0 if closed else needed(params, state, leader, a, v, level)
+    power, mixed = 1.0 - 0.5 * flat, MIXED + FLATTER * flat
+    u = leaders_part(params, state, leader, v, q, room[_ENDS])
     for a in range(q.size):
         if a == leader or q[a] > 0.0:
-            x = variance(state, largest, a) / (u if a == leader else q[a] - u)
+            x = v[a] / (u if a == leader else q[a] - u)
             more = pulls_for(params, x) - state[PULLS, a]
-            q[a] = more if more > TIE else 0.0
+            q[a] = (more**power if flat > 0.0 else more) if more > TIE else 0.0
             total += q[a]
-    equal_shares(state, leader, boosted, w)
+    equal_shares(state, leader, boosted, v, w)
     for a in range(q.size):
         if total > 0.0:
-            w[a] = (1.0 - MIXED) * q[a] / total + MIXED * w[a]
+            w[a] = (1.0 - mixed) * q[a] / total + mixed * w[a]
 
 
 @kernel("i8(const(f8[::1]), const(f8[:, ::1]), i8, i8)")
@@ -238,13 +272,14 @@ def least_served(pulls: Array, boosted: int, target: Array) -> int:
 @kernel("void(f8, i8, i8, const(f8[:, ::1]), const(f8[::1]), f8[:, ::1])")
 def share_out(t: float, leader: int, boosted: int, state: Array, params: Array, memory: Array) -> None:
     """Compute the weights, and note what they were computed for."""
-    target, kept = memory[_TARGET], memory[_KEPT]
+    target, kept, room = memory[_TARGET], memory[_KEPT], memory[_ROOM:]
+    flat = fill_variances(params, state, leader, room[_V])
     if params[_KIND] == EQUAL:
-        equal_shares(state, leader, boosted, target)
+        equal_shares(state, leader, boosted, room[_V], target)
     elif params[_KIND] == GAPS:
-        gap_shares(params, state, leader, boosted, target)
+        gap_shares(params, state, leader, boosted, room[_V], target)
     else:
-        need_shares(params, state, leader, boosted, t, memory[_ROOM:], target)
+        need_shares(params, state, leader, boosted, t, flat, room, target)
     kept[_BOOSTED], kept[_LEADER], memory[_DUE, 0] = boosted + 1.0, leader + 1.0, GROWTH * t
 
 
@@ -280,16 +315,23 @@ class OpenEBS(Strategy):
         "equal": the exploration-biased weights of the rule's region, if arms vary alike; the calmest. "gaps":
         half way to the optimal weights of the estimated means. "need": in proportion to the pulls that are
         still needed; takes the fewest samples
+    version
+        2 spreads samples as suits the rule `tilt`: of values between bounds, arms whose values vary more are
+        sampled more often, where arms of 0s and 1s count as equal, whatever their means; and "need" favours
+        the arms that need most by less. 1 is as it was before truebest 0.3
     """
 
     weights: str = "need"
+    version: int = 2
 
-    rows: ClassVar[tuple[str, ...]] = ("target", "sum", "kept", "due", "room", "room")
+    rows: ClassVar[tuple[str, ...]] = ("target", "sum", "kept", "due", "room", "room", "room")
     uses_delta: ClassVar[bool] = True
     open_only: ClassVar[bool] = True
+    older: ClassVar[Mapping[str, object]] = {"version": 1}
 
     def __post_init__(self) -> None:
         _door.choice("weights", self.weights, tuple(WEIGHTS))
+        _door.whole("version", self.version, 1, 2, "2 suits the rule 'tilt', 1 is as it once was")
 
     @property
     def adds_up(self) -> str:  # type: ignore[override]
@@ -297,11 +339,14 @@ class OpenEBS(Strategy):
 
     @property
     def name(self) -> str:
-        return f"ebs-open-{self.weights}"
+        return f"ebs-open-{self.weights}" + "(version=1)" * (self.version < 2)
 
     @property
     def select(self) -> Select:
         return select
 
+    def once(self) -> OpenEBS:
+        return replace(self, version=1)
+
     def parameters(self, num_arms: int, sigma: float) -> npt.NDArray[np.float64]:
-        return np.array([WEIGHTS[self.weights], HOLD[self.weights]])
+        return np.array([WEIGHTS[self.weights], HOLD[self.weights], self.version])

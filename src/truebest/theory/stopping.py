@@ -204,6 +204,10 @@ class StoppingRule(ABC):
         """The form in which the rule is asked; with a tolerance, or for a strategy that says so."""
         return self.settling() if open_only else self
 
+    def prepared_for(self, max_samples: int | None) -> StoppingRule:  # noqa: ARG002
+        """The rule where so many samples are the most that there can be, None for any number."""
+        return self
+
     def settling(self) -> Self:
         """The form in which an arm is out for good once a pair shows it to be worse."""
         form = copy(self)

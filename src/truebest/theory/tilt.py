@@ -103,6 +103,9 @@ class Tilt(StoppingRule):
         form = replace(self, share=0.0) if paired else self
         return form.settling() if open_only else form
 
+    def prepared_for(self, max_samples: int | None) -> Tilt:
+        return self if max_samples is None or self.budget else replace(self, budget=max_samples)
+
     def pairwise(self, params: Array) -> Array:
         paired = params.copy()
         paired[LIMITS] = self.settles or self.question is not None

@@ -30,6 +30,7 @@ OTHER: dict[str, Any] = {
     "order": "arrival",
     "seed": 7,
     "lease": 5.0,
+    "max_samples": 900,
     "about": {"a": "./a", "c": "./c"},
     "control": "b",
 }
@@ -110,7 +111,7 @@ def test_what_is_not_given_comes_from_the_store() -> None:
         assert Experiment.create(store, "x", ARMS, **{key: value}).settings == made.settings
 
 
-@pytest.mark.parametrize("key", sorted(set(OTHER) - {"lease"}))
+@pytest.mark.parametrize("key", sorted(set(OTHER) - {"lease", "max_samples"}))
 def test_what_is_given_and_differs_is_refused_by_name(key: str) -> None:
     """Each alone, with everything else left out; the experiment stays as it was."""
     store = MemoryStore()
@@ -124,6 +125,23 @@ def test_what_is_given_and_differs_is_refused_by_name(key: str) -> None:
         Experiment.create(store, "x", ARMS, bounds=(0, 1))
     with store.reading("x") as log:
         assert log.last == 1
+
+
+def test_an_experiment_keeps_its_budget_without_a_word() -> None:
+    """The rule is prepared for the one of the beginning, whoever resumes it with another, or with none."""
+    store = MemoryStore()
+    assert Experiment.create(store, "x", ARMS, bounds=(0, 1), max_samples=900).settings.max_samples == 900
+    for other in (5000, None):
+        kept = Experiment.create(store, "x", ARMS, bounds=(0, 1), max_samples=other).settings
+        assert (kept.max_samples, kept.rule) == (900, truebest.Tilt(budget=900))
+    with Experiment.open(store, "x") as again:
+        assert again.settings.rule == truebest.Tilt(budget=900)
+    said = new_settings(ARMS, bounds=(0, 1), stopping=truebest.Tilt(budget=70), max_samples=900)
+    assert said.rule == truebest.Tilt(budget=70)
+    assert new_settings(ARMS, sigma=1.0, stopping="mixture", max_samples=900).rule == truebest.Mixture()
+    assert new_settings(ARMS, bounds=(0, 1), items=20, max_samples=900).rule is None
+    with pytest.raises(InvalidInputError, match="max_samples must be a whole number from 3 to"):
+        new_settings(ARMS, bounds=(0, 1), max_samples=2)
 
 
 def test_an_experiment_keeps_its_lease_without_a_word() -> None:

@@ -350,7 +350,7 @@ def test_a_run_is_taken_up_where_it_was_left(tmp_path: Path) -> None:
 
     def crash(status: truebest.Account) -> None:
         count[0] += 1
-        if count[0] in (10, 25):
+        if count[0] in (6, 12):
             raise KeyboardInterrupt
 
     store = f"sqlite:///{tmp_path / 'run.db'}"

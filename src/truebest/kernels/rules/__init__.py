@@ -15,7 +15,7 @@ import math
 
 from .._jit import kernel
 from .._types import Array
-from ..layout import LEVEL, PULLS, ROWS, RULE, SHARE, TOLERANCE, own_rows
+from ..layout import LEVEL, PULLS, ROWS, RULE, SHARE, SQUARES, TOLERANCE, own_rows
 from .ceilings import pair_ceiling as tilt_ceiling
 from .comparator import rank
 from .likelihood import growth
@@ -68,6 +68,8 @@ def grow(params: Array, state: Array, arm: int, pulls: float) -> None:
             state[row, arm] *= factor
         if params[RULE] == STUDENT:
             student_grow(state, arm, factor)
+        elif params[RULE] == TILT:
+            state[SQUARES, arm] *= factor
     state[PULLS, arm] = pulls
     if params[RULE] == MIXTURE:
         mixture_note(params, state, arm)
