@@ -143,3 +143,17 @@ def test_an_interrupted_plan_prints_what_it_has() -> None:
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["design", "paired"]
     assert "Traceback" not in done.stderr
     assert "Interrupted" in done.stderr
+
+
+def test_a_question_is_planned_by_options() -> None:
+    """A gate between named columns, or arms that are counted from 1; a threshold of a single one."""
+    gate = run(
+        "plan", "--means", "0.9,0.6", "--gate", "2", "--margin", "0", "--runs", "20", "--format", "json"
+    )
+    assert gate.code == 0, gate
+    want = truebest.plan(means=[0.9, 0.6], question=truebest.Gate("2"), runs=20)
+    assert json.loads(gate.out) == json.loads(json.dumps(want.to_dict()))
+    alone = run("plan", "--means", "0.95", "--at-least", "0.7", "--runs", "20")
+    assert alone.code == 0, alone
+    assert "arm 1, of mean 0.95, is the only one in these scores." in alone.err
+    refused(run("plan", "--means", "0.9,0.6", "--gate", "3"), "baseline must be one of the arms 1, 2")

@@ -9,7 +9,7 @@ from ._experiment import Listing, OutputFile, remarks
 from ._numbers import read_number, read_numbers
 from ._output import Format, check_writable, number, print_result
 from ._pilot import read_pilot, read_table
-from ._settings import SEED, THREADS, Option, with_settings
+from ._settings import ASKING, SEED, THREADS, Option, with_settings
 
 if TYPE_CHECKING:
     from ..simulation.planned import Plan
@@ -73,13 +73,15 @@ PLANNED = {
 }
 
 
-@with_settings("delta", "minimize", "tolerance", "compare", own=PLANNED)
+@with_settings("delta", "minimize", "tolerance", "compare", *ASKING, own=PLANNED)
 def plan(*, settings: dict[str, Any], format: Listing = Format.table, output: OutputFile = None) -> int:
     """How many calls would a decision take, on common items or not, and how often would it be wrong?
 
     Example: truebest plan --table scores.csv --delta 0.05
 
     Example: truebest plan --means 0.8,0.75,0.7 --correlation 0.6 --items 500
+
+    A gate: truebest plan --table scores.csv --gate old --margin 0.02; with --means arms are called 1, 2, ...
     """
     if output is not None:
         check_writable(output)
@@ -96,8 +98,10 @@ def plan(*, settings: dict[str, Any], format: Listing = Format.table, output: Ou
 def _about(result: Plan) -> str:
     """The scores that were simulated: the two best arms, and how much these have in common."""
     order = sorted(range(len(result.arms)), key=lambda a: result.means[a], reverse=not result.minimize)
-    first, second = (f"arm {result.arms[a]}, of mean {number(result.means[a], 4)}" for a in order[:2])
-    text = f"{first}, is the best of {len(result.arms)} in these scores, then {second}"
+    said = [f"arm {result.arms[a]}, of mean {number(result.means[a], 4)}" for a in order[:2]]
+    if len(said) == 1:
+        return f"{said[0]}, is the only one in these scores."
+    text = f"{said[0]}, is the best of {len(result.arms)} in these scores, then {said[1]}"
     if result.correlation is not None and result.correlation == result.correlation:
         text += f"; the correlation of both is {result.correlation:.2f}"
     return text + "."
