@@ -291,6 +291,7 @@ def _arms(now: Account) -> dict[str, Any]:
     header, cells = columns.table(now, since=False)
     zero = () if now.centre is None and mark_of(now) else (0.0,)  # no difference, where there are differences
     judged, rows = per_arm(now.settings) is not None, columns.in_order(now)
+    whom = "" if judged else " with the leader"
     if judged:  # the page has a column of its own for that
         header, cells = [header[0], *header[2:]], [[row[0], *row[2:]] for row in cells]
     leads = {one.arm: one.lead for one in rows if one.lead is not None and one.lead.known}
@@ -299,7 +300,7 @@ def _arms(now: Account) -> dict[str, Any]:
     )
     return {
         "notes": [note for note in (words.which_is_better(now), sure) if note],
-        "caption": "Every option: where it stands, its mean, and how it compares",
+        "caption": f"Every option: where it stands, its mean, and how it compares{whom}",
         "header": ["Option", "Standing", *(TITLES.get(title, title) for title in header[1:])],
         "rows": [
             {
