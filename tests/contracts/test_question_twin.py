@@ -10,11 +10,12 @@ import pytest
 import truebest
 from support.told import in_the_race, ruled_out
 from support.twin import Rewards, drive
-from truebest import BestArm, Bounded, Gate, Gaussian, Student, Undecided, Verdicts
+from truebest import Against, AtLeast, BestArm, Bounded, Gate, Gaussian, Student, Undecided, Verdicts
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.exports import exported
 from truebest.experiment.store.memory import MemoryStore
 from truebest.kernels.random import BERNOULLI, GAUSSIAN
+from truebest.questions import PerArm
 from truebest.theory.models import Model
 from truebest.theory.stopping import StoppingRule
 
@@ -24,10 +25,17 @@ CASES: dict[str, Case] = {
     "tilt": (BERNOULLI, [0.9, 0.5, 0.6], Bounded(0.0, 1.0), truebest.Tilt()),
     "mixture": (GAUSSIAN, [1.2, 0.1, 0.4], Gaussian(1.0), truebest.Mixture()),
 }
-GATES: dict[str, tuple[Case, Gate]] = {
+VERDICTS: dict[str, tuple[Case, PerArm]] = {
     "tilt": ((BERNOULLI, [0.9, 0.5, 0.9], Bounded(0.0, 1.0), truebest.Tilt()), Gate("b", margin=0.1)),
     "student": ((GAUSSIAN, [0.1, 1.2, 3.0], Student(), truebest.StudentRule()), Gate("b", margin=0.5)),
     "better by": ((GAUSSIAN, [2.5, 0.1, 0.2], Gaussian(1.0), truebest.Mixture()), Gate("b", at_least=1.0)),
+    "control": ((GAUSSIAN, [2.5, 0.1, 0.2], Gaussian(1.0), truebest.Mixture()), Against("b", margin=1.0)),
+    "list": (
+        (BERNOULLI, [0.9, 0.5, 0.2], Bounded(0.0, 1.0), truebest.Tilt()),
+        Against("b", only="better"),
+    ),
+    "number": ((BERNOULLI, [0.9, 0.5, 0.75], Bounded(0.0, 1.0), truebest.Tilt()), AtLeast(0.65)),
+    "normal": ((GAUSSIAN, [0.9, -0.2, 1.7], Gaussian(1.0), truebest.Tilt()), AtLeast(0.4)),
 }
 
 
@@ -51,34 +59,36 @@ def test_a_live_experiment_is_the_simulated_run(case: str) -> None:
     assert experiment.settings.decisions == 4
 
 
-@pytest.mark.parametrize("case", list(GATES))
-def test_a_gate_is_the_simulated_run(case: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", list(VERDICTS))
+def test_verdicts_are_those_of_the_simulated_run(case: str, tmp_path: Path) -> None:
     """The same arms and the same end, with snapshots and new processes; what is stored comes back."""
-    (family, means, model, rule), gate = GATES[case]
+    (family, means, model, rule), question = VERDICTS[case]
     kind = "bernoulli" if family == BERNOULLI else "gaussian"
     options: dict[str, Any] = {"model": model, "stopping": rule, "seed": 4}
-    place = Gate(1, margin=gate.margin)
+    place = question.bound(["a", "b", "c"])
+    assert isinstance(place, PerArm)
     want = truebest.trace("uniform", means, 0.1, rewards=kind, max_samples=4000, question=place, **options)
     store = MemoryStore()
-    experiment = Experiment.create(store, "x", ["a", "b", "c"], 0.1, question=gate, **options)
+    experiment = Experiment.create(store, "x", ["a", "b", "c"], 0.1, question=question, **options)
     asked = drive(experiment, Rewards(means, 4, family, 1.0), most=4000, reopen=40)
     assert asked == [0, 1, 2, *want.arm[:-1].tolist()]
     assert want.right
     status = experiment.status()
-    passes = [mean - means[1] > -float(gate.margin or 0.0) for mean in means]
+    judged = [a for a in range(3) if a != place.reference(["a", "b", "c"])]
+    base = place.base(means, ["a", "b", "c"])
+    assert base is not None
     sides = [
-        tuple(arm for arm, ok in zip("ac", (passes[0], passes[2]), strict=True) if ok is how)
-        for how in (True, False)
+        tuple("abc"[a] for a in judged if (means[a] - base > place.mark) is how) for how in (True, False)
     ]
     assert status.answer == Verdicts(*sides)
     assert status.best is None
     assert experiment.verify().sound
-    assert [one.lead is None for one in status.standings] == [False, True, False]
+    assert [a for a, one in enumerate(status.standings) if one.lead is not None] == judged
     file = tmp_path / "x.jsonl"
     file.write_text("".join(f"{line}\n" for line in exported(experiment, "jsonl")))
     again = Experiment.import_log(MemoryStore(), file, "y")
     assert again.status().answer == status.answer
-    assert again.settings.question == Gate(1, margin=gate.margin)
+    assert again.settings.question == place
 
 
 def test_a_verdict_that_a_retraction_changes_is_given_anew() -> None:

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import truebest
-from truebest import BestArm, Experiment, Gate, Verdicts
+from truebest import Against, AtLeast, BestArm, Experiment, Gate, Verdicts
 from truebest.designs.rounds import Rounds
 from truebest.experiment.cells import CellsState
 from truebest.experiment.snapshots import as_dict, from_dict
 from truebest.experiment.store.memory import MemoryStore
 from truebest.kernels import paired, round_claims
+from truebest.questions import Question
 from truebest.simulation import rounds
 from truebest.simulation.engine import SIGNALS
 from truebest.simulation.rounds import ItemScores, RoundsJob
@@ -136,11 +137,20 @@ def test_a_simulated_run_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("items", [ITEMS, 40, np.inf])
-@pytest.mark.parametrize("gate", [Gate("b", margin=0.2), Gate("b"), Gate("b", at_least=0.1)])
-def test_a_gate_is_a_function_of_the_table(gate: Gate, items: float) -> None:
+@pytest.mark.parametrize(
+    "question",
+    [
+        Gate("b", margin=0.2),
+        Gate("b"),
+        Gate("b", at_least=0.1),
+        Against("b", only="better"),
+        AtLeast(0.6),
+    ],
+)
+def test_verdicts_are_a_function_of_the_table(question: Question, items: float) -> None:
     """In whatever order results come, in a closed set to its end or not; the log leads to the decision."""
     values = np.tile(table(3), (40, 1)) if items == np.inf else table(3)[: int(items)]
-    given: dict[str, Any] = {"question": gate, "items": items}
+    given: dict[str, Any] = {"question": question, "items": items}
     one, other = run(values, 1, **given), run(values, 12, 3, **given)
     assert seen(one) == seen(other)
     assert one.status().answer == other.status().answer
