@@ -129,6 +129,43 @@ def test_where_items_count_alike_a_cluster_is_its_sum(question: Any) -> None:
     assert one["a"].mean == pytest.approx(np.mean(taken))
 
 
+@pytest.mark.parametrize("margin", [0.2, 0.03, -0.05])
+def test_a_margin_is_one_of_items(margin: float) -> None:
+    """Told sums, divided by the largest size, a gate says the same, with the margin in that unit."""
+    items = items_of(SIZES)
+    table = scores(items, 4)
+    sums, sizes = rows_of(items, table)
+    unit = len(sizes) * sizes.max() / sizes.sum()
+    one = run(make(question=truebest.Gate("b", margin)), table)
+    asked = truebest.Gate("b", margin / unit)
+    other = run(make(items=len(SIZES), cluster=None, question=asked), sums / sizes.max())
+    assert one.answer == other.answer
+    assert one.progress.rounds == other.progress.rounds
+
+
+@pytest.mark.parametrize("number", [0.3, 0.62, 0.9])
+def test_a_number_is_asked_of_items(number: float) -> None:
+    """Told sums, divided by the largest size, verdicts are the same, with the number in that unit."""
+    items = items_of(SIZES)
+    table = scores(items, 4)
+    sums, sizes = rows_of(items, table)
+    unit = len(sizes) * sizes.max() / sizes.sum()
+    one = run(make(question=truebest.AtLeast(number)), table)
+    asked = truebest.AtLeast(number / unit)
+    other = run(make(items=len(SIZES), cluster=None, question=asked), sums / sizes.max())
+    assert one.answer == other.answer
+    assert one.progress.rounds == other.progress.rounds
+    for mine, its in zip(one.standings, other.standings, strict=True):
+        assert mine.lead is not None
+        assert its.lead is not None
+        assert mine.lead.ends == pytest.approx([unit * end for end in its.lead.ends], abs=1e-9)
+    truth = dict(zip(ARMS, table.mean(axis=0), strict=True))
+    answer = one.answer
+    assert isinstance(answer, truebest.Verdicts)
+    assert all(truth[arm] >= number for arm in answer.passed)
+    assert all(truth[arm] < number for arm in answer.failed)
+
+
 def test_clusters_of_one_size_count_as_their_items_do() -> None:
     """Then it is the same what counts alike."""
     sizes = [3] * 25

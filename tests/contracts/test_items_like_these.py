@@ -177,7 +177,13 @@ def test_a_gate_is_judged_against_its_baseline() -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [{"items": math.inf}, {"items": None}, {"bounds": None, "compare": "wins"}, {"sampled": 2}],
+    [
+        {"question": truebest.AtLeast(0.5)},
+        {"items": math.inf},
+        {"items": None},
+        {"bounds": None, "compare": "wins"},
+        {"sampled": 2},
+    ],
 )
 def test_it_is_refused_where_there_is_no_sample(given: dict[str, Any]) -> None:
     """An unlimited source, independent pulls, wins: in one sentence."""

@@ -122,7 +122,7 @@ class CellsState(RoundsState):
             return super()._found_ends(leader)
         level = math.log(2.0 * asked.verdicts(len(self.settings.arms))) - math.log(self.settings.delta)
         if asked.of_number:
-            arms, width = range(len(self.settings.arms)), self.high - self.low
+            arms, width = range(len(self.settings.arms)), self.scale
             first, last = (
                 [width * number.end_of_rounds(self.params, self.arms, a, side, level) for a in arms]
                 for side in (True, False)
