@@ -33,7 +33,7 @@ SURFACES: dict[str, Callable[[Any, truebest.Account], str]] = {
     "cli/_output.py": lambda e, _: run("status", "x", "--store", e.store_url).out,
 }
 USES = re.compile(r"\b(?:one|\w+\[\w+\])\.(?:lead|over_control)\b|rows = now\.table\(\)")
-MAKERS = {"telling/words.py", "telling/drawing.py", "running/standings.py"}
+MAKERS = {"telling/words.py", "telling/numbers.py", "telling/drawing.py", "running/standings.py"}
 KINDS: dict[str, dict[str, Any]] = {
     "independent": {"bounds": (0, 1)},
     "two arms": {"bounds": (0, 1)},
