@@ -111,6 +111,44 @@ def test_uneven_samples_of_equal_arms(times: tuple[int, int]) -> None:
     assert wrong <= most < loose
 
 
+@pytest.mark.parametrize("strategy", ["ebs-open-need", "ebs-open-gaps"])
+@pytest.mark.parametrize("noise", [(0.3, 0.1), (0.06, 0.3)])
+def test_equal_means_of_values_that_vary_unlike(noise: tuple[float, float], strategy: str) -> None:
+    """Exact ties, delta = 0.2, and samples that follow the variances. False alarm: 1e-6 in each."""
+    given: dict[str, Any] = {"rewards": "beta", "noise": noise, "model": Bounded(0.0, 1.0)}
+    found = truebest.simulate(
+        strategy, [0.5, 0.5], 0.2, runs=RUNS, seed=41, max_samples=5000, stopping=Tilt(1 / 400), **given
+    ).cells[0]
+    assert int((found.recommended > 0).sum()) <= stats.binom.isf(1e-6, RUNS, 0.2)
+    assert found.mean_pulls[0] > found.mean_pulls[1] if noise[0] > noise[1] else found.mean_pulls[0] < 2500
+
+
+@truebest.strategy
+def lopsided(pulls):  # type: ignore[no-untyped-def]
+    """Ten values of the last arm and three of the second for one of the first."""
+    least, arm = pulls[0], 0
+    for a in range(1, pulls.size):
+        share = pulls[a] / (3.0 if a == 1 else 10.0)
+        if share < least:
+            least, arm = share, a
+    return arm
+
+
+@pytest.mark.parametrize("means", [(0.5, 0.5, 0.5), (0.5, 0.3, 0.5), (0.3, 0.5, 0.5)])
+@pytest.mark.parametrize("budget", [0, 100])
+def test_three_arms_with_uneven_samples(means: tuple[float, ...], budget: int) -> None:
+    """Exact ties for the best, 1 : 3 : 10, delta = 0.2: few runs drop one of them. False alarm: 1e-6 in each.
+
+    Whichever of the best arms is looked at, it is ruled out in at most a part delta of the runs.
+    """
+    rule = Tilt(1 / 400, budget=budget)
+    given: dict[str, Any] = {"rewards": "bernoulli", "model": Bounded(0.0, 1.0), "max_samples": 5000}
+    found = truebest.simulate(lopsided, means, 0.2, runs=RUNS, seed=43, stopping=rule, **given).cells[0]
+    for best in np.flatnonzero(np.array(means) == max(means)):
+        dropped = (found.recommended >= 0) & (found.recommended != best)
+        assert int(dropped.sum()) <= stats.binom.isf(1e-6, RUNS, 0.2)
+
+
 @every_kind
 def test_a_quarter_of_the_level_errs_more_often(kind: str) -> None:
     """The negative control: the same test would notice."""
