@@ -84,6 +84,11 @@ def test_verdicts_are_those_of_the_simulated_run(case: str, tmp_path: Path) -> N
     assert status.best is None
     assert experiment.verify().sound
     assert [a for a, one in enumerate(status.standings) if one.lead is not None] == judged
+    for a in judged:  # no interval gainsays its verdict
+        lead = status.standings[a].lead
+        assert lead is not None
+        assert (lead.low >= place.mark) is ("abc"[a] in sides[0])
+        assert (lead.high > place.mark) is ("abc"[a] in sides[0])
     file = tmp_path / "x.jsonl"
     file.write_text("".join(f"{line}\n" for line in exported(experiment, "jsonl")))
     again = Experiment.import_log(MemoryStore(), file, "y")

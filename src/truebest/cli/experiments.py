@@ -39,13 +39,18 @@ def status(
     name: Name,
     store: StoreUrl = None,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with code 3 while there is no decision.")
+        bool,
+        typer.Option(
+            "--exit-code",
+            help="Exit with code 3 while there is no decision, and with 5 if an arm has failed.",
+        ),
     ] = False,
     format: Listing = Format.table,
 ) -> int:
     """Show where an experiment stands: the decision, or which arm leads so far (a guess).
 
-    Exits with code 0 if the experiment could be read; with --exit-code, with 3 while it is undecided.
+    Exits with code 0 if the experiment could be read; with --exit-code, with 3 while it is undecided, and
+    with 5 if it is asked which arms pass, and one has failed.
 
     Example: truebest status prompts --store sqlite:///runs.db
     """

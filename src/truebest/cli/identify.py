@@ -121,7 +121,8 @@ def identify(
     Every call gets its own seed in the variable TRUEBEST_SEED, along with TRUEBEST_ARM and TRUEBEST_PULL, but
     not TRUEBEST_STORE, which may hold a password.
 
-    Exits with code 0 when decided, 3 when a budget ran out, 5 when --expect names another arm. With --store,
+    Exits with code 0 when decided, 3 when a budget ran out, 5 when --expect names another arm, or where it is
+    asked by --gate, --against or --at-least, when an arm fails. With --store,
     the same command resumes the run; settings that are then left out are those of the stored run.
 
     Example: truebest identify --arm short='./evaluate short' --arm long='./evaluate long' --bounds 0,1 \
