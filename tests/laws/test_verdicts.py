@@ -390,3 +390,21 @@ def test_a_single_arm_is_simulated_traced_and_planned() -> None:
     assert plan.paired is not None
     assert plan.paired.errors == 0
     assert plan.paired.mean_samples < 150
+
+
+def test_what_is_open_where_a_run_is_cut_off_is_not_wrong() -> None:
+    """Wrong so far are only verdicts that were given; errors are those of runs that end."""
+    options: dict[str, Any] = {"rewards": "bernoulli", "runs": 60, "seed": 3, "progress": False}
+    number: Any = {"question": AtLeast(0.8), "stopping": "tilt", "max_samples": 40, **options}
+    cut = truebest.simulate("uniform", [0.8, 0.1], 0.2, **number).cells[0]
+    assert cut.censored > 50
+    assert cut.wrong_leaders is not None
+    assert 0 <= cut.wrong_leaders < 10
+    assert "The answer so far was wrong in " in " ".join(truebest.Simulation((cut,)).notes())
+
+
+def test_scores_that_are_known_have_no_use_beside_a_number() -> None:
+    """No arm is compared with another one."""
+    given: dict[str, Any] = {"question": AtLeast(0.5), "items": 4, "bounds": (0, 1)}
+    with pytest.raises(truebest.InvalidInputError, match="compares no arm with another one"):
+        truebest.Experiment.create("memory:", "x", ["a"], known={"b": [0.5] * 4}, **given)

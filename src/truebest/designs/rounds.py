@@ -138,6 +138,10 @@ class Rounds(Design):
     def _refuse_known(self, settings: Terms) -> None:
         """Refuse known scores that are not those of every item of a closed set, or not as values are."""
         known = settings.known
+        if known is not None and settings.question.of_number:
+            raise InvalidInputError(
+                f"{settings.question} compares no arm with another one, got {known} too; leave known out."
+            )
         if self.items is None:
             refuse_known(settings)
         if self.units.clusters is not None:

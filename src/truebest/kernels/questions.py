@@ -191,7 +191,7 @@ def is_answered(ask: Array, proven: Array, labels: Array) -> bool:
 
 @kernel("b1(const(f8[::1]), const(f8[::1]), const(f8[::1]))", apart=True)
 def is_right(ask: Array, truth: Array, labels: Array) -> bool:
-    """Whether an answer is right where the arms have these means; for simulations.
+    """Whether an answer is right where the arms have these means, or so far; for simulations.
 
     BEST       one of the largest means; it is wrong that all are beaten
     GATE, ...  every verdict; with a margin above 0 it is right at equality that an arm passes, else that it
@@ -203,7 +203,7 @@ def is_right(ask: Array, truth: Array, labels: Array) -> bool:
         for a in range(labels.size):
             ahead = truth[a] - ask[MARGIN] if base < 0 else truth[a] - truth[base] + ask[MARGIN]
             passes = ahead > -TIE if base < 0 or ask[MARGIN] > 0.0 else ahead > TIE
-            fits = labels[a] == (PASSED if passes else FAILED)
+            fits = labels[a] == (PASSED if passes else FAILED) or labels[a] == OPEN
             if ask[CODE] == LISTED:
                 fits = passes or labels[a] != PASSED
             right = right and (a == base or fits)

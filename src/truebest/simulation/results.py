@@ -365,9 +365,9 @@ class Simulation:
 
 def led(cell: Cell) -> str:
     """What the runs that were cut off would have recommended, and what the error rate is then of."""
-    wrong = f"A wrong arm led {cell.wrong_leaders} of them when they ended"
+    wrong = f"The answer so far was wrong in {cell.wrong_leaders} of them"
     if cell.wrong_leaders is None:
-        wrong = "Which arm led them was not kept"
+        wrong = "The answer so far was not kept"
     rate = f"the error rate is that of the other {cell.decided}" if cell.decided else "there is no error rate"
     return f"{wrong}; {rate}."
 

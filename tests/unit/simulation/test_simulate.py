@@ -149,7 +149,7 @@ def test_the_error_rate_is_that_of_decided_runs() -> None:
     assert (shown["errors"], shown["error rate"], shown["cut off"]) == ("0", "-", "200")
     assert shown["wrong leader"] == str(cell.wrong_leaders)
     (note,) = found.notes()
-    assert f"A wrong arm led {cell.wrong_leaders} of them when they ended; there is no error rate." in note
+    assert f"The answer so far was wrong in {cell.wrong_leaders} of them; there is no error rate." in note
     assert "no run is decided" in found.plot().axes[1].texts[0].get_text()
 
 
