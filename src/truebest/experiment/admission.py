@@ -20,6 +20,7 @@ from .findings import Findings, verdicts_record
 from .names import check_name
 from .settings import Request, Settings, read_settings
 from .state import State
+from .stretches import Plain
 from .values import check_reason, check_value
 
 _ODD = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -133,14 +134,11 @@ class Order:
                 raise DamagedLogError(entry.seq, "it is of a round, or of an item, that does not exist")
             self.seq = entry.seq
 
-    def note_plain(self, entries: Iterable[Entry]) -> None:
+    def note_plain(self, plain: Plain) -> None:
         """Remember plain lines that the state has taken in (`stretches`): they can follow each other."""
-        for entry in entries:
-            if entry.kind == events.ASKED:
-                self._arms.append(entry.arm)  # type: ignore[arg-type]
-            else:
-                self._values[entry.pull] = entry.value  # type: ignore[index]
-            self.seq = entry.seq
+        self._arms += plain.asked
+        self._values.update((pull, value) for pull, _, value in plain.told)
+        self.seq = self._state.seq
 
     def _note(self, entry: Entry) -> bool:
         """Remember what later lines are compared with; whether it asks for a new pull."""

@@ -24,7 +24,7 @@ from .forecast import Forecast, of_pulls, uniform_samples
 from .leases import Open
 from .settings import Settings
 from .state import Recall, State
-from .stretches import take_plain
+from .stretches import NOTHING, Plain, take_plain
 
 _CALM = (ASKED, TOLD, FAILED, LAPSED, LATE)  # lines that do not ask what the rule has said so far
 
@@ -53,11 +53,11 @@ class IndependentState(State):
         if told:
             self._judge_new()
 
-    def take_plain(self, entries: Sequence[Entry]) -> int:
-        """Take in the lines of a log up to one that is not plain, where no strategy follows; how many."""
+    def take_plain(self, entries: Sequence[Entry]) -> Plain:
+        """Take in the lines of a log up to one that is not plain, where no strategy follows."""
         bodies, by_arrival = self.bodies, self.settings.order == "arrival"
         if self.steers or self.over or self.suspended or self.crossed is not None or self._is_wary():
-            return 0
+            return NOTHING
         found = take_plain(self, entries, bodies.is_plain())
         for arm in found.observed:
             self._count("observed", arm)
@@ -70,7 +70,7 @@ class IndependentState(State):
                 self.beyond[pull] = self._held(item.arm, item.check, item.together, value)
         if found.told:
             self._judge_new()
-        return found.lines
+        return found
 
     def _is_wary(self) -> bool:
         """Whether the rule must have seen all results before the next line: it may matter to the strategy."""

@@ -8,7 +8,7 @@ arrive. An arm that was ruled out is neither asked nor waited for. `kernels/pair
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,8 +29,10 @@ from .leases import Open
 from .population import likes_of
 from .settings import Settings
 from .state import Recall, State
+from .stretches import NOTHING, Plain, take_plain
 from .totals import Totals
 
+PLAIN = 1e100  # a value that is larger takes a closer look
 AHEAD = 64  # rounds begun behind one that is not complete, besides those that workers are busy with
 
 Cell = tuple[int, ...]  # a round and an arm; and which of several answers
@@ -92,7 +94,7 @@ class RoundsState(State):
         self.parts: dict[Cell, float | None] = {}
         self.asked: dict[Cell, int] = {}
         self.cells: dict[int, Cell] = {}  # the inverse of `asked`
-        self.exhausted = False
+        self.exhausted, self._racing = False, list(range(K))
 
     def _new_totals(self) -> Totals | None:
         """For a closed set of items; before version 3 rounded sums were compared."""
@@ -108,6 +110,44 @@ class RoundsState(State):
         twin.values, twin.asked, twin.cells = self.values.copy(), self.asked.copy(), self.cells.copy()
         twin.parts = self.parts.copy()
         return twin
+
+    # -- many lines ------------------------------------------------------------------------------------
+
+    def take_plain(self, entries: Sequence[Entry]) -> Plain:
+        """Take in the lines of a log up to one that is not plain."""
+        if self.over or self.suspended or self.crossed is not None:
+            return NOTHING
+        self._racing = self._race()
+        return take_plain(self, entries, self._is_plain, self)
+
+    def _is_plain(self, value: float) -> bool:
+        return abs(value) < PLAIN and self.settings.allows(value)
+
+    def note_plain(self, pull: int, arm: int, data: dict[str, Any]) -> bool:
+        """Note where a new pull is, as `_begin` does, if it may be there."""
+        try:
+            cell = self._cell(arm, data)
+            free = cell[0] >= self.first and cell not in self.asked and self.is_within_reach(cell[0])
+            if not free or self._place(cell) != (data["round"], data.get("item"), data.get("epoch")):
+                return False
+        except (LookupError, TypeError, ValueError, OverflowError):
+            return False
+        self.asked[cell], self.cells[pull] = pull, cell
+        return True
+
+    def settle_plain(self, pull: int, value: float) -> bool:
+        """Take in a value as `_settle` does; the rule is asked where that may complete something."""
+        cell = self.cells.get(pull)
+        if cell is not None:
+            self._put(cell, value)
+            if self._may_complete(cell[0]):
+                self._judge_new()
+                self._racing = self._race()
+        return self.crossed is not None
+
+    def _may_complete(self, number: int) -> bool:
+        """Whether a value in a round may be the last one that a round lacked."""
+        return number == self.first and all(self._is_there(number, arm) for arm in self._racing)
 
     # -- evidence --------------------------------------------------------------------------------------
 

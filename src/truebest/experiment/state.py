@@ -21,6 +21,7 @@ from .findings import Findings
 from .forecast import Forecast
 from .leases import Open
 from .settings import Settings
+from .stretches import NOTHING, Plain
 
 COUNTS = (
     "failed",
@@ -80,9 +81,9 @@ class State(ABC):
         for entry in entries:
             self.apply(entry)
 
-    def take_plain(self, entries: Sequence[Entry]) -> int:  # noqa: ARG002
-        """Take in the lines of a log up to one that is not plain (`stretches`); returns how many."""
-        return 0
+    def take_plain(self, entries: Sequence[Entry]) -> Plain:  # noqa: ARG002
+        """Take in the lines of a log up to one that is not plain (`stretches`)."""
+        return NOTHING
 
     def copy(self) -> Self:
         """The same state, which may go its own way."""

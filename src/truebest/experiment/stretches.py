@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..errors import InvalidInputError
 from .events import ASKED, TOLD, Entry
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 WORTH = 32  # plain lines in a row from which on it pays to look for more at once
 _KEYS = frozenset({"deadline", "worker", "check", "observed", "together"})
 _LEASED = {"deadline", "worker"}  # the keys of most lines
+_IN_ROUNDS = frozenset({"deadline", "worker", "check", "round", "item", "epoch"})
+_PLACED = {*_LEASED, "round", "item"}
 
 
 class Plain(NamedTuple):
@@ -40,6 +42,19 @@ class Plain(NamedTuple):
     told: list[tuple[int, Open, float]]
 
 
+NOTHING = Plain(0, [], [], [])
+
+
+class InRounds(Protocol):
+    """What plain lines do in rounds: whether one can follow depends on what the ones before it decided."""
+
+    def note_plain(self, pull: int, arm: int, data: dict[str, Any]) -> bool:
+        """Note where a new pull is; False, and nothing, if that is not certainly where it must be."""
+
+    def settle_plain(self, pull: int, value: float) -> bool:
+        """Take in a value, and judge; whether the rule decides."""
+
+
 def replay(state: State, entries: Sequence[Entry], order: Order | None = None) -> None:
     """Take in many lines; with `order`, check that each can follow those before it.
 
@@ -48,18 +63,21 @@ def replay(state: State, entries: Sequence[Entry], order: Order | None = None) -
     at = 0
     while at < len(entries):
         plain = state.take_plain(entries[at:])
-        if order is not None:
-            order.note_plain(entries[at : at + plain])
-        at += plain
-        rest = entries[at : at + (1 if plain >= WORTH else WORTH)]
+        if order is not None and plain.lines:
+            order.note_plain(plain)
+        at += plain.lines
+        rest = entries[at : at + (1 if plain.lines >= WORTH else WORTH)]
         state.replay(rest if order is None else order.checked(rest))
         at += len(rest)
 
 
-def take_plain(state: State, entries: Sequence[Entry], allows: Callable[[float], bool]) -> Plain:
+def take_plain(
+    state: State, entries: Sequence[Entry], allows: Callable[[float], bool], rounds: InRounds | None = None
+) -> Plain:
     """Take in lines from the first on, as long as they are plain; what the design makes of them is its own.
 
     allows  whether a value is one that could be told, and needs no second look
+    rounds  takes in line after line, where the design is in rounds
     """
     waiting, pull, num_arms, lines = state.open, state.next_pull, len(state.settings.arms), 0
     asked: list[int] = []
@@ -71,11 +89,14 @@ def take_plain(state: State, entries: Sequence[Entry], allows: Callable[[float],
             if item is None or item.arm != arm or type(value) is not float or not allows(value):
                 break
             told.append((number, waiting.pop(number), value))  # type: ignore[arg-type]
+            if rounds is not None and rounds.settle_plain(number, value):  # type: ignore[arg-type]
+                lines += 1
+                break
         elif kind == ASKED:
             if number != pull or type(number) is not int or type(arm) is not int or not 0 <= arm < num_arms:
                 break
-            held = None if value is not None else _held(arm, data or {})
-            if held is None:
+            held = None if value is not None else _held(arm, data or {}, rounds is not None)
+            if held is None or (rounds is not None and not rounds.note_plain(number, arm, data or {})):
                 break
             if "observed" in (data or {}):
                 observed.append(arm)
@@ -92,11 +113,13 @@ def take_plain(state: State, entries: Sequence[Entry], allows: Callable[[float],
     return Plain(lines, asked, observed, told)
 
 
-def _held(arm: int, data: dict[str, Any]) -> Open | None:
+def _held(arm: int, data: dict[str, Any], in_rounds: bool) -> Open | None:
     """What a line says of a new pull; None if it says anything unusual."""
     check, together = True, False
-    if data.keys() != _LEASED:
-        if not data.keys() <= _KEYS:
+    if type(data) is not dict:
+        return None
+    if data.keys() != (_PLACED if in_rounds else _LEASED):
+        if not data.keys() <= (_IN_ROUNDS if in_rounds else _KEYS):
             return None
         check, together = data.get("check", True), data.get("together", False)
         if not (type(check) is type(together) is bool and data.get("observed", True) is True):

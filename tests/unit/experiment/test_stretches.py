@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from truebest import Bernoulli, Experiment, Poisson, Student
+from truebest import Bernoulli, Experiment, Gate, Poisson, Student
 from truebest.errors import DamagedLogError, StoreError, SuspendedError
 from truebest.experiment.admission import Order
 from truebest.experiment.designs import new_state
@@ -27,6 +27,12 @@ KINDS: dict[str, dict[str, Any]] = {
     "poisson": {"model": Poisson()},
     "student": {"model": Student()},
     "in pairs": {"bounds": (0, 1), "strategy": "ebs-c"},
+    "rounds": {"bounds": (0, 1), "items": float("inf")},
+    "rounds on few items": {"bounds": (0, 1), "items": 12, "failures": 0.0},
+    "rounds, a decision": {"bounds": (0, 1), "items": float("inf"), "tolerance": 0.4},
+    "wins": {"compare": "wins", "direct": True},
+    "several answers": {"bounds": (0, 1), "items": 20, "epochs": 2},
+    "cells": {"bounds": (0, 1), "items": float("inf"), "question": Gate("b", margin=0.2)},
 }
 
 
@@ -36,7 +42,7 @@ def value(rng: random.Random, kind: str) -> float:
         return float(rng.random() < 0.5)
     if kind == "poisson":
         return float(rng.randrange(5))
-    if kind.startswith("bounded") or kind == "in pairs":
+    if "bounds" in KINDS[kind]:
         return rng.choice([rng.random(), 0.0, 1.0])
     return rng.gauss(0.0, 1.0) + 1e8 * (rng.random() < 0.005)
 
@@ -44,7 +50,7 @@ def value(rng: random.Random, kind: str) -> float:
 def live_on(one: Experiment, out: list[Any], kind: str, rng: random.Random) -> None:
     """One of the things that can happen."""
     what = rng.random()
-    if what < 0.1 and one.settings.order == "ask":
+    if what < 0.1 and one.settings.order == "ask" and not one.settings.design.only_asked:
         one.observe(rng.choice("abc"), [value(rng, kind) for _ in range(rng.randrange(1, 4))])
     elif what < 0.5 or not out:
         out += one.ask(rng.randrange(1, 5))
@@ -70,7 +76,7 @@ def log_of(kind: str, seed: int) -> tuple[Settings, list[Entry]]:
         return one.settings, log.entries()
 
 
-def found(settings: Settings, entries: list[Entry], at_once: bool) -> object:
+def found(settings: Settings, entries: list[Entry], at_once: bool) -> tuple[Any, int]:
     """The state after the lines, or what was wrong with one of them."""
     state = new_state(settings, steers=False, recall=lambda until: entries[:until])
     order = Order(state)
@@ -94,7 +100,7 @@ def test_plain_lines_at_once_lead_to_what_they_lead_to_one_by_one(kind: str) -> 
         assert found(settings, entries, at_once=True) == found(settings, entries, at_once=False)
 
 
-@pytest.mark.parametrize("kind", ["bounded", "gaussian, smallest"])
+@pytest.mark.parametrize("kind", ["bounded", "gaussian, smallest", "rounds", "rounds, a decision"])
 def test_a_line_that_is_wrong_is_found_at_once_as_one_by_one(kind: str) -> None:
     """Whatever was changed in one of the lines: the same words at the same line, or the same state."""
     rng = random.Random(7)
@@ -107,6 +113,8 @@ def test_a_line_that_is_wrong_is_found_at_once_as_one_by_one(kind: str) -> None:
         {"data": {"worker": "a\nb"}}, {"data": {"worker": 3}}, {"data": {"check": 1}},
         {"data": {"together": True}}, {"data": {"observed": True}}, {"data": {"observed": False}},
         {"data": {"round": 1}}, {"data": {"item": 1}}, {"data": {"more": 1}}, {"data": [1]},
+        *({"data": {"round": number}} for number in (1, 4, 9, 500, -1, "4", 1e400)),
+        {"data": {"round": 4, "item": 7}}, {"data": {"round": 9, "item": None, "epoch": 1}},
     ]  # fmt: skip
     for seed in range(2):
         settings, entries = log_of(kind, seed)
@@ -114,3 +122,19 @@ def test_a_line_that_is_wrong_is_found_at_once_as_one_by_one(kind: str) -> None:
             at = rng.randrange(1, len(entries))
             edited = [*entries[:at], entries[at]._replace(**change), *entries[at + 1 :]]
             assert found(settings, edited, at_once=True) == found(settings, edited, at_once=False), change
+
+
+@pytest.mark.parametrize("kind", ["bounded", "rounds", "rounds, a decision", "cells", "wins"])
+def test_lines_that_are_lost_doubled_or_exchanged_are_found_at_once_as_one_by_one(kind: str) -> None:
+    """The same words at the same line, or the same state."""
+    rng, wrong = random.Random(11), 0
+    settings, entries = log_of(kind, 1)
+    for _ in range(60):
+        at, to = rng.randrange(1, len(entries)), rng.randrange(1, len(entries))
+        line = entries[at]
+        rest = [*entries[:at], *entries[at + 1 :]]
+        for edited in (rest, [*rest[:to], line, *rest[to:]], [*entries[:to], line, *entries[to:]]):
+            once = found(settings, edited, at_once=True)
+            assert once == found(settings, edited, at_once=False)
+            wrong += isinstance(once[0], str)
+    assert wrong > 60
