@@ -11,6 +11,8 @@ PARTS = (
     "weights",
     "exploration",
     "simulation",
+    "cpp",
+    "traces",
     "cluster",
     "paired",
     "experiment",

@@ -5,6 +5,7 @@ is asked for and told once, and told in another order. Files in a folder of thei
 
     python -m benchmarks long_logs                 # 200,000 lines
     LINES=1000000 python -m benchmarks long_logs
+    ONLY=verify,replay LINES=1000000 python -m benchmarks long_logs  # some of the work, by how it begins
 
 To compare two versions in turns, run the same file with PYTHONPATH at the source of either.
 """
@@ -13,10 +14,12 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -24,7 +27,8 @@ from truebest.experiment.designs import new_state
 from truebest.experiment.events import ASKED, CREATED, TOLD, Entry
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.exports import exported
-from truebest.experiment.journal import Journal
+from truebest.experiment.proof import Proof
+from truebest.experiment.reading import stored_lines
 from truebest.experiment.settings import Settings, new_settings
 from truebest.experiment.store import open_store
 
@@ -32,6 +36,7 @@ from .measure import show
 
 ARMS = ("a", "b", "c", "d", "e")
 LINES = int(os.environ.get("LINES", "200000"))
+ONLY = tuple(os.environ.get("ONLY", "").split(","))
 WORKERS, BATCH = 4, 50_000
 
 
@@ -42,10 +47,16 @@ def main() -> None:
         url = f"sqlite:///{folder / 'bench.db'}"
         _write(url, "pulls", new_settings(list(ARMS), 1e-300, bounds=(0, 1), seed=1))
         _write(url, "rounds", new_settings(list(ARMS), 1e-300, bounds=(0, 1), items=float("inf"), seed=1))
-        rows = [[what, *_both(url, work)] for what, work in WORK.items()]
+        before = _megabytes()
+        rows = [[what, *_both(url, work)] for what, work in WORK.items() if what.startswith(ONLY)]
     finally:
         shutil.rmtree(folder)
     show(["us per line", "pulls", "rounds"], rows, f"A log of {LINES:,} lines on SQLite, CPU time")
+    print(f"Most memory: {_megabytes():.0f} MB, {_megabytes() - before:.0f} MB more than to write it\n")
+
+
+def _megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
 
 
 def _both(url: str, work: Callable[[str, str], object]) -> list[str]:
@@ -67,8 +78,16 @@ def _verify(url: str, name: str) -> None:
 
 def _read(url: str, name: str) -> None:
     experiment = Experiment.open(url, name)
-    for _ in Journal(experiment._store, name, experiment.settings).lines():
+    for _ in stored_lines(experiment._store, name):
         pass
+
+
+def _prove(url: str, name: str) -> None:
+    experiment = Experiment.open(url, name)
+    recall = partial(stored_lines, experiment._store, name, 0)
+    proof = Proof(experiment._store, name, experiment.settings, recall)
+    proof.advance(LINES + 1)
+    assert not proof.lacks(LINES + 1)
 
 
 def _export(form: str) -> Callable[[str, str], None]:
@@ -87,6 +106,7 @@ def _report(url: str, name: str) -> None:
 WORK: dict[str, Callable[[str, str], object]] = {
     "read and check hashes": _read,
     "verify": _verify,
+    "replay before a decision": _prove,
     "export as JSON lines": _export("jsonl"),
     "export as JSON": _export("json"),
     "export as CSV": _export("csv"),
