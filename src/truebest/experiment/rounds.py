@@ -8,7 +8,7 @@ arrive. An arm that was ruled out is neither asked nor waited for. `kernels/pair
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,21 +26,19 @@ from .findings import Findings
 from .forecast import Forecast, too_close
 from .items import item_seed
 from .leases import Open
+from .plain_rounds import Cell, PlainRounds
 from .population import likes_of
 from .settings import Settings
-from .state import Recall, State
-from .stretches import NOTHING, Plain, take_plain
+from .state import Recall
 from .totals import Totals
 
-PLAIN = 1e100  # a value that is larger takes a closer look
 AHEAD = 64  # rounds begun behind one that is not complete, besides those that workers are busy with
 
-Cell = tuple[int, ...]  # a round and an arm; and which of several answers
 Score = float | Several | None  # of an arm in a round; None if there will be none
 _OPEN = (paired.GO_ON, paired.UNDECIDED)  # answers of the rule that are no decision
 
 
-class RoundsState(State):
+class RoundsState(PlainRounds):
     """What follows from the log of rounds.
 
     known    the scores of the arms that are not asked, on all items
@@ -110,44 +108,6 @@ class RoundsState(State):
         twin.values, twin.asked, twin.cells = self.values.copy(), self.asked.copy(), self.cells.copy()
         twin.parts = self.parts.copy()
         return twin
-
-    # -- many lines ------------------------------------------------------------------------------------
-
-    def take_plain(self, entries: Sequence[Entry]) -> Plain:
-        """Take in the lines of a log up to one that is not plain."""
-        if self.over or self.suspended or self.crossed is not None:
-            return NOTHING
-        self._racing = self._race()
-        return take_plain(self, entries, self._is_plain, self)
-
-    def _is_plain(self, value: float) -> bool:
-        return abs(value) < PLAIN and self.settings.allows(value)
-
-    def note_plain(self, pull: int, arm: int, data: dict[str, Any]) -> bool:
-        """Note where a new pull is, as `_begin` does, if it may be there."""
-        try:
-            cell = self._cell(arm, data)
-            free = cell[0] >= self.first and cell not in self.asked and self.is_within_reach(cell[0])
-            if not free or self._place(cell) != (data["round"], data.get("item"), data.get("epoch")):
-                return False
-        except (LookupError, TypeError, ValueError, OverflowError):
-            return False
-        self.asked[cell], self.cells[pull] = pull, cell
-        return True
-
-    def settle_plain(self, pull: int, value: float) -> bool:
-        """Take in a value as `_settle` does; the rule is asked where that may complete something."""
-        cell = self.cells.get(pull)
-        if cell is not None:
-            self._put(cell, value)
-            if self._may_complete(cell[0]):
-                self._judge_new()
-                self._racing = self._race()
-        return self.crossed is not None
-
-    def _may_complete(self, number: int) -> bool:
-        """Whether a value in a round may be the last one that a round lacked."""
-        return number == self.first and all(self._is_there(number, arm) for arm in self._racing)
 
     # -- evidence --------------------------------------------------------------------------------------
 
