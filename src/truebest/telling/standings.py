@@ -86,7 +86,7 @@ class Standing(NamedTuple):
     between       where its mean lies: all of them at once, at all times, with probability 1 - delta; None if
                   that is not known, or nothing is proven
     lead          the leader's over it; None for the leader, and without one. Where it is asked of each arm
-                  whether it passes: its own over what it is compared with
+                  whether it passes: its own over what it is compared with, an arm or 0
     over_control  its own over the control, all lower ends at once, and all upper ends; None without one
     out           after how many samples of all arms it was ruled out, so that it is no longer sampled
     beaten_by     with wins that need not have a winner: an arm that was found to win against it
