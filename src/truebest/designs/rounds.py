@@ -109,7 +109,13 @@ class Rounds(Design):
     def misfit(self, settings: Terms) -> str:
         """Why settings that were stored cannot be of this design; "" if they can."""
         unlimited = self.averages and settings.values.limits is None
-        return super().misfit(settings) or "rounds need values between bounds" * unlimited
+        largest, units = settings.largest, self.units
+        bounds = largest is not None and (units.clusters is None or largest < units.largest)
+        return (
+            super().misfit(settings)
+            or "rounds need values between bounds" * unlimited
+            or "largest must bound the size of every cluster" * bounds
+        )
 
     def complete(self, settings: Terms, given: Collection[str]) -> None:
         """Refuse what means over common items have no use for, or cannot be computed with."""

@@ -150,7 +150,9 @@ def check_weigh(given: Any) -> str:
     return _door.choice("weigh", given, WEIGHED)
 
 
-def check_largest(given: Any) -> int:
-    """The most items that a cluster can have."""
+def check_largest(given: Any) -> int | None:
+    """The most items that a cluster can have, None if that is not known."""
+    if given is None:
+        return None
     advice = "it is the most items that any cluster can have, also one that was not drawn"
     return _door.whole("largest", given, 1, 10**7, advice)

@@ -252,7 +252,7 @@ class Settings:
     largest: int | None = field(
         metadata=setting(
             "largest",
-            check=lambda given: given and check_largest(given),
+            check=check_largest,
             default=None,
             older={"largest": None},
         )

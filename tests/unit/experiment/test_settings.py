@@ -188,7 +188,11 @@ def test_a_setting_that_an_old_log_lacks_has_its_older_meaning(monkeypatch: pyte
 JSON: list[Any] = [[1], {}, "zzz", None, True, 0, -1, 2.5, 10**400]
 
 
-@pytest.mark.parametrize("given", [OTHER, ROUNDS, WINS, ASKED], ids=["means", "rounds", "wins", "asked"])
+@pytest.mark.parametrize(
+    "given",
+    [OTHER, ROUNDS, CLUSTERS, WINS, ASKED],
+    ids=["means", "rounds", "clusters", "wins", "asked"],
+)
 def test_settings_that_cannot_be_are_refused_in_a_sentence(given: dict[str, Any]) -> None:
     """Any JSON in the place of any setting, beside a hash that is right: it is refused, or does no harm."""
     record = new_settings(ARMS, **{**given, "seed": 7}).to_record()
