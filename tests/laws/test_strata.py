@@ -38,7 +38,7 @@ def begun(design: Rounds, K: int, delta: float = 0.2) -> tuple[Array, Array, Arr
 
 def rows_of(table: Array, design: Rounds) -> Array:
     assert design.strata is not None
-    return np.column_stack([table, design.strata.of_item])
+    return np.ascontiguousarray(np.column_stack([table, design.strata.of_item]))
 
 
 @pytest.mark.parametrize("how", HOW)

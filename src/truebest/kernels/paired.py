@@ -196,6 +196,20 @@ def least_lead(params: Array, arms: Array, b: int, i: int) -> float:
     return float(total(params, PARAMS, b) - arms[SEEN + SUM_HIGH, i] - (params[ITEMS] - arms[ROUNDS, i]))
 
 
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, f8)", apart=True)
+def evidence_beside(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float) -> float:
+    """As `pair_evidence`, where some scores are known: of two known arms the difference is."""
+    items, n, known = params[ITEMS], min(arms[ROUNDS, b], arms[ROUNDS, i]), is_known(params, PARAMS, b)
+    known = known or is_known(params, PARAMS, i)
+    least = least_lead(params, arms, b, i) if known else lead(pairs, arms, b, i) - (items - n)
+    if items * d < least - SLACK * items:
+        return math.inf
+    if known and not is_half_known(params, b, i):
+        return 0.0
+    a = first_out(arms, b, i)
+    return float(grown_average(params, pairs, arms, b * arms.shape[1] + i, PAIR_ROWS, a, d))
+
+
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, f8)")
 def pair_evidence(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float) -> float:
     """Λ_b,i(d); inf where mean b - mean i <= d is impossible. Frozen since one of the two was ruled out."""
@@ -203,12 +217,9 @@ def pair_evidence(params: Array, pairs: Array, arms: Array, b: int, i: int, d: f
     if n == 0.0:
         return 0.0
     column, items = b * arms.shape[1] + i, params[ITEMS]
-    if params.size > PARAMS and (is_known(params, PARAMS, b) or is_known(params, PARAMS, i)):
-        if items * d < least_lead(params, arms, b, i) - SLACK * items:
-            return math.inf
-        if not is_half_known(params, b, i):
-            return 0.0
-    elif items < math.inf and items * d - lead(pairs, arms, b, i) < -(items - n) - SLACK * items:
+    if params.size > PARAMS:
+        return float(evidence_beside(params, pairs, arms, b, i, d))
+    if items < math.inf and items * d - lead(pairs, arms, b, i) < -(items - n) - SLACK * items:
         return math.inf
     if params[GROWING] > 0.0:
         return grown_average(params, pairs, arms, column, PAIR_ROWS, first_out(arms, b, i), d)
@@ -267,7 +278,8 @@ def take_pair(params: Array, pairs: Array, column: int, d: float, left: float) -
 
 @kernel(
     "void(const(f8[::1]), const(f8[::1]), const(f8[::1]), const(f8[:, ::1]), f8[:, ::1], i8, i8, i8, i8, f8, "
-    "f8)"
+    "f8)",
+    apart=True,
 )
 def bet_beside(
     params: Array,
@@ -297,17 +309,17 @@ def bet_beside(
         multiply(state, FACTORS + k, column, 1.0, size * (value + c))
 
 
-@kernel("void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], const(f8[:, ::1]), i8, i8, f8)")
-def take_both(
+@kernel(
+    "void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], const(f8[:, ::1]), i8, i8, f8)",
+    apart=True,
+)
+def take_beside(
     params: Array, low: Array, high: Array, pairs: Array, arms: Array, b: int, i: int, left: float
 ) -> None:
-    """Count a row of b against i in."""
-    column, d = b * arms.shape[1] + i, difference(params, low, high, b, i)
-    if params.size > PARAMS and is_half_known(params, b, i):
-        expected = lead_on(pairs, column, d, left)
-        bet_beside(params, low, high, arms, pairs, column, PAIR_ROWS, b, i, expected, left)
-    else:
-        take_pair(params, pairs, column, d, left)
+    """As `take_pair`, of b against i, where the scores of one of both are known."""
+    column = b * arms.shape[1] + i
+    expected = lead_on(pairs, column, difference(params, low, high, b, i), left)
+    bet_beside(params, low, high, arms, pairs, column, PAIR_ROWS, b, i, expected, left)
 
 
 @kernel("void(const(f8[::1]), f8[:, ::1], i8, f8)")
@@ -320,6 +332,25 @@ def take_row(params: Array, arms: Array, a: int, left: float) -> None:
         arms[SPANS + k, a] += grown(params, k, left) * items / left
 
 
+@kernel("void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1], f8)", apart=True)
+def take_rows_beside(params: Array, low: Array, high: Array, pairs: Array, arms: Array, left: float) -> None:
+    """The part of `take_round` that counts pairs and arms, where some scores are known."""
+    K = arms.shape[1]
+    for b in range(K):
+        for i in range(K):
+            if b == i or arms[OUT, b] > 0.0 or arms[OUT, i] > 0.0:
+                continue
+            if is_half_known(params, b, i):
+                take_beside(params, low, high, pairs, arms, b, i, left)
+            else:
+                take_pair(params, pairs, b * K + i, difference(params, low, high, b, i), left)
+    for a in range(K):
+        if arms[OUT, a] <= 0.0:
+            take_row(params, arms, a, left)
+            note(params, PARAMS, low, high, arms, SEEN, a)
+            arms[HOPE, a] = math.inf  # such a bet may multiply by more
+
+
 @kernel("void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1])", apart=True)
 def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array) -> None:
     """Count the next round in: the values of the arms in the race, mapped to [0, 1]; all others are ignored.
@@ -327,7 +358,7 @@ def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
     HOPE bounds the evidence from above without computing it: a bet on b multiplies by 1 + D at most, divided
     by 1 + λd for the mean d that is left to this round, and -log is convex.
     """
-    K, items = arms.shape[1], params[ITEMS]
+    K, items, known = arms.shape[1], params[ITEMS], params.size > PARAMS
     left = items - rounds_taken(arms)  # with the item of this round
     for i in range(K):
         if arms[OUT, i] > 0.0:
@@ -343,17 +374,19 @@ def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
         if comparator < 0:
             continue
         if params[SHARE] > 0.0:
-            if params.size > PARAMS and is_half_known(params, comparator, i):
+            if known and is_half_known(params, comparator, i):
                 bet_beside(params, low, high, arms, arms, i, ARM_ROWS, comparator, i, ahead / left, left)
             else:
                 d = difference(params, low, high, comparator, i)
                 bet(params, arms, i, d, ARM_ROWS, ahead / left, left)
             arms[EXPECTED, i] -= ahead / left
-        certain = left < math.inf and ahead + most > left - 1.0 - SLACK * items  # perhaps, after this round
-        if certain or params.size > PARAMS:  # a bet beside known scores may multiply by more
+        if left < math.inf and ahead + most > left - 1.0 - SLACK * items:  # may be certain after this round
             arms[HOPE, i] = math.inf
         else:
             arms[HOPE, i] += math.log1p(most) - math.log1p(-max(ahead, 0.0) / left)
+    if known:
+        take_rows_beside(params, low, high, pairs, arms, left)
+        return
     for b in range(K):
         if arms[OUT, b] > 0.0:
             continue
@@ -361,11 +394,7 @@ def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
         for i in range(K):
             if b == i or arms[OUT, i] > 0.0:
                 continue
-            take_both(params, low, high, pairs, arms, b, i, left)
-    if params.size > PARAMS:
-        for a in range(K):
-            if arms[OUT, a] <= 0.0:
-                note(params, PARAMS, low, high, arms, SEEN, a)
+            take_pair(params, pairs, b * K + i, difference(params, low, high, b, i), left)
 
 
 @kernel("i8(const(f8[:, ::1]), const(f8[:, ::1]))")

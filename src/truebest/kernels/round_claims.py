@@ -32,10 +32,13 @@ from .paired import (
     ROUNDS,
     SEEN,
     WINS,
+    difference,
+    is_half_known,
     lead,
     pair_evidence,
     rounds_taken,
-    take_both,
+    take_beside,
+    take_pair,
     take_row,
 )
 from .questions import (
@@ -200,8 +203,12 @@ def take_cell(params: Array, low: Array, high: Array, pairs: Array, arms: Array,
         take_value(arms, a, low[a], high[a], left)
     for b in range(0 if alone else K):
         if b != a and arms[OUT, b] <= 0.0 and arms[ROUNDS, b] > row:
-            take_both(params, low, high, pairs, arms, a, b, left)
-            take_both(params, low, high, pairs, arms, b, a, left)
+            if params.size > PARAMS and is_half_known(params, a, b):
+                take_beside(params, low, high, pairs, arms, a, b, left)
+                take_beside(params, low, high, pairs, arms, b, a, left)
+            else:
+                take_pair(params, pairs, a * K + b, difference(params, low, high, a, b), left)
+                take_pair(params, pairs, b * K + a, difference(params, low, high, b, a), left)
     take_row(params, arms, a, left)
     if params.size > PARAMS:
         note(params, PARAMS, low, high, arms, SEEN, a)

@@ -148,6 +148,13 @@ def is_cancelled(n: int, rows: Rows) -> bool:
     return bool(rows.signals[CANCEL] != 0)
 
 
+@kernel("b1(OnItems, const(f8[:, ::1]))")
+def affords(given: OnItems, arms: Array) -> bool:
+    """Whether there may be one more sample of every arm."""
+    most = given.max_samples
+    return bool(most == math.inf or calls_of(given.params, arms) + arms.shape[1] <= most)
+
+
 @kernel("i8(i8, OnItems, Rows)", apart=True)
 def play_run(start: int, given: OnItems, rows: Rows) -> int:
     """A run in the design's own way, on the items from `start` on; the code of what was found.
@@ -155,8 +162,8 @@ def play_run(start: int, given: OnItems, rows: Rows) -> int:
     That is the arm that was declared; -2 less the one that led, or -1 if it was found that none wins.
     """
     pairs, near, arms, told, params = rows.pairs, rows.near, rows.arms, rows.told, given.params
-    K, n, answer = arms.shape[1], 0, GO_ON
-    while answer == GO_ON and n < given.max_rounds and calls_of(params, arms) + K <= given.max_samples:
+    n, answer = 0, GO_ON
+    while answer == GO_ON and n < given.max_rounds and affords(given, arms):
         item = start + next_item(given.again, n, given.items, rows.order, rows.stream)
         low, high = given.low[item], given.high[item]
         if params[WINS] != 0.0:
@@ -182,8 +189,8 @@ def claim_run(start: int, given: OnItems, rows: Rows) -> int:
     What was found is RIGHT or WRONG; without an answer, -2 less that of what would be answered.
     """
     pairs, arms, told, params = rows.pairs, rows.arms, rows.told, given.params
-    K, ask, drawn, row, steps, answered = arms.shape[1], params[QUESTION : QUESTION + ASKED], 0, 0, 0, False
-    while not answered and 0 <= row < given.max_rounds and calls_of(params, arms) + K <= given.max_samples:
+    ask, drawn, row, steps, answered = params[QUESTION : QUESTION + ASKED], 0, 0, 0, False
+    while not answered and 0 <= row < given.max_rounds and affords(given, arms):
         while drawn <= row:
             rows.order[drawn] = next_item(given.again, drawn, given.items, rows.order, rows.stream)
             drawn += 1
@@ -290,8 +297,8 @@ class RoundsJob:
         self.num_arms = scores.low.shape[1]
         self.rows = scores.low, scores.high
         if design.strata is not None:
-            of_item = design.strata.of_item
-            self.rows = np.column_stack([scores.low, of_item]), np.column_stack([scores.high, of_item])
+            both = [np.column_stack([one, design.strata.of_item]) for one in self.rows]
+            self.rows = np.ascontiguousarray(both[0]), np.ascontiguousarray(both[1])
         self.params = design.parameters(self.num_arms, delta, tolerance)
         self.by_cells = design.question.by_claims and design.averages
         self.names_arms = not design.question.by_claims
