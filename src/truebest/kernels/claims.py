@@ -221,7 +221,8 @@ def judge(params: Array, state: Array, t: float, last: int) -> bool:
             changed = True
             relabel(params, state, t, K, spaced)
             if ask[CODE] == LISTED:  # the bar is lower now
-                due[:] = ALL
+                for a in range(K):
+                    due[a] = ALL
     if not changed:
         return False
     let_rest(params, state, now)

@@ -89,6 +89,12 @@ same("uniform", (0.9, 0.2, 0.1), 0.2, runs=3, rewards="bernoulli", stopping="til
 same("uniform", (3.0, 1.0, 0.5), [0.2, 0.1], runs=3, stopping="mixture", question=PAIRS)
 same("uniform", None, 0.2, runs=3, rewards=[[1.0, 2.0, 3.0], [0.0, 0.5]], tolerance=0.1)
 """,
+    "verdicts": """
+beside = {"rewards": "bernoulli", "stopping": "tilt", "max_samples": 200}
+LIST = truebest.Against(0, only="better")
+same("uniform", (0.2, 0.9, 0.8), 0.2, runs=3, question=LIST, **beside)
+same("uniform", (0.9,), 0.2, runs=3, question=truebest.AtLeast(0.5), **beside)
+""",
     "cut off, far from 0": """
 found = same("tas-d", (1e6, 1e6, 1e6 - 3.0), [0.3, 0.1], runs=20, max_samples=25)
 assert 0 < found.cells[0].censored <= 20
