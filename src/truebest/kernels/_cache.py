@@ -16,12 +16,21 @@ import re
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+try:
+    import fcntl
+
+    LOCKS = True
+except ImportError:  # Windows
+    LOCKS = False
+
 DIGITS = 16
 MARKER = "CACHEDIR.TAG"
-SUFFIX, UNFINISHED = ".code", ".part"
+SUFFIX, UNFINISHED, LOCK = ".code", ".part", ".lock"
+PATIENCE = 60.0  # seconds for which others are waited for that make the same file
 TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# Machine code of truebest; it may be removed.\n"
 
 
@@ -65,6 +74,46 @@ def load(folder: str, name: str) -> bytes | None:
         checksum, data = content[:32], content[32:]
         return data if checksum == hashlib.sha256(data).digest() else None
     return None
+
+
+@contextlib.contextmanager
+def alone(folder: str, name: str) -> Iterator[None]:
+    """While a file is made: others that want to make the same one wait until then, and find it.
+
+    It saves time, and nothing else depends on it. Where there are no such locks, as on Windows and in some
+    file systems, or after PATIENCE when a process was stopped, each makes the file. A process that ends,
+    whichever way, lets go.
+    """
+    path = Path(folder, name + LOCK)
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600) if folder and LOCKS else None
+    except OSError:
+        file = None
+    if file is None:
+        yield
+        return
+    mine, end = False, time.monotonic() + PATIENCE
+    try:
+        while not (mine := _locks(file)) and time.monotonic() < end:
+            time.sleep(0.02)
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            if mine:
+                path.unlink()  # who waits for it finds what was made
+                fcntl.flock(file, fcntl.LOCK_UN)  # a forked child may have it open, too
+        os.close(file)
+
+
+def _locks(file: int) -> bool:
+    """Lock it, unless another has it; True, too, where that cannot be."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def is_ours(folder: Path) -> bool:

@@ -109,8 +109,11 @@ class Machine(registry.CPUDispatcher):  # type: ignore[misc]
         """Its machine code, for Python and for first-class functions."""
         with lock:
             if not self.overloads:
-                with contextlib.nullcontext() if self.is_kept() else waiting():
-                    super().compile(self.declared)
+                with contextlib.ExitStack() as stack:
+                    if not self.is_kept():
+                        stack.enter_context(waiting())
+                        stack.enter_context(_cache.alone(self._cache.place, self._cache.name))
+                    super().compile(self.declared)  # or load what another process has made meanwhile
                 self.disable_compile()  # from now on whatever converts to the signature is accepted
             return self.overloads[tuple(self.declared.args)].entry_point
 

@@ -235,7 +235,7 @@ def users(function: FunctionType, signature: str, folder: str, ready: bool = Fal
     try:
         made, found = import_module("truebest.kernels._compiler").kept(function, signature, folder)
         if not found and not ready:
-            with waiting():
+            with waiting(), _cache.alone(folder, made._cache.name):
                 made.compile(parse(signature))
             made.disable_compile()
         return None if ready and not found else made
