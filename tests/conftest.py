@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import settings
@@ -16,6 +17,10 @@ settings.load_profile("truebest")
 
 # Tests simulate many models and rules briefly; some make the loops that are made for one of them.
 os.environ.setdefault("TRUEBEST_JIT", "all")
+
+# Workers and hundreds of commands import the same modules: the first one compiles them for all.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Under `nohup make test &` both are ignored, and a process inherits that: no Ctrl-C would reach a command
 # that a test starts. A handler is not inherited; that of SIGHUP lets the tests outlive the terminal.
