@@ -17,7 +17,7 @@ test: .venv/.installed-dev     ## nearly all tests, in a few minutes
 	$(BIN)/python -m pytest -n auto --dist worksteal -m $(QUICK) $(SPENT)
 
 test-all: test                 ## and the others: crashes, PostgreSQL, browsers, CUDA, the largest samples
-	$(BIN)/python -m pytest -n auto --dist worksteal -m $(SLOW) $(SPENT)
+	TRUEBEST_EXAMPLES=all $(BIN)/python -m pytest -n auto --dist worksteal -m $(SLOW) $(SPENT)
 
 spent:                         ## all tests, with an empty cache; what they take goes to tests/spent.json
 	XDG_CACHE_HOME=$$(mktemp -d) $(MAKE) test-all SPENT='--spent keep'

@@ -3,6 +3,8 @@
 import os
 import signal
 import sys
+from importlib import import_module
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -12,8 +14,11 @@ from support.postgres import postgres_server, postgres_url
 __all__ = ["postgres_server", "postgres_url"]
 pytest_plugins = ["support.spent"]
 
-settings.register_profile("truebest", deadline=None, derandomize=True, max_examples=200)
-settings.load_profile("truebest")
+# A property is tried on fewer examples by `make test`, and again on all by `make test-all`.
+ALL_EXAMPLES = os.environ.get("TRUEBEST_EXAMPLES") == "all"
+settings.register_profile("all", deadline=None, derandomize=True, max_examples=200)
+settings.register_profile("few", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("all" if ALL_EXAMPLES else "few")
 
 # Tests simulate many models and rules briefly; some make the loops that are made for one of them.
 os.environ.setdefault("TRUEBEST_JIT", "all")
@@ -30,11 +35,37 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda *_: None)
 
 
+@pytest.fixture
+def all_examples() -> bool:
+    """Whether a property is to be tried on all examples, for those that have numbers of their own."""
+    return ALL_EXAMPLES
+
+
+def is_property(test: object) -> bool:
+    """Whether Hypothesis makes its examples, as many as the profile says."""
+    if not getattr(test, "is_hypothesis_test", False):
+        return False
+    own: settings = getattr(test, "_hypothesis_internal_use_settings", None) or settings()
+    return own.max_examples == settings().max_examples
+
+
+def pytest_collection() -> None:
+    """What tests call in this process is compiled when it is first called, by one worker for all.
+
+    Uncompiled it would take longer, and would give way at a moment that depends on the load. Commands that
+    tests start begin uncompiled, as they do for users.
+    """
+    compiling: Any = import_module("truebest.kernels._jit")  # which reads the variables above
+    compiling.AT_ONCE = True
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What asks for a PostgreSQL server is slow."""
+    """What asks for a PostgreSQL server is slow, and so is a property that is tried on all examples."""
     for item in items:
         if isinstance(item, pytest.Function):
+            if ALL_EXAMPLES and (is_property(item.obj) or "all_examples" in item.fixturenames):
+                item.add_marker(pytest.mark.slow)
             given = item.callspec.params.values() if hasattr(item, "callspec") else ()
             kinds = {value for value in given if isinstance(value, str)}
             if "postgresql" in kinds or "postgres_server" in item.fixturenames:

@@ -43,12 +43,12 @@ def test_a_session_says_and_keeps_what_it_takes(tmp_path: Path) -> None:
     kept.write_text("{}")
 
     def session(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "pytest", "-n2", "-m", "not slow", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", "-n1", "-m", "not slow", "-p", "no:cacheprovider"]
         return subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True)
 
     done = session("--spent", "keep")
     assert done.returncode == 0, done.stdout
-    assert re.search(r"CPU seconds: [1-9]\d* \(unit [1-9]\d*\)", done.stdout)
+    assert re.search(r"CPU seconds: [1-9]\d* \(unit [1-9]\d*\), and \d+ to start", done.stdout)
     found = json.loads(kept.read_text())["not slow"]["unit"]
     alone, child, asleep = (
         found["longest"][f"tests/unit/test_it.py::test_{name}"]

@@ -23,8 +23,12 @@ def test_thresholds(num_arms: int, t: int, delta: float) -> None:
     def g_g(x: mpf) -> mpf:
         return 2 * x - 2 * x * log(4 * x) + log(mpmath.zeta(2 * x)) - log(1 - x) / 2
 
-    grid = [mpf(1) / 2 + mpf(i) / 20_000 for i in range(1, 10_000)]
-    c_g = min((g_g(x) + log((K - 1) / risk) / 2) / x for x in grid)
+    def per_lambda(i: int) -> mpf:
+        x = mpf(1) / 2 + mpf(i) / 20_000
+        return (g_g(x) + log((K - 1) / risk) / 2) / x
+
+    near = min(range(100, 10_000, 100), key=per_lambda)  # it has one valley
+    c_g = min(map(per_lambda, range(near - 99, near + 100)))
     expected = {
         truebest.Practical(): log((1 + log(time)) / risk),
         truebest.GK16(1.3): log_r + alpha * log(time) + log(1 / risk),

@@ -51,23 +51,31 @@ def cost(family: str, mu_b: Any, mu_a: Any, v_b: Any, v_a: Any, tolerance: Any =
     parts = [0, *reversed(steps), *(1 - step for step in steps), 1]
     grid = sorted(
         {
-            low + (high - low) * (one + (other - one) * i / 8)
+            low + (high - low) * (one + (other - one) * i / 3)
             for one, other in pairwise(parts)
-            for i in range(9)
+            for i in range(4)
         }
     )
-    inside = grid[1:-1]
-    at = min(range(len(inside)), key=lambda i: value(inside[i]))
-    return minimum(value, grid[at], grid[at + 2])
+    at = [mpmath.inf, *map(value, grid[1:-1]), mpmath.inf]
+    valleys = [i for i in range(1, len(at) - 1) if at[i - 1] >= at[i] <= at[i + 1]]
+    return min(minimum(value, grid[i - 1], grid[i + 1]) for i in valleys)
 
 
 def minimum(value: Callable[[Any], Any], low: Any, high: Any) -> Any:
     """The least value between two ends, by golden sections."""
     ratio = (mpmath.sqrt(5) - 1) / 2
+    one, two = high - ratio * (high - low), low + ratio * (high - low)
+    at_one, at_two = value(one), value(two)
     for _ in range(120):
-        one, two = high - ratio * (high - low), low + ratio * (high - low)
-        low, high = (low, two) if value(one) < value(two) else (one, high)
-    return value((low + high) / 2)
+        if at_one < at_two:
+            high, two, at_two = two, one, at_one
+            one = high - ratio * (high - low)
+            at_one = value(one)
+        else:
+            low, one, at_one = one, two, at_two
+            two = low + ratio * (high - low)
+            at_two = value(two)
+    return min(at_one, at_two)
 
 
 def optimal(family: str, means: list[float], best: int) -> tuple[Any, list[Any]]:

@@ -21,7 +21,7 @@ import pytest
 KEPT = Path(__file__).parents[1] / "spent.json"
 TIMES, COMPILING = 2.0, 100.0  # a folder may take so many times what is kept, and compile all kernels
 LONGEST = 12
-PROPERTY = "CPU seconds"
+PROPERTY, COLLECTING = "CPU seconds", "CPU seconds before the first test"
 
 
 def cpu_seconds() -> float:
@@ -61,6 +61,7 @@ class Spent:
     def __init__(self, choice: str, keep: bool) -> None:
         self.choice, self.keep = choice, keep
         self.tests: defaultdict[str, float] = defaultdict(float)
+        self.collecting = 0.0
         self.said: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -68,6 +69,8 @@ class Spent:
         for name, value in report.user_properties:
             if name == PROPERTY:
                 self.tests[report.nodeid] += float(str(value))
+            elif name == COLLECTING:
+                self.collecting += float(str(value))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Keep them, or compare them."""
@@ -85,29 +88,31 @@ class Spent:
         found = by_folder(self.tests)
         parts = ", ".join(f"{folder} {each['seconds']}" for folder, each in found.items())
         terminalreporter.write_line(
-            f"CPU seconds: {sum(each['seconds'] for each in found.values())} ({parts})"
+            f"CPU seconds: {sum(each['seconds'] for each in found.values())} ({parts}), and "
+            f"{round(self.collecting)} to start and to collect them"
         )
         for sentence in self.said:
             terminalreporter.write_line(sentence, red=True)
 
 
-_before = 0.0
+_before = _collecting = 0.0
 
 
 def pytest_collection_finish() -> None:
     """No test is charged for having been imported."""
-    global _before
-    _before = cpu_seconds()
+    global _before, _collecting
+    _before = _collecting = cpu_seconds()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Charge each report with what was spent since the last one; workers send it along."""
-    global _before
+    global _before, _collecting
     report = yield
     now = cpu_seconds()
-    report.user_properties = [(PROPERTY, now - _before)]  # of this report alone; nothing else uses them
-    _before = now
+    # Of this report alone; nothing else uses them
+    report.user_properties = [(PROPERTY, now - _before), (COLLECTING, _collecting)]
+    _before, _collecting = now, 0.0
     return report
 
 

@@ -6,6 +6,7 @@ Nothing is shared with the kernels. Tilt 16 is the one of size 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import mpmath as mp
 
@@ -60,6 +61,7 @@ def near(num_arms: int) -> Matrix:
     return found
 
 
+@cache
 def weights(num_arms: int, version: int = 3, least: float = 0.0) -> Matrix:
     """W_kl; tilts below 0.8 times `least` are too small to decide in time."""
     with mp.workdps(40):
