@@ -107,7 +107,7 @@ def test_refusals_say_what_to_do(store: Store) -> None:
             store.create("two", FIRST)
         thread = threading.Thread(target=write)
         thread.start()
-        thread.join(20)
+        thread.join(600)
     assert ["repeat the call" in error for error in errors] == [True]
 
 
@@ -200,6 +200,6 @@ def test_a_killed_writer_leaves_whole_blocks_and_no_lock(shared: Store) -> None:
     assert [process.stdout.readline() for _ in range(2)] == ["acknowledged\n", "inside\n"]
     assert [line.pull for line in lines(shared, "one")] == [None, 1]  # a reader does not wait for it
     process.kill()
-    process.communicate(timeout=20)
+    process.communicate(timeout=600)
     assert add(shared, "one", told(3))[0].seq == 3
     assert [line.pull for line in lines(shared, "one")] == [None, 1, 3]

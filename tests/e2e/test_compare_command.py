@@ -96,7 +96,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     while not file.exists() and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 130, err
     assert f"finished parts are in {file}; the same command goes on from there" in err
     assert "Traceback" not in err

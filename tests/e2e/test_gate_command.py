@@ -233,7 +233,7 @@ def test_a_pipe_that_is_closed_and_an_interrupt() -> None:
     with subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         process.stdout.close()
-        assert process.wait(120) == 0
+        assert process.wait(600) == 0
     script(Path("slow"), "sleep 0.2; echo 1")
     words = [*words[:3], "--candidate", "slow=./slow", "--margin", "0.1", "--store", STORE, "--name", "slow"]
     how = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "start_new_session": True}
@@ -243,7 +243,7 @@ def test_a_pipe_that_is_closed_and_an_interrupt() -> None:
         ):
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        err = process.communicate(timeout=60)[1]
+        err = process.communicate(timeout=600)[1]
     assert process.returncode == 130
     assert "the same command resumes the run" in err
     assert "Traceback" not in err

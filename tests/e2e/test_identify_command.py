@@ -83,7 +83,7 @@ def children(pid: int) -> list[int]:
     return [int(word) for word in done.stdout.split()]
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 600.0) -> None:
     """Wait until something is so."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -473,7 +473,7 @@ def test_a_broken_off_run_resumes_to_the_same_result(signal_number: signal.Signa
     process = start(*words("./slow", "./bad", *options))
     wait_for(lambda: told("run") >= 5)
     process.send_signal(signal_number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert out == ""
     if signal_number == signal.SIGINT:
         assert process.returncode == 130
@@ -499,7 +499,7 @@ def test_an_interrupt_leaves_no_command_running() -> None:
     pids = numbers("pids-*")
     assert all(map(alive, pids))
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 130
     assert "with --store sqlite:///runs.db the same command could resume the run" in err
     wait_for(lambda: not any(map(alive, pids)))
@@ -516,7 +516,7 @@ def test_a_killed_run_leaves_no_command_running() -> None:
         assert len(guards) == 1
         assert all(map(alive, pids))
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
         wait_for(lambda: not any(map(alive, pids)), 20.0)
     finally:
         for pid in filter(alive, pids):
@@ -539,7 +539,7 @@ def test_the_guard_forgets_what_has_ended() -> None:
     try:
         notes = f"+{first.pid}\n+{second.pid}\n-{first.pid}\n-{second.pid}0\n+{2**22 - 1}\n"
         subprocess.run([sys.executable, "-I", "-S", _guard.__file__], input=notes, text=True, check=True)
-        assert second.wait(60) == -signal.SIGKILL
+        assert second.wait(600) == -signal.SIGKILL
         assert first.poll() is None
     finally:
         for process in (first, second):
@@ -559,7 +559,7 @@ def test_commands_that_use_the_compiler_are_not_kept_from_it() -> None:
     script(Path("spy"), 'echo "${TRUEBEST_JIT-unset}" >> seen; echo 0.5')
     environment = {key: value for key, value in os.environ.items() if key != "TRUEBEST_JIT"}
     process = start(*words("./spy", "./spy", "--max-samples", "2"), env=environment)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert process.returncode == 3
     assert set(Path("seen").read_text().split()) == {"unset"}
 
@@ -590,11 +590,11 @@ def test_closed_streams() -> None:
     os.close(reader)
     process = start(*words("./good", "./bad", "--max-samples", "4", "--quiet"), stdout=writer)
     os.close(writer)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert (process.returncode, err) == (3, "")
     with open("/dev/full", "w") as full:
         process = start(*words("./good", "./bad", "--max-samples", "4", "--quiet"), stdout=full)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
     assert process.returncode == 1
     assert err.count("\n") == 1
     line = '"$0" -m truebest "$@" 2>&-'
@@ -603,7 +603,7 @@ def test_closed_streams() -> None:
         stdout=subprocess.PIPE,
         text=True,
     )
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=600)
     assert process.returncode == 3
     assert out.startswith("undecided after 4 samples")
 
@@ -622,7 +622,7 @@ def test_the_live_view_on_a_terminal() -> None:
         while chunk := os.read(leader, 65536):
             output += chunk
     os.close(leader)
-    assert process.wait(timeout=60) == 3
+    assert process.wait(timeout=600) == 3
     text = output.decode()
     assert "SECRET" not in text
     assert "of at most 8 samples" in text

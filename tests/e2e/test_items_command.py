@@ -119,7 +119,7 @@ def test_a_run_that_is_ended_is_resumed_to_the_same_end(signal_number: signal.Si
     process = start(*words(*kept))
     wait_for(lambda: told("x") > 9)
     process.send_signal(signal_number)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     ran = identify(*kept, "--format", "json")
     found = flat(json.loads(ran.out))
     assert ran.code == 0

@@ -345,11 +345,11 @@ def test_the_page_lives_through_a_restart(tab: Tab, url: str) -> None:
     tab.until("document.querySelector('.item')")
     show(tab, "prompts")
     server.should_exit = True  # type: ignore[attr-defined]
-    thread.join(30)
+    thread.join(600)
     tab.until("document.querySelector('#live').className.includes('waiting')")
     experiment.stop("while nobody looked")
     server, thread, _ = begin(port)
     tab.until("document.querySelector('.verdict.stopped')")
     assert "while nobody looked" in tab.text()
     server.should_exit = True  # type: ignore[attr-defined]
-    thread.join(30)
+    thread.join(600)

@@ -138,7 +138,7 @@ def test_an_interrupted_plan_prints_what_it_has() -> None:
     """Ctrl-C when the first runs are complete: exit code 130, the table of these, no traceback."""
     words = "plan --means 0.5,0.499 --correlation 0.5 --runs 1000000 --threads 1"
     command = [sys.executable, "-c", INTERRUPTED, *words.split()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 130, done.stderr
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["design", "paired"]
     assert "Traceback" not in done.stderr

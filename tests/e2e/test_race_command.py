@@ -119,7 +119,7 @@ def test_the_time_of_the_race_ends_a_run_and_does_not_count_it() -> None:
     """Neither command ends in time: nothing is known, and nothing is left running."""
     begun = time.monotonic()
     ran = run("race", "sleep 100", "sleep 101", "--timeout", "0.5")
-    assert time.monotonic() - begun < 20.0
+    assert time.monotonic() - begun < 90.0, "it did not wait for the commands"
     assert ran.code == 3
     assert ran.out.startswith("undecided after 0 measurements in 0 rounds (the time ran out)")
     ran = run("race", "true", "sleep 0.01", "--prepare", "sleep 100", "--timeout", "0.5")
@@ -219,7 +219,7 @@ def test_an_interrupt_leaves_no_command_running(number: signal.Signals) -> None:
     wait_for(lambda: len(numbers("pids")) == 2)
     pids = numbers("pids")
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == (130 if number == signal.SIGINT else 128 + number)
     assert out == ""
     assert "Traceback" not in err
@@ -259,7 +259,7 @@ def test_under_nohup_a_race_goes_on() -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=1.0)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) == 128 + signal.SIGTERM
+    assert process.wait(timeout=600) == 128 + signal.SIGTERM
 
 
 def test_the_live_view_on_a_terminal() -> None:
@@ -275,7 +275,7 @@ def test_the_live_view_on_a_terminal() -> None:
         while chunk := os.read(leader, 65536):
             output += chunk
     os.close(leader)
-    assert process.wait(timeout=60) in (0, 3)
+    assert process.wait(timeout=600) in (0, 3)
     text = output.decode()
     assert "LOUD" not in text
     assert "evidence" in text

@@ -38,7 +38,7 @@ def start(store: str, *words: str, **environment: str) -> tuple[subprocess.Popen
 
 
 def get(port: int, path: str, token: str) -> http.client.HTTPResponse:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
     connection.request("GET", path, headers={"Authorization": f"Bearer {token}", "Connection": "close"})
     return connection.getresponse()
 
@@ -61,7 +61,7 @@ def test_a_token_is_made_and_shown_once(store: str) -> None:
     with get(port, "/nothing", token) as answer:
         assert answer.status == 404
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=600)
     assert (process.returncode, out) == (0, "")
     assert token not in err
 
@@ -75,7 +75,7 @@ def test_sigterm_ends_it_cleanly_though_somebody_watches(store: str) -> None:
         begun = time.monotonic()
         process.send_signal(signal.SIGTERM)
         stream.read()
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=600)
     assert time.monotonic() - begun < 4.0
     assert (process.returncode, out) == (0, "")
     assert err == "truebest: the server has ended; everything that it acknowledged is stored.\n"
@@ -87,7 +87,7 @@ def test_ctrl_c_ends_it_with_code_130(store: str) -> None:
     with get(port, "/v1/experiments", TOKEN) as answer:
         assert answer.status == 200
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=600)
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err
 
@@ -102,7 +102,7 @@ def test_it_listens_on_loopback_only(store: str) -> None:
             pass
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=600)
 
 
 def test_what_cannot_be_served_is_said_in_a_sentence(store: str) -> None:

@@ -83,7 +83,7 @@ def test_the_three_commands_of_the_readme_end_decided(tmp_path: Path) -> None:
             assert experiment.watch(every=0.2, timeout=120).best == "new"
     finally:
         os.killpg(process.pid, signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=600)
 
 
 def _waited_for(service: Service) -> list[str]:

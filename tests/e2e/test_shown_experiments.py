@@ -121,7 +121,7 @@ def test_watch_follows_an_experiment_of_others(url: str) -> None:
     assert "undecided after" in watching.stderr.readline()
     worker = threading.Thread(target=lambda: work(Experiment.open(url, "x")))
     worker.start()
-    out, err = watching.communicate(timeout=120)
+    out, err = watching.communicate(timeout=600)
     worker.join()
     assert watching.returncode == 0, err
     assert "decision   <b>long</b>" in out

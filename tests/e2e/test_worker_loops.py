@@ -73,7 +73,7 @@ def test_the_loops_of_the_guide_end_decided(place: Path, language: str, package:
 def test_a_suspended_experiment_ends_the_loop_with_a_failure(place: Path) -> None:
     """The negative control: such a loop does not look decided."""
     (place / "evaluate").write_text("#!/bin/sh\necho 7\n")
-    done = subprocess.run(["bash", "-c", block("bash")], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["bash", "-c", block("bash")], capture_output=True, text=True, timeout=600)
     assert done.returncode == 1
     assert "is suspended" in done.stderr
 

@@ -167,6 +167,6 @@ def browser(folder: Path) -> Iterator[Tab]:
         yield Tab(from_us, from_browser)
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(600)
         os.close(from_us)
         os.close(from_browser)

@@ -103,7 +103,7 @@ class PostgresServer:
             )
         self._wait()
 
-    def _wait(self, seconds: float = 60.0) -> None:
+    def _wait(self, seconds: float = 600.0) -> None:
         assert self._process is not None
         deadline = time.monotonic() + seconds
         ready = self.folder / "data" / "postmaster.pid"
@@ -133,7 +133,7 @@ class PostgresServer:
             for child in children:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, how)
-        process.wait(60)
+        process.wait(600)
         deadline = time.monotonic() + 10  # a new server waits for them, too
         while any(_alive(child) for child in children) and time.monotonic() < deadline:
             time.sleep(0.005)

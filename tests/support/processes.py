@@ -22,7 +22,7 @@ def start(code: str, *words: str) -> subprocess.Popen[str]:
     )
 
 
-def finish(process: subprocess.Popen[str], seconds: float = 60.0) -> str:
+def finish(process: subprocess.Popen[str], seconds: float = 600.0) -> str:
     """What the process printed; it must end well, and be silent on stderr."""
     out, err = process.communicate(timeout=seconds)
     assert process.returncode == 0, err
@@ -39,7 +39,7 @@ def run_python(code: str, **environment: str) -> str:
     """What some code prints, with more in its environment and nothing before it."""
     command = [sys.executable, "-c", code]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, env={**os.environ, **environment}
+        command, capture_output=True, text=True, timeout=600, env={**os.environ, **environment}
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -41,7 +41,7 @@ class Service:
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
         """A request as it is, with no token; the names of headers with _ for -."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         try:
@@ -72,5 +72,5 @@ def serving(store: str, **settings: Any) -> Iterator[Service]:
             yield Service(listening.getsockname()[1])
         finally:
             server.should_exit = True
-            thread.join(30)
+            thread.join(600)
             assert not thread.is_alive()

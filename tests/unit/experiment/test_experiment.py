@@ -919,11 +919,11 @@ def test_a_fork_beside_a_busy_thread_does_not_hang() -> None:
     def hold() -> None:
         with experiment._journal._lock:
             held.set()
-            release.wait(30)
+            release.wait(600)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    held.wait(30)
+    held.wait(600)
     child = os.fork()
     if child == 0:
         signal.alarm(20)  # if it hangs

@@ -63,7 +63,7 @@ def record_calls(experiment: Experiment, before: Callable[[int], object]) -> lis
 def elsewhere(work: Callable[[], object]) -> None:
     thread = threading.Thread(target=work)
     thread.start()
-    thread.join(20)
+    thread.join(600)
     assert not thread.is_alive()
 
 

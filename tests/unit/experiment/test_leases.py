@@ -155,14 +155,14 @@ def test_identify_keeps_its_slow_pull(tmp_path: Path, monkeypatch: pytest.Monkey
 
     def slow() -> float:
         begun.set()
-        assert go_on.wait(30)
+        assert go_on.wait(600)
         return 1.0
 
     arms = {"a": slow, "b": lambda: 0.0}
     options = {"bounds": (0, 1), "store": url, "name": "x", "max_samples": 2, "worker": "slow"}
     run = threading.Thread(target=identify, args=(arms,), kwargs=options, daemon=True)
     run.start()
-    assert begun.wait(30)
+    assert begun.wait(600)
     other = Experiment.open(url, "x", worker="other")
     other.lease = None
     seen = set()
@@ -172,7 +172,7 @@ def test_identify_keeps_its_slow_pull(tmp_path: Path, monkeypatch: pytest.Monkey
     go_on.set()
     for pull in seen - {1}:  # so that the other run can end, too
         other.tell(pull, 0.0)
-    run.join(30)
+    run.join(600)
     assert not run.is_alive()
     assert 1 not in seen
     assert not [event for event in other.history() if event.kind == "lapsed"]

@@ -101,7 +101,7 @@ def test_a_process_that_ends_early_leaves_nothing_behind(how: str, tmp_path: Pat
     if how == "is killed":
         assert is_alive(child)
         os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     end = time.monotonic() + 60
     while is_alive(child) and time.monotonic() < end:
         time.sleep(0.02)

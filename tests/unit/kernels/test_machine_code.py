@@ -101,12 +101,12 @@ def test_others_wait_until_a_file_is_made(end: str, tmp_path: Path, monkeypatch:
         assert line(other) == "alone"
         thread = threading.Thread(target=enter)
         thread.start()
-        assert waits.wait(60.0)
+        assert waits.wait(600)
         assert not entered.is_set()
         if end == "is killed":
             other.kill()
         other.communicate()
-        assert entered.wait(60.0)
+        assert entered.wait(600)
         thread.join()
     assert list(tmp_path.iterdir()) == []
 
@@ -124,8 +124,8 @@ def test_a_kernel_is_compiled_by_one_process_at_a_time(tmp_path: Path) -> None:
         file.unlink()
         with started(COMPILE, "at once", "1000", **cache) as second:
             assert line(second) == "waits"
-            saved, _ = first.communicate(timeout=100)
-            found, _ = second.communicate(timeout=100)
+            saved, _ = first.communicate(timeout=600)
+            found, _ = second.communicate(timeout=600)
     assert made.startswith("0 ")
     assert saved == made + "\n"
     assert found.splitlines()[-1] == made.replace("0", "1", 1)

@@ -230,7 +230,7 @@ def test_a_body_that_is_too_long_is_refused(service: Service, monkeypatch: pytes
     """By what it says of itself, and by what comes, if it says nothing."""
     monkeypatch.setattr(guard, "LARGEST", 1000)
     assert code(service.post("/v1/tell", b"x" * 1001)) == (413, "too-large")
-    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=600)
     headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
     connection.request("POST", "/v1/tell", iter([b"x" * 600, b"x" * 600]), headers, encode_chunked=True)
     answer = connection.getresponse()
@@ -293,7 +293,7 @@ def test_a_stream_outlives_the_time_for_a_request(service: Service, monkeypatch:
     """What is slow is the answer then, not the request."""
     monkeypatch.setattr(connections, "HEAD", 0.1)
     monkeypatch.setattr(connections, "SLOWEST", 0.2)
-    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=600)
     connection.request("GET", "/v1/live?experiment=e", headers={"Authorization": f"Bearer {READ_TOKEN}"})
     stream = connection.getresponse()
     assert stream.readline() == b"event: whole\n"

@@ -330,7 +330,7 @@ def test_the_command_says_it_too() -> None:
         line = process.stderr.readline()
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
-        _, rest = process.communicate(timeout=60)
+        _, rest = process.communicate(timeout=600)
     assert line.startswith("truebest: no run of uniform has ended")
     assert line.endswith("give --max-samples to cut runs off.\n")
     assert "has ended" not in rest

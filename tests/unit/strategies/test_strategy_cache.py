@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -97,7 +98,7 @@ space = {{"__name__": "gone"}}
 exec({MODULE!r}, space)
 print(sum(space["made"](0).select.stats.cache_hits.values()))
 """
-    assert run_python(code, PYTHONPATH=str(tmp_path)) == "1\n0\n"
+    assert run_python(code, PYTHONPATH=os.pathsep.join([str(tmp_path), *sys.path])) == "1\n0\n"
 
 
 def test_a_folder_without_machine_code_is_no_obstacle(own_cache: Path) -> None:

@@ -470,11 +470,11 @@ def hold():
     with store.writing("one") as log:
         log.append([Entry(TOLD, arm=0)])
         inside.set()
-        leave.wait(30)
+        leave.wait(600)
 
 thread = threading.Thread(target=hold)
 thread.start()
-inside.wait(30)
+inside.wait(600)
 child = os.fork()
 if child == 0:
     signal.alarm(20)  # if it hangs
