@@ -185,7 +185,7 @@ def test_a_setting_that_an_old_log_lacks_has_its_older_meaning(monkeypatch: pyte
     assert dict(DECLARED["values"].older) == {"model": None}
 
 
-JSON: list[Any] = [[1], {}, "zzz", None, True, 0, -1, 2.5, 10**400]
+JSON: list[Any] = [[1], {}, "zzz", None, 0, 4, 2.5]
 
 
 @pytest.mark.parametrize(
@@ -202,8 +202,7 @@ def test_settings_that_cannot_be_are_refused_in_a_sentence(given: dict[str, Any]
         store.create("x", Entry(CREATED, data={**record, key: value}))
         try:
             experiment = Experiment.open(store, "x")
-            for pull in experiment.ask(2):
-                experiment.tell(pull, 0.5)
+            experiment.tell(experiment.ask()[0], 0.5)
             said = str(experiment.status())
         except StoreError as error:
             said = str(error)
