@@ -212,3 +212,10 @@ def kept(function: FunctionType, signature: str, place: str) -> tuple[Any, bool]
         made.add_overload(found)
         made.disable_compile()
     return made, found is not None
+
+
+def make(kept: Any, signature: str) -> None:
+    """Compile a user's kernel that was not there, unless another process has done so meanwhile."""
+    with waiting(), _cache.alone(kept._cache.place, kept._cache.name):
+        kept.compile(parse(signature))
+    kept.disable_compile()

@@ -233,11 +233,10 @@ def users(function: FunctionType, signature: str, folder: str, ready: bool = Fal
     ready  only if it is there: else None
     """
     try:
-        made, found = import_module("truebest.kernels._compiler").kept(function, signature, folder)
+        compiler: Any = import_module("truebest.kernels._compiler")
+        made, found = compiler.kept(function, signature, folder)
         if not found and not ready:
-            with waiting(), _cache.alone(folder, made._cache.name):
-                made.compile(parse(signature))
-            made.disable_compile()
+            compiler.make(made, signature)
         return None if ready and not found else made
     except Exception:  # as in `Kernel.compiled`
         return None if ready else _njit(function, signature, folder)
