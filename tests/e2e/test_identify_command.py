@@ -440,14 +440,20 @@ def test_an_answer_that_nobody_reads_to_its_end_is_one() -> None:
 
 
 def test_a_larger_budget_goes_on() -> None:
-    """In two halves the run is the same as in one, and the second says where it was taken up."""
-    whole = result(identify("--format", "json"))
-    assert run(*words("./good", "./bad", "--max-samples", "7", "--seed", "5", "--store", STORE)).code == 3
+    """In two halves the run is the same as in one, and the second says where it was taken up.
+
+    By a rule that does not prepare for a budget; `tilt` stays prepared for the first one.
+    """
+    rule = ("--stopping", "mixture")
+    whole = result(identify("--format", "json", *rule))
+    first = words("./good", "./bad", "--max-samples", "7", "--seed", "5", "--store", STORE, *rule)
+    assert run(*first).code == 3
     ran = identify("--store", STORE, "--format", "json")
     halves = result(ran)
     assert "resumed at 7 samples" in ran.err
     assert halves.pop("resumed") == 7
     assert whole.pop("resumed") == 0
+    assert (whole.pop("max_samples"), halves.pop("max_samples")) == (2000, 7)
     for one in (whole, halves):
         for key in ("name", "settings", "about"):  # what is stored also says what the arms are
             del one[key]
