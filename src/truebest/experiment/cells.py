@@ -85,6 +85,7 @@ class CellsState(RoundsState):
             self._show(arm, value)
             if self.totals is not None:
                 self.totals.add({arm: value}, self.design.units.weight(self._cluster(number)))
+        self._show_known(number)
         round_claims.judge(self.params, self.pairs, self.arms, self.told)
         active, race = self._asked_about(), self._race()
         self.first = 1 + min((self._taken(arm) for arm in race), default=number)

@@ -243,6 +243,7 @@ class RoundsState(PlainRounds):
             found = self._play(self.first, row)
             for arm, value in row.items():
                 self._show(arm, value)
+            self._show_known(self.first)
             for arm in range(len(self.settings.arms)):
                 self._forget(self.first, arm)
             self.first += 1
@@ -257,6 +258,12 @@ class RoundsState(PlainRounds):
             known = [one for one in answers if one is not None and math.isfinite(one)]
             if known:
                 families.observe(self._summing, self.body, arm, 1.0, math.fsum(known) / len(known))
+
+    def _show_known(self, number: int) -> None:
+        """Count the scores of known arms in a round in for what is shown, also of those that are out."""
+        for arm in self.known:
+            if self.body[PULLS, arm] < number:
+                self._show(arm, self._value(number, arm))
 
     def _play(self, number: int, row: dict[int, Score]) -> int:
         """Let the rule see a round; what it declares."""

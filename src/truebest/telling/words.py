@@ -410,7 +410,7 @@ def arms_in(now: Account, *roles: Role) -> list[str]:
 
 def out_words(one: Standing) -> str:
     """When an arm was ruled out."""
-    return f"after {one.out} samples"
+    return f"after {plural(one.out or 0, 'sample')}"
 
 
 def out_notes(now: Account) -> list[str]:

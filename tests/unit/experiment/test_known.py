@@ -230,6 +230,16 @@ def test_an_export_is_read_back(tmp_path: Path) -> None:
     assert found.verify().follows
 
 
+@pytest.mark.parametrize("question", [None, truebest.Against("old")])
+def test_a_known_arm_that_is_out_is_shown_on_the_same_items(question: Any) -> None:
+    """Of two known arms the worse is out at once; its mean is that over the items used so far."""
+    worse = [0.5 * x for x in OLD]
+    known = {"old": OLD, "older": worse}
+    found = truebest.identify({"new": score}, rng=4, **{**GIVEN, "known": known}, question=question)
+    assert found["older"].out is not None
+    assert found.means["older"] == pytest.approx(0.5 * (found.means["old"] or 0.0))
+
+
 def test_a_used_up_set_is_compared_exactly() -> None:
     """With the decimals that were given: arms with the same sum are tied."""
     known = [0.1, 0.2, 0.7]
