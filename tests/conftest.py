@@ -49,14 +49,14 @@ def is_property(test: object) -> bool:
     return own.max_examples == settings().max_examples
 
 
-def pytest_collection() -> None:
+def pytest_runtest_setup(item: pytest.Item) -> None:
     """What tests call in this process is compiled when it is first called, by one worker for all.
 
-    Uncompiled it would take longer, and would give way at a moment that depends on the load. Commands that
-    tests start begin uncompiled, as they do for users.
+    Uncompiled it would take longer, and would give way at a moment that depends on the load. Commands begin
+    uncompiled, as they do for users.
     """
     compiling: Any = import_module("truebest.kernels._jit")  # which reads the variables above
-    compiling.AT_ONCE = True
+    compiling.AT_ONCE = "e2e" not in item.path.parts
 
 
 @pytest.hookimpl(tryfirst=True)
