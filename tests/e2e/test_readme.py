@@ -32,6 +32,7 @@ INDENTED = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
 COMMANDS = re.findall(r"^    (\S.*?)(?: +#.*)?$", INDENTED, re.MULTILINE)
 WAYS = re.findall(r"^\| [^|]*\| (`[^|]+`) \|$", README, re.MULTILINE)
 PYTHON = [words.strip("`") for words in WAYS if words.startswith("`truebest.")]
+SCORE = "import os, sys; print(int(sys.argv[1] == 'new' or int(os.environ['TRUEBEST_ITEM']) % 2))"
 SHELL = [re.findall(r"`(.*?)`", words) for words in WAYS if words.startswith("`truebest ")]
 
 
@@ -62,7 +63,7 @@ def test_every_block_and_command_is_known_here() -> None:
         ["make", "run"],
         ["make", "test"],
     ]
-    assert (len(PYTHON), len(SHELL)) == (2, 3)
+    assert (len(PYTHON), len(SHELL)) == (2, 4)
     assert len(README.splitlines()) <= 120
 
 
@@ -120,8 +121,11 @@ def test_each_way_to_use_it_from_python_decides() -> None:
 def test_each_way_to_use_it_from_a_shell_works(
     commands: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a file of numbers to sort, and a store in the variable that the README names."""
+    """With numbers to sort, a test set and its program, and a store in the variable that the README names."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "tests.jsonl").write_text("".join(f'{{"id": {n}}}\n' for n in range(300)))
+    (tmp_path / "score").write_text(f"#!{sys.executable}\n{SCORE}")
+    (tmp_path / "score").chmod(0o755)
     variable, store = re.findall(r"in the variable `(\w+)`, for example `(\S+)`", README)[0]
     monkeypatch.setenv(variable, store)
     numbers = np.random.default_rng(1).integers(0, 10**9, 30_000)
@@ -153,7 +157,7 @@ def test_its_numbers_are_those_of_the_guides() -> None:
     assert "`tilt` at delta = 0.05 does so in 3%" in live
     assert "in 52% of runs; truebest does so in 3%" in README
     guide = (GUIDES / "test-sets.md").read_text()
-    table = re.findall(r"^\| (?:AlpacaEval|GSM8K|CRUX).*$", guide, re.MULTILINE)
+    table = re.findall(r"^\| (?:AlpacaEval|GSM8K|CRUX).* items \|.*$", guide, re.MULTILINE)
     shares = np.array([[int(share) for share in re.findall(r"\| \.(\d\d)\b", row)] for row in table])
     assert shares.shape == (3, 6)
     said = {
