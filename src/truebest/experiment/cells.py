@@ -86,6 +86,7 @@ class CellsState(RoundsState):
             if self.totals is not None:
                 self.totals.add({arm: value}, self.design.units.weight(self._cluster(number)))
         self._show_known(number)
+        self._compare_totals()
         round_claims.judge(self.params, self.pairs, self.arms, self.told)
         active, race = self._asked_about(), self._race()
         self.first = 1 + min((self._taken(arm) for arm in race), default=number)
@@ -97,6 +98,27 @@ class CellsState(RoundsState):
             self.parts.pop(cell, None)
         for cell in [cell for cell in self.asked if cell[0] < self.first or cell[1] not in race]:
             del self.cells[self.asked.pop(cell)]
+
+    def _compare_totals(self) -> None:
+        """Note what exact sums say of arms that have used up a closed set, in place of rounded ones."""
+        asked, K = self.settings.question, len(self.settings.arms)
+        if self.totals is None or not isinstance(asked, PerArm):
+            return
+        base, proven = asked.reference(self.settings.arms), self.told[round_claims.HEADS :]
+        ask, rival = self.params[paired.QUESTION : paired.PARAMS], base if base >= 0 else K
+        labels = self.told[round_claims.LABELS]
+        questions.label(ask, self.told[round_claims.STANDING], proven, labels)
+        for a in self._race():
+            taken = min(self._taken(one) for one in ((a,) if base < 0 else (a, base)))
+            if a == base or taken < self.params[paired.ITEMS]:
+                continue
+            least, most = self.totals.beyond(a, base, asked.mark)
+            passes = least > 0 or (least == 0 and asked.passes_at_mark)
+            fails = most < 0 or (most == 0 and not asked.passes_at_mark)
+            for b, i in ((a, rival),) * passes + ((rival, a),) * fails:
+                d = questions.margin(ask, proven, labels, b, i)
+                if not math.isnan(d):
+                    questions.note_proof(proven, b, i, d, float(taken))
 
     def _verdict(self) -> int:
         """The arm that an answer names, NO_WINNER for none; GO_ON or UNDECIDED while it is open."""

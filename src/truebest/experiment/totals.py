@@ -68,6 +68,24 @@ class Totals:
         """The same on average, positive exactly if b is ahead."""
         return float(self.lead(b, i) / self._count)
 
+    def mean(self, arm: int) -> tuple[float, float]:
+        """The least and the most that the mean of an arm is, larger is better."""
+        least, most = self.sums[arm]
+        return float(least / self._count), float(most / self._count)
+
+    def beyond(self, arm: int, base: int, mark: float) -> tuple[Decimal, Decimal]:
+        """By how much the mean of an arm, or its lead, is above a mark in total, at least and at most.
+
+        base  the arm over which it leads; -1 for the mean itself
+        """
+        other = (Decimal(0), Decimal(0)) if base < 0 else self.sums[base]
+        at = _EXACT.multiply(exact(mark), Decimal(self._count))
+        least, most = (
+            _EXACT.subtract(_EXACT.subtract(own, given), at)
+            for own, given in zip(self.sums[arm], reversed(other), strict=True)
+        )
+        return least, most
+
     def leading(self, race: Iterable[int]) -> int:
         """The arm whose worst lead over the others is largest; the first of several."""
         arms = list(race)

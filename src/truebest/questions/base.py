@@ -111,6 +111,11 @@ class PerArm(Question):
     def mark(self) -> float:
         """Where on that scale, in the values' units, an arm begins to pass."""
 
+    @property
+    def passes_at_mark(self) -> bool:
+        """Whether an arm that is exactly there passes."""
+        return True
+
     def named(self, labels: Sequence[float]) -> int:  # noqa: ARG002
         """None: an answer says of every arm whether it passes."""
         return -1

@@ -74,6 +74,10 @@ class Comparison(PerArm):
     def mark(self) -> float:
         return 0.0 - self.allowed
 
+    @property
+    def passes_at_mark(self) -> bool:
+        return self.allowed > 0.0
+
 
 def better(passed: bool, old: str, mark: float) -> str:
     """That an arm is better than another one, by more than a mark of 0 or more; or that it is not."""

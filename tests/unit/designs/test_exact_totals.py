@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from support.told import against_control, intervals, tied
+from truebest import Against, AtLeast, Gate, Verdicts
 from truebest.designs import Rounds, Wins
 from truebest.experiment.events import CREATED, Entry
 from truebest.experiment.experiment import Experiment
@@ -19,6 +20,7 @@ from truebest.experiment.totals import Totals
 from truebest.experiment.verification import verify
 from truebest.kernels import paired
 from truebest.kernels.wins import near_difference
+from truebest.questions import PerArm, Question
 from truebest.telling import words
 
 SIZES = (1, 2, 3, 7, 10, 57, 99, 100, 101, 120)
@@ -142,3 +144,48 @@ def test_any_difference_is_better_than_the_control_in_the_end(minimize: bool) ->
     assert words.better_than_control(found) == ["a"]
     assert against_control(found) == {"a": (0.0005, 0.0005)}
     assert intervals(found) == {"b": (0.0005, 0.0005)}
+
+
+VERDICTS: dict[str, tuple[Question, tuple[float, float], str, str, Verdicts]] = {
+    "a tie far from 0": (Gate("a"), (100000, 100001), "2547", "3546", Verdicts((), ("b",))),
+    "a tie far from 0, of a list": (
+        Against("a", only="better"),
+        (100000, 100001),
+        "2547",
+        "3546",
+        Verdicts((), ("b",)),
+    ),
+    "the margin far from 0": (Gate("a", 0.1), (20000, 20001), "6666", "5555", Verdicts(("b",), ())),
+    "worse by more": (Gate("a", 0.1), (20000, 20001), "6666", "5554", Verdicts((), ("b",))),
+    "just better, within wide bounds": (Gate("a"), (0, 1e12), "2547", "2548", Verdicts(("b",), ())),
+    "a number far from 0": (AtLeast(100000.6), (100000, 100001), "378", "666", Verdicts(("a", "b"), ())),
+    "just below a number": (AtLeast(0.6), (-1e12, 1e12), "666", "665", Verdicts(("a",), ("b",))),
+}
+
+
+@pytest.mark.parametrize("case", VERDICTS)
+def test_verdicts_on_a_set_that_is_used_up_are_those_of_exact_sums(case: str) -> None:
+    """Tenths, and bounds at which rounding would decide otherwise; the interval says the same."""
+    question, bounds, mine, others, answer = VERDICTS[case]
+    at = bounds[0] if bounds[0] > 0 else 0
+    experiment = Experiment.create(
+        MemoryStore(), "x", ["a", "b"], 1e-9, bounds=bounds, items=len(mine), question=question, seed=1
+    )
+    values = {
+        "a": [float(f"{at}.{digit}") for digit in mine],
+        "b": [float(f"{at}.{digit}") for digit in others],
+    }
+    while pulls := experiment.ask():
+        assert pulls[0].item is not None
+        experiment.tell(pulls[0], values[pulls[0].arm][pulls[0].item])
+    account, asked = experiment.status(), question.bound(["a", "b"])
+    assert isinstance(asked, PerArm)
+    assert account.answer == answer
+    for arm in answer.passed:
+        lead = account[arm].lead
+        assert lead is not None
+        assert lead.low >= asked.mark
+    for arm in answer.failed:
+        lead = account[arm].lead
+        assert lead is not None
+        assert lead.high <= asked.mark
