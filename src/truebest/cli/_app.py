@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
@@ -80,7 +81,8 @@ def app_for(words: Sequence[str]) -> typer.Typer:
         command = COMMANDS[name]
         function = _function(command)
         settings = {command.reading: True} if command.reading else None
-        app.command(name, rich_help_panel=command.panel, context_settings=settings)(function)
+        text = _paragraphs(function)
+        app.command(name, help=text, rich_help_panel=command.panel, context_settings=settings)(function)
     return app
 
 
@@ -94,6 +96,12 @@ def _function(command: Command) -> Callable[..., Any]:
     from ._verbs import command_of
 
     return command_of(VERBS[command.function])
+
+
+def _paragraphs(function: Callable[..., Any]) -> str:
+    """What help says of a command, with a paragraph in one line each, to be broken where the screen ends."""
+    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    return "\n\n".join(" ".join(text.split()) for text in paragraphs)
 
 
 def _version(wanted: bool) -> None:
