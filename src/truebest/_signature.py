@@ -1,11 +1,13 @@
-"""Signatures for people: what `help` and notebooks show of a function that takes `**settings`."""
+"""Functions for people: what `help` shows of one that takes `**settings`, and where a warning points."""
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+PACKAGE = __name__.partition(".")[0]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -37,3 +39,11 @@ def spelled_out(
         return function
 
     return show
+
+
+def callers() -> int:
+    """How far above the caller of this function the first one is that does not belong to the package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
+        level, frame = level + 1, frame.f_back
+    return level

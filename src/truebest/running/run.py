@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from .. import _door
+from .._signature import callers
 from ..designs import Design
 from ..errors import ArmError, InvalidInputError
 from ..experiment.checks import check_budget, seconds
@@ -365,8 +366,10 @@ def _warn_of_ties(experiment: Experiment) -> None:
     strategy, K = experiment.settings.strategy, len(experiment.settings.arms)
     stalls = strategy is not None and strategy.evidence_left(K, experiment.settings.delta) is not None
     stall = f", and {strategy.name} may stop pulling an arm for good" if strategy and stalls else ""
-    when = "tied best arms" if per_arm(experiment.settings) is None else "an arm that is just at the line"
+    asked = per_arm(experiment.settings)
+    line = "threshold" if asked is not None and asked.of_number else "margin"
+    when = "tied best arms" if asked is None else f"an arm that is exactly at the {line}"
     warnings.warn(
         f"neither max_samples nor timeout is given: with {when} a run never ends{stall}; give one.",
-        stacklevel=4,
+        stacklevel=callers(),
     )

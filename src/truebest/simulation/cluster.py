@@ -16,10 +16,10 @@ from importlib import import_module
 from typing import Any
 
 from .. import __version__
+from .._signature import callers
 from ..errors import InvalidInputError, TruebestError
 from .progress import Reporter
 from .runs import Collected
-from .threads import callers
 from .work import Part, Work
 
 CHUNK_SECONDS = 1.0  # how long a worker works before it reports; the next chunk is sized by the last

@@ -6,7 +6,6 @@ Ctrl-C interrupts them, and there is a warning when they seem to get nowhere.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 import warnings
@@ -19,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _door
+from .._signature import callers
 from .engine import CANCEL, RUNS, SAMPLES, SIGNALS
 from .progress import Reporter
 from .runs import Collected
 
-PACKAGE = __name__.partition(".")[0]
 CHUNK_SECONDS = 0.05  # how long a thread works before it reports; the next chunk is sized by the last
 PATIENCE = 10.0  # seconds without the end of a run before a warning
 
@@ -84,14 +83,6 @@ class _Watch:
                 f"runs off.",
                 stacklevel=callers(),
             )
-
-
-def callers() -> int:
-    """How far above the caller of this function the first one is that does not belong to the package."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def run_on_threads(work: Sequence[Collected[Any]], workers: int, reporter: Reporter) -> bool:
