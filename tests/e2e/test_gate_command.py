@@ -93,18 +93,29 @@ def test_formats() -> None:
     ("more", "words"),
     [
         ("", "give --margin, by how much a new one may be worse, such as --margin 0.02; --margin 0 asks"),
-        ("--margin 1", "margin must be smaller than the distance of the bounds, 1, got 1"),
-        ("--margin -1", "margin must be smaller than the distance of the bounds, 1, got -1"),
+        ("--margin 1", "truebest: margin must be smaller than the distance between the bounds, 1, got 1"),
+        (
+            "--margin -1",
+            "--at-least, or minus the margin, must be smaller than the distance between the bounds, 1, got 1",
+        ),
+        (
+            "--at-least 2",
+            "--at-least, or minus the margin, must be smaller than the distance between the bounds, 1, got 2",
+        ),
+        (
+            "--margin 0.1 --baseline x=./s2",
+            "give one old one, by --baseline with its command or by --known with its",
+        ),
         ("--margin much", "margin must be a number in the values' units, or a part of"),
         ("--margin 5%", "--margin 5% is a part of the baseline's mean, which must be known for sure"),
         ("--margin 0.1 --at-least 0.1", "got 0.1 and 0.1"),
         ("--at-least 0", "must be positive, got 0"),
         ("--margin 0.1 --stopping gk16", "cannot answer"),
-        ("--margin 0.1 --baseline x=./s2", "the names of the arms must differ"),
+        ("--margin 0.1 --baseline s9=./s8", "the names of the arms must differ"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_a_sentence(more: str, words: str) -> None:
-    if "--baseline" in more:
+    if "--baseline s9" in more:
         ran = run("gate", "--baseline", "s9=./s8", "--candidate", "s9=./s9", "--margin", "0.1")
     else:
         ran = gate("s8", "s9", more=more)
@@ -116,7 +127,11 @@ def test_a_run_in_a_store_is_resumed_and_keeps_its_question() -> None:
     asked = f"--margin 0.1 --store {STORE}"
     begun = gate("s8", "s9", more=f"{asked} --max-samples 40")
     assert begun.code == 3
-    refused(gate("s8", "s9", more=f"--margin 0.2 --store {STORE}"), "exists with question Gate(baseline=0")
+    refused(
+        gate("s8", "s9", more=f"--margin 0.2 --store {STORE}"),
+        "exists with question Gate (not worse than old by more than 0.1), got Gate (not worse than old by "
+        "more than 0.2); resume it with the same question, or give a new experiment another name.",
+    )
     ended = gate("s8", "s9", more=asked)
     assert ended.code == 0
     again = gate("s8", "s9", more=f"{asked} --quiet")
@@ -153,16 +168,41 @@ def test_a_question_by_options_of_identify_and_create() -> None:
     ran = run("identify", *arms, "--gate", "old", "--margin", "0.1", "--max-samples", "3000")
     assert (ran.code, ran.out.partition(";")[0]) == (0, "new is not worse than old by more than 0.1")
     refused(
-        run("identify", *arms, "--margin", "0.1"), "--margin make no question; ask --gate with --margin or"
+        run("identify", *arms, "--margin", "0.1"), "--margin makes no question; ask --gate with --margin or"
     )
-    refused(run("identify", *arms, "--gate", "older"), "baseline must be one of the arms old, new")
-    refused(run("identify", *arms, "--gate", "old", "--expect", "new"), "--expect names the best arm, and")
-    refused(run("identify", *arms, "--gate", "old", "--strategy", "tas-d"), "choose 'uniform'")
-    refused(run("identify", *arms, "--gate", "old", "--tolerance", "0.1"), "knows no tolerance")
-    made = run(
-        "create", "g", "--store", STORE, "--arm", "old", "--arm", "new", "--bounds", "0,1", "--gate", "old"
+    refused(
+        run("identify", *arms, "--gate", "0", "--margin", "0"),
+        "baseline must be one of the arms old, new, got '0'",
     )
-    assert made.code == 0
+    refused(
+        run("identify", *arms, "--gate", "old", "--margin", "0", "--expect", "new"),
+        "--expect names the best arm, and",
+    )
+    refused(
+        run("identify", *arms, "--gate", "old", "--margin", "0", "--strategy", "tas-d"), "choose 'uniform'"
+    )
+    refused(
+        run("identify", *arms, "--gate", "old", "--margin", "0", "--tolerance", "0.1"), "knows no tolerance"
+    )
+    refused(
+        run("identify", *arms, "--gate", "old"), "give --margin, by how much a new one may be worse, such"
+    )
+    new = [
+        "create",
+        "g",
+        "--store",
+        STORE,
+        "--arm",
+        "old",
+        "--arm",
+        "new",
+        "--bounds",
+        "0,1",
+        "--gate",
+        "old",
+    ]
+    refused(run(*new), "give --margin, by how much a new one may be worse, such as --margin 0.02; --margin 0")
+    assert run(*new, "--margin", "0").code == 0
     refused(
         run(
             "create",
@@ -177,6 +217,8 @@ def test_a_question_by_options_of_identify_and_create() -> None:
             "wins",
             "--gate",
             "old",
+            "--margin",
+            "0",
         ),
         "is asked of means, got --compare wins too",
     )
@@ -207,9 +249,10 @@ def test_check_asks_whether_a_mean_is_at_least_a_number() -> None:
     ten = ["check", "--arm", "agent=echo 10", "--bounds", "0,10", "--quiet", "--max-samples", "300"]
     assert run(*ten, "--at-least", "9").out.startswith("agent is at least 9; ")
     refused(
-        run(*words, "--at-least", "1.5"), "threshold must be above 0, and at most 1, as values are, got 1.5"
+        run(*words, "--at-least", "1.5"),
+        "--at-least 1.5 needs a number that is above 0, and at most 1, as values are; it is what the mean of",
     )
-    refused(run(*words, "--at-least", "most"), "threshold must be one real number, got 'most'")
+    refused(run(*words, "--at-least", "most"), "--at-least must be one real number, got 'most'")
 
 
 def test_a_control_names_the_arms_that_are_better() -> None:

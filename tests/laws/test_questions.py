@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -271,14 +272,48 @@ def test_a_gate_that_cannot_be_asked_is_refused() -> None:
         truebest.InvalidInputError, match="baseline must be a number from 0 to 1, got 2; it is the arm"
     ):
         truebest.simulate("uniform", [0.5, 0.2], question=Gate(2, 0.1))
-    with pytest.raises(truebest.InvalidInputError, match="smaller than the distance of the bounds, 1"):
+    with pytest.raises(truebest.InvalidInputError, match="smaller than the distance between the bounds, 1"):
         truebest.simulate("uniform", [0.5, 0.2], question=Gate(0, -1.0), rewards="bernoulli", stopping="tilt")
-    with pytest.raises(truebest.InvalidInputError, match="smaller than the distance of the bounds, 1"):
+    with pytest.raises(truebest.InvalidInputError, match="smaller than the distance between the bounds, 1"):
         truebest.Experiment.create("memory:", "x", ["a", "b"], bounds=(0, 1), question=Gate("b", 1.0))
-    with pytest.raises(
-        truebest.InvalidInputError, match="one of the arms a, b, or a number from 0 to 1, got"
-    ):
+    with pytest.raises(truebest.InvalidInputError, match="must be one of the arms a, b, got 'c'"):
         truebest.Experiment.create("memory:", "x", ["a", "b"], bounds=(0, 1), question=Gate("c", 0.1))
+
+
+def old_or_new(item: object = None) -> float:
+    """Of two equal functions."""
+    return 1.0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "more", "words"),
+    [
+        (
+            "old",
+            "new",
+            {"margin": 0.1},
+            "^new must be a function that returns one value, or name",
+        ),
+        (old_or_new, [old_or_new], {"margin": 0.1}, "^new must be a function that returns one value"),
+        (old_or_new, {"old": old_or_new}, {"margin": 0.1}, "^the name 'old' is that of the first function"),
+        ([1.0] * 9, old_or_new, {"margin": 0.1}, "without items=; give items=, a list, a file or a number"),
+        (old_or_new, old_or_new, {}, "^give margin=, by how much a new one may be worse"),
+        (old_or_new, old_or_new, {"at_least": 2.0, "items": 9}, "^at_least, or minus the margin, .*got 2;"),
+    ],
+)
+def test_what_truebest_gate_cannot_compare_is_refused(
+    old: Any, new: Any, more: dict[str, Any], words: str
+) -> None:
+    """Each in a sentence about its own arguments."""
+    with pytest.raises(truebest.InvalidInputError, match=words):
+        truebest.gate(old, new, **more)
+
+
+def test_the_warning_of_a_gate_without_a_budget_points_at_the_caller() -> None:
+    """As that of identify does."""
+    with pytest.warns(UserWarning, match="with an arm that is exactly at the margin a run never") as found:
+        truebest.gate(old_or_new, old_or_new, margin=0.5)
+    assert [Path(one.filename) for one in found] == [Path(__file__)]
 
 
 def test_a_gate_names_its_baseline_and_its_margin_in_several_ways() -> None:

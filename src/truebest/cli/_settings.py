@@ -12,13 +12,16 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, NAMED_MODELS, STOPPING_RULES, STRATEGIES
 from ..errors import InvalidInputError
 from ._numbers import read_files, read_number, read_numbers, read_per_arm
+
+if TYPE_CHECKING:
+    from ..questions import Question
 
 
 class Option(NamedTuple):
@@ -129,8 +132,9 @@ SETTINGS = {
     "gate": Option("Ask which other arms are not worse than this one by more than --margin.", "ARM"),
     "against": Option("Ask which other arms are better than this one, and which are not.", "ARM"),
     "margin": Option(
-        "With --gate: by how much an arm may be worse, 0 if it must be better; with --against: by how much "
-        "it must be better.",
+        "With --gate: by how much an arm may be worse, 0 if it must be better, below 0 if by more than that, "
+        "and beside --known also a part of the old mean, such as 5%; with --against: by how much it must be "
+        "better.",
         "FLOAT",
         read_number,
     ),
@@ -219,22 +223,31 @@ def _ask(found: dict[str, Any]) -> None:
     said = {name: found.pop(name) for name in ASKING if name in found}
     if not said:
         return
-    from ..questions import Against, AtLeast, Gate
+    from .._door import scalar
+    from ..questions import Against, AtLeast
 
     kinds: dict[frozenset[str], Callable[..., Any]] = {
-        frozenset(("gate",)): lambda gate, margin=None, at_least=None: Gate(gate, margin, at_least),
+        frozenset(("gate",)): _gate,
         frozenset(("against",)): lambda against, margin=0.0, only=None: Against(against, margin, only),
-        frozenset(("at_least",)): lambda at_least: AtLeast(at_least),
+        frozenset(("at_least",)): lambda at_least: AtLeast(scalar("at_least", at_least)),
     }
     named = frozenset(said) & {"gate", "against"} or frozenset(said) & {"at_least"}
     make = kinds.get(named)
     if make is None or not set(said) <= set(inspect.signature(make).parameters):
         given = " and ".join(f"{name}=" for name in said)
         raise InvalidInputError(
-            f"{given} make no question; ask gate= with margin= or at_least=, against= with margin= or only=, "
-            f"or at_least= alone."
+            f"{given} make{'s' * (len(said) == 1)} no question; ask gate= with margin= or "
+            f"at_least=, against= with margin= or only=, or at_least= alone."
         )
     found["question"] = make(**said)
+
+
+def _gate(gate: str, margin: float | str | None = None, at_least: float | None = None) -> Question:
+    from ..questions import UNSAID, Gate
+
+    if margin is None and at_least is None:
+        raise InvalidInputError(UNSAID)
+    return Gate(gate, margin, at_least)
 
 
 def like(command: Callable[..., Any], *without: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -263,6 +276,7 @@ def like(command: Callable[..., Any], *without: str) -> Callable[[Callable[..., 
 _ARGUMENT = re.compile(
     r"(?<!\w\()\b([a-z_]+)=(True\b|truebest\.(\w+)\(\)|\((\w+), (\w+)\)|'([^']*)'|(?=[\w.-]))?"
     r"|\b([a-z]+_[a-z_]+)\b"
+    r"|\b(?:AtLeast\(threshold=([\w.+-]+)\)|[A-Z]\w+\([^()]*\))"  # a question as Python shows it
 )
 
 
@@ -279,6 +293,8 @@ def as_options(text: str, names: Collection[str]) -> str:
     """A sentence about arguments as one about options."""
 
     def said(found: re.Match[str]) -> str:
+        if found[8] and "at_least" in names:
+            return f"--at-least {float(found[8]):g}"
         name = found[1] or found[7]
         if name not in names:
             return found[0]

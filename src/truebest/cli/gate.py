@@ -11,7 +11,7 @@ from ._settings import like
 from .identify import identify
 
 Baseline = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         metavar="NAME=COMMAND",
         help="The old one, and the command that samples it; or its scores, by --known.",
@@ -28,6 +28,7 @@ Bounds = Annotated[
     typer.Option(metavar="LO,HI", help="Bounds that every value respects; default: 0,1, or as --sigma says."),
 ]
 UNASKED = ("tolerance", "control", "compare", "direct", "strategy")  # what a question leaves no room for
+BESIDE = ("known", "proxies", "sampled", "largest")  # what says how arms compare with each other
 SCALES = ("bounds", "sigma", "model", "student")
 
 
@@ -39,7 +40,11 @@ def gate(
     candidate: Candidates,
     margin: Annotated[
         str | None,
-        typer.Option(metavar="FLOAT", help="By how much a new one may be worse; 0 if it must be better."),
+        typer.Option(
+            metavar="FLOAT",
+            help="By how much a new one may be worse; 0 if it must be better, below 0 if by more than that; "
+            "beside --known also a part of the old mean, such as 5%.",
+        ),
     ] = None,
     at_least: Annotated[
         str | None, typer.Option(metavar="FLOAT", help="By how much a new one must be better.")
@@ -61,16 +66,11 @@ def gate(
     Example: truebest gate --known old=old.jsonl --candidate new='./score new' --margin 0.02 \
         --items tests.jsonl
     """
-    if margin is None and at_least is None:
-        raise InvalidInputError(
-            "give --margin, by how much a new one may be worse, such as --margin 0.02; --margin 0 asks "
-            "whether it is better."
-        )
-    old = [word for word in (baseline,) if word is not None]
+    old = baseline or []
     names = [word.partition("=")[0] for word in [*old, *(options.get("known") or [])]]
     if len(names) != 1:
         raise InvalidInputError(
-            f"give either --baseline, the old one and its command, or --known with its scores, got "
+            f"give one old one, by --baseline with its command or by --known with its scores, got "
             f"{' and '.join(names) or 'neither'}; the others are compared with it."
         )
     code: int = identify(
@@ -85,7 +85,7 @@ def gate(
     return code
 
 
-@like(identify, "gate", "against", "margin", "only", "expect", *UNASKED, "minimize")
+@like(identify, "gate", "against", "margin", "only", "expect", *UNASKED, "minimize", *BESIDE)
 def check(
     context: typer.Context,
     *,

@@ -12,6 +12,7 @@ from ._pilot import read_pilot, read_table
 from ._settings import ASKING, SEED, THREADS, Option, with_settings
 
 if TYPE_CHECKING:
+    from ..questions import Question
     from ..simulation.planned import Plan
 
 PLANNED = {
@@ -90,9 +91,19 @@ def plan(*, settings: dict[str, Any], format: Listing = Format.table, output: Ou
     with remarks():
         result = run(**settings)
     print_result(result, result.records(), format, output)
-    for note in [_about(result), *result.notes()]:
+    for note in [_about(result), *_asked(settings.get("question"), result), *result.notes()]:
         say(note)
     return 0 if result.complete else 130
+
+
+def _asked(question: Question | None, result: Plan) -> list[str]:
+    """What an arm needs to pass, if that is asked."""
+    from ..questions import PerArm
+
+    if not isinstance(question, PerArm):
+        return []
+    asked = question.bound(result.arms, dict(zip(result.arms, result.means, strict=True)))
+    return [f"An arm passes if it is {asked.verdict(True, result.arms)}."]  # type: ignore[attr-defined]
 
 
 def _about(result: Plan) -> str:

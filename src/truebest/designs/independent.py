@@ -116,12 +116,12 @@ def refuse_sampled(settings: Terms) -> None:
         )
 
 
-def refuse_known(settings: Terms) -> None:
+def refuse_known(settings: Terms, also: str = "") -> None:
     """Refuse scores that are known where they could not be compared item by item."""
     if settings.known is not None:
         raise InvalidInputError(
             f"known= needs the means of a closed set of items, on which all arms are compared, got "
-            f"{settings.known} without that; give items=, a list, a file or a number, and leave compare out."
+            f"{settings.known} without that; give items=, a list, a file or a number{also}."
         )
 
 

@@ -146,7 +146,7 @@ class Rounds(Design):
         known = settings.known
         if known is not None and settings.question.of_number:
             raise InvalidInputError(
-                f"{settings.question} compares no arm with another one, got {known} too; leave known out."
+                f"{settings.question} compares no arm with another one, got {known} too; leave known= out."
             )
         if self.items is None:
             refuse_known(settings)

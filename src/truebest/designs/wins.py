@@ -114,7 +114,7 @@ class Wins(Rounds):
 
     def complete(self, settings: Terms, given: Collection[str]) -> None:
         """Refuse what rounds by wins have no use for."""
-        refuse_known(settings)
+        refuse_known(settings, ", and leave compare out")
         if settings.question.by_claims:
             raise InvalidInputError(
                 f"{settings.question} is asked of means, got compare='wins' too; leave question out, or say "

@@ -21,7 +21,7 @@ from ..designs import COMPARED, MEANS, Design, Wins, kind_of
 from ..designs.rounds import BESIDE
 from ..designs.units import ITEMS, check_epochs, check_largest, check_weigh
 from ..errors import InvalidInputError, StoreError, TruebestError
-from ..questions import BEST, Question, find_question, question_record, recall_question
+from ..questions import BEST, PerArm, Question, find_question, question_record, recall_question
 from ..strategies import Strategy
 from ..theory.models import Model, Values
 from ..theory.stopping import StoppingRule
@@ -476,10 +476,24 @@ def _differs(name: str, key: str, own: Any, given: Any, arms: tuple[str, ...]) -
             f"arm {arm!r} of experiment {name!r} was {was!r:.200} when it was created, got {now!r:.200}; the "
             f"values would be of something else, so give the experiment another name."
         )
+    if key == "question":
+        return (
+            f"experiment {name!r} exists with question {_asked(own, arms)}, got {_asked(given, arms)}; "
+            f"resume it with the same question, or give a new experiment another name."
+        )
     return (
         f"experiment {name!r} exists with {key} {_shown(own)}, got {_shown(given)}; resume it without "
         f"giving its settings, or give a new experiment another name."
     )
+
+
+def _asked(record: dict[str, Any] | None, arms: tuple[str, ...]) -> str:
+    """What is asked, by name and in words."""
+    question = recall_question(record)
+    kind = type(question).__name__
+    if not isinstance(question, PerArm):
+        return kind
+    return f"{kind} ({question.verdict(True, arms)}{', as a list' * question.pools})"
 
 
 def _shown(value: object) -> str:

@@ -22,12 +22,13 @@ from .against import Against
 from .at_least import AtLeast
 from .base import PerArm, Question
 from .best import BestArm
-from .gate import Gate
+from .gate import UNSAID, Gate
 from .winner import Winner
 
 __all__ = [
     "BEST",
     "QUESTIONS",
+    "UNSAID",
     "Against",
     "AtLeast",
     "BestArm",

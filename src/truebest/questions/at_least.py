@@ -48,8 +48,7 @@ class AtLeast(PerArm):
         if not (low < self.threshold <= high and abs(self.threshold) < float("inf")):
             within = "finite" if limits is None else f"above {low:g}, and at most {high:g}, as values are"
             raise InvalidInputError(
-                f"threshold must be {within}, got {self.threshold:g}; it is what the mean of an arm is "
-                f"compared with."
+                f"{self} needs a number that is {within}; it is what the mean of an arm is compared with."
             )
         if minimize:
             raise InvalidInputError(

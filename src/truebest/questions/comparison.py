@@ -50,9 +50,10 @@ class Comparison(PerArm):
         super().check(num_arms, limits, minimize)
         width = math.inf if limits is None else limits[1] - limits[0]
         if not abs(self.allowed) < width:
+            name = "at_least, or minus the margin," if self.margin < 0.0 else "margin"
             raise InvalidInputError(
-                f"margin must be smaller than the distance of the bounds, {width:g}, got "
-                f"{float(self.margin):g}; no arm can be worse or better than another by more."
+                f"{name} must be smaller than the distance between the bounds, {width:g}, got "
+                f"{abs(float(self.margin)):g}; no arm can be worse or better than another by more."
             )
 
     def placed(self, zero: float, unit: float) -> Comparison:  # noqa: ARG002
@@ -95,9 +96,9 @@ def number_of(arm: int | str, arms: Sequence[str] | int) -> int:
     if not isinstance(arms, int) and arm in arms:
         return arms.index(str(arm))
     if isinstance(arm, str) or not arm < many:
-        allowed = f"a number from 0 to {many - 1}"
-        if not isinstance(arms, int):
-            allowed = f"one of the arms {', '.join(arms)[:200]}, or {allowed}"
+        allowed = "" if isinstance(arms, int) else f"one of the arms {', '.join(arms)[:200]}"
+        if not (allowed and isinstance(arm, str)):
+            allowed += f"{', or ' * bool(allowed)}a number from 0 to {many - 1}"
         raise InvalidInputError(
             f"baseline must be {allowed}, got {_door.short(arm)}; it is the arm that the others are compared "
             f"with."

@@ -10,6 +10,11 @@ from .. import _door
 from ..errors import InvalidInputError
 from .comparison import Comparison, better, checked_baseline, number_of
 
+UNSAID = (
+    "give margin=, by how much a new one may be worse, such as margin=0.02; margin=0 asks whether it is "
+    "better."
+)
+
 
 @dataclass(frozen=True)
 class Gate(Comparison):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
+from .. import _door
 from ..errors import InvalidInputError
-from ..questions import Gate
+from ..questions import UNSAID, Gate
 from .identify import Options, identify
 from .result import Result
 from .run import Arm
@@ -49,20 +50,14 @@ def gate(
     InvalidInputError, StoreError, ArmError, SuspendedError
         as `identify`
     """
+    _check(old, new, options)
     if margin is None and at_least is None:
-        raise InvalidInputError(
-            "give margin=, by how much a new one may be worse, such as margin=0.02; margin=0 asks whether it "
-            "is better."
-        )
+        raise InvalidInputError(UNSAID)
     if options.get("question") is not None:
         raise InvalidInputError(
             "gate asks a question of its own, got question= too; leave it out, or use identify."
         )
     arms: dict[str, Callable[..., Any]] = dict(new) if isinstance(new, Mapping) else {"new": new}
-    if isinstance(new, Mapping) and "old" in new:
-        raise InvalidInputError(
-            "the name 'old' is that of the first function, got a new one of it too; rename one."
-        )
     if callable(old):
         arms = {"old": old, **arms}
     else:
@@ -71,3 +66,21 @@ def gate(
         options["bounds"] = (0.0, 1.0)
     options["question"] = Gate("old", margin, at_least)
     return identify(arms, delta, **options)
+
+
+def _check(old: Any, new: Any, options: Options) -> None:
+    """Refuse what cannot be compared."""
+    if not callable(new) and not isinstance(new, Mapping):
+        raise InvalidInputError(
+            f"new must be a function that returns one value, or name -> function, got {_door.short(new)}; "
+            f"write gate(run_old, run_new, margin=0.02)."
+        )
+    if isinstance(new, Mapping) and "old" in new:
+        raise InvalidInputError(
+            "the name 'old' is that of the first function, got a new one of it too; rename one."
+        )
+    if not callable(old) and options.get("items") is None and options.get("store") is None:
+        raise InvalidInputError(
+            f"old must be a function that returns one value, or, with items=, its scores on all of them, got "
+            f"{_door.short(old)} without items=; give items=, a list, a file or a number."
+        )
