@@ -115,6 +115,12 @@ def begun(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+def exactly(number: float) -> str:
+    """The shortest decimal that gives the number; without an exponent where it has a usual size."""
+    text = repr(float(number) + 0.0)
+    return f"{Decimal(text):f}".removesuffix(".0") if not number or 1e-9 < abs(number) < 1e21 else text
+
+
 def rounded(number: float, rounding: str) -> str:
     """To three digits, never rounded the other way."""
     found = Decimal(number).normalize(Context(prec=3, rounding=rounding))
@@ -135,6 +141,12 @@ def confidence(promise: float) -> str:
 def rough(number: int) -> int:
     """To two digits: it is an estimate."""
     return round(number, 2 - len(str(number))) if number >= 100 else number
+
+
+def rough_range(low: int, high: int) -> tuple[int, int]:
+    """Both to two digits, outwards."""
+    down, up = (10 ** max(len(str(end)) - 2, 0) for end in (low, high))
+    return low // down * down, -(-high // up) * up
 
 
 def cell_of_markdown(text: str) -> str:

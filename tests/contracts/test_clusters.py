@@ -158,7 +158,8 @@ def test_a_number_is_asked_of_items(number: float) -> None:
     for mine, its in zip(one.standings, other.standings, strict=True):
         assert mine.lead is not None
         assert its.lead is not None
-        assert mine.lead.ends == pytest.approx([unit * end for end in its.lead.ends], abs=1e-9)
+        assert mine.lead.ends == pytest.approx([min(unit * end, 1.0) for end in its.lead.ends], abs=1e-9)
+        assert 0.0 <= mine.lead.low <= mine.lead.high <= 1.0
     truth = dict(zip(ARMS, table.mean(axis=0), strict=True))
     answer = one.answer
     assert isinstance(answer, truebest.Verdicts)

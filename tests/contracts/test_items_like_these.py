@@ -171,7 +171,7 @@ def test_a_gate_is_judged_against_its_baseline() -> None:
         assert lead is not None
         passes, fails = lead.low > -0.2, lead.high < -0.2
         said = f"{arm} is {'not ' * passes}worse than a by more than 0.2 ("
-        assert (said if passes or fails else f"not decided of {arm} (") in line
+        assert (said if passes or fails else f"not decided for {arm} (") in line
     assert run(make(items=400, question=truebest.Gate("a", margin=0.2)), table, wild=1).population == found
 
 

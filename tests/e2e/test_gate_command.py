@@ -60,7 +60,9 @@ def test_the_exit_code_is_the_verdict() -> None:
     )
     undecided = gate("s8", "s9", more="--margin 0 --max-samples 20")
     assert undecided.code == 3
-    assert undecided.out.startswith("undecided after 20 samples; s9 is better than old by")
+    assert undecided.out.startswith(
+        "undecided after 20 samples; s9 is worse than old by 0.2 so far (better by -"
+    )
     assert "give a larger --max-samples" in undecided.err
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from truebest._text import clean, harmless, is_control
+from truebest._text import clean, exactly, harmless, is_control, rough_range
 from truebest.errors import InvalidInputError
 from truebest.experiment.names import check_name
 
@@ -40,3 +40,30 @@ def test_names_are_refused_for_the_same_characters(character: str) -> None:
     with pytest.raises(InvalidInputError, match=f"U\\+{ord(character):04X}"):
         check_name("an arm", f"a{character}b")
     assert check_name("an arm", f"a{TURNING}b")
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (1234567.0, "1234567"),
+        (0.7 * 0.05, "0.034999999999999996"),
+        (-0.0, "0"),
+        (-0.02, "-0.02"),
+        (1e-5, "0.00001"),
+        (5, "5"),
+        (1e300, "1e+300"),
+    ],
+)
+def test_a_number_of_a_claim_is_that_number(number: float, text: str) -> None:
+    """No digit is lost: what is read from the words is what was proven."""
+    assert exactly(number) == text
+    assert float(text) == number
+
+
+def test_a_range_to_two_digits_contains_what_it_stands_for() -> None:
+    """A forecast lies between its own ends."""
+    assert rough_range(9, 233) == (9, 240)
+    assert rough_range(0, 100) == (0, 100)
+    for low in range(1500):
+        least, most = rough_range(low, low)
+        assert least <= low <= most

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from decimal import ROUND_CEILING
 from typing import Any, ClassVar, Protocol
 
-from .._text import plural, rounded
+from .._text import exactly, plural, rounded
 from ..questions import Question
 from ..theory.models import Model, Values
 from ..theory.stopping import StoppingRule
@@ -146,7 +146,7 @@ class Design(ABC):
 
     def near_words(self, tolerance: float) -> str:
         """The same in few words, for a headline."""
-        return f"within {tolerance:g} of the best"
+        return f"within {exactly(tolerance)} of the best"
 
     def shortfall_words(self, distance: float, side: str) -> str:
         """How far the leader can be from the best: above or below it."""

@@ -164,13 +164,18 @@ def _judged_roles(asked: PerArm, answer: Answer, arms: tuple[str, ...]) -> list[
 
 
 def _judged(settings: Settings, seen: Findings, asked: PerArm, roles: list[Role]) -> list[Lead | None]:
-    """By how much each arm is better than what it is compared with; as far as its verdict says, at least."""
+    """By how much each arm is better than what it is compared with; as far as its verdict says, at least.
+
+    The interval is of all items, where scores may be known, and what was observed of those drawn so far: it
+    may lie outside, and is then shown at the nearer end.
+    """
     base, found = asked.base(seen.means, settings.arms), list[Lead | None]()
     for mean, low, high, role in zip(seen.means, seen.lower, seen.upper, roles, strict=True):
         least = max(low, asked.mark) if role is Role.PASSED else low
         most = min(high, asked.mark) if role is Role.FAILED else high
-        lead = Lead(_ahead(settings, mean, base), least, max(least, most))
-        found.append(None if role is Role.BASELINE else lead)
+        most, seen_so_far = max(least, most), _ahead(settings, mean, base)
+        estimate = None if seen_so_far is None else float(min(max(seen_so_far, least), most))
+        found.append(None if role is Role.BASELINE else Lead(estimate, float(least), float(most)))
     return found
 
 

@@ -154,10 +154,13 @@ class CellsState(RoundsState):
                 for side in (True, False)
             )
             if self.settings.minimize:
-                return [self.high - end for end in last], [self.high - end for end in first]
-            return [self.low + end for end in first], [self.low + end for end in last]
+                first, last = [self.width - end for end in last], [self.width - end for end in first]
+            low, high = (
+                [min(max(self.low + end, self.low), self.high) for end in ends] for ends in (first, last)
+            )
+            return low, high
         low, high = self._ends(asked.reference(self.settings.arms), level)
-        return [-end for end in high], [-end for end in low]
+        return [0.0 - end for end in high], [0.0 - end for end in low]
 
     def _progress(self, leader: int, race: list[int]) -> tuple[float | None, float | None]:  # noqa: ARG002
         """The least evidence that is asked for now, of two opposite claims the larger one; and the level."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._door import Array
-from .._text import rough
+from .._text import rough_range
 from ..kernels import best, rules
 from ..kernels.layout import MEANS, OUT, PULLS, SETTLED, own_rows
 from ..kernels.noiseless import FOREVER, run_on
@@ -64,7 +64,7 @@ class Forecast:
             return self.reason
         if self.low is None or self.high is None:
             return "too early for a forecast"
-        low, high = rough(self.low), rough(self.high)
+        low, high = rough_range(self.low, self.high)
         if low == 0 < high:
             return f"up to {high:,} more samples"
         return f"{low:,} to {high:,} more samples" if low < high else f"about {high:,} more samples"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import _door
+from .._text import exactly
 from ..errors import InvalidInputError
 from .comparison import Comparison, better, checked_baseline
 
@@ -40,8 +41,8 @@ class Against(Comparison):
         object.__setattr__(self, "margin", _door.scalar("margin", self.margin) or 0.0)
         if not self.margin >= 0.0:
             raise InvalidInputError(
-                f"margin must be at least 0, got {self.margin:g}; to ask which arms are not worse by more "
-                f"than that, ask Gate({self.baseline!r}, margin={-self.margin:g})."
+                f"margin must be at least 0, got {exactly(self.margin)}; to ask which arms are not worse by "
+                f"more than that, ask Gate({self.baseline!r}, margin={exactly(-self.margin)})."
             )
         if self.only is not None:
             _door.choice("only", self.only, (BETTER,))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .. import _door
+from .._text import exactly
 from ..errors import InvalidInputError
 from ..kernels.questions import THRESHOLD
 from .base import PerArm
@@ -46,14 +47,18 @@ class AtLeast(PerArm):
         super().check(num_arms, limits, minimize)
         low, high = (-float("inf"), float("inf")) if limits is None else limits
         if not (low < self.threshold <= high and abs(self.threshold) < float("inf")):
-            within = "finite" if limits is None else f"above {low:g}, and at most {high:g}, as values are"
+            within = (
+                "finite"
+                if limits is None
+                else f"above {exactly(low)}, and at most {exactly(high)}, as values are"
+            )
             raise InvalidInputError(
                 f"{self} needs a number that is {within}; it is what the mean of an arm is compared with."
             )
         if minimize:
             raise InvalidInputError(
                 f"{self} compares means with a number, whichever is better, got minimize=True too; leave "
-                f"minimize out: that an arm is below {self.threshold:g} is an answer as well."
+                f"minimize out: that an arm is below {exactly(self.threshold)} is an answer as well."
             )
 
     def placed(self, zero: float, unit: float) -> AtLeast:
@@ -63,7 +68,7 @@ class AtLeast(PerArm):
         return -1
 
     def verdict(self, passed: bool, arms: Sequence[str]) -> str:  # noqa: ARG002
-        return f"{'at least' if passed else 'below'} {self.threshold:g}"
+        return f"{'at least' if passed else 'below'} {exactly(self.threshold)}"
 
     def measure(self, arms: Sequence[str]) -> str:  # noqa: ARG002
         return "mean"
@@ -71,8 +76,9 @@ class AtLeast(PerArm):
     def about(self, arms: Sequence[str]) -> str:  # noqa: ARG002
         return "The mean of each option"
 
-    def clause(self, arm: str, value: str, arms: Sequence[str]) -> str:  # noqa: ARG002
-        return f"the mean of {arm} is {value}"
+    def clause(self, arm: str, seen: str, ends: str, arms: Sequence[str], so_far: str = "") -> str:  # noqa: ARG002
+        rest = f" ({ends})" if seen and ends else ends
+        return f"the mean of {arm} is {seen}{so_far if seen else ''}{rest}"
 
     def base(self, means: Sequence[float | None], arms: Sequence[str]) -> float | None:  # noqa: ARG002
         return 0.0

@@ -103,8 +103,12 @@ class PerArm(Question):
         """The same as a caption: "By how much each option is better than old"."""
 
     @abstractmethod
-    def clause(self, arm: str, value: str, arms: Sequence[str]) -> str:
-        """The same of one arm: "new is better than old by 0.02"."""
+    def clause(self, arm: str, seen: str, ends: str, arms: Sequence[str], so_far: str = "") -> str:
+        """The same of one arm: "new is better than old by 0.02 so far (-0.01 to 0.05)".
+
+        seen, ends  what was observed, and between which ends it lies; either may be empty
+        so_far      what follows what was observed
+        """
 
     @property
     @abstractmethod

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import _door
+from .._text import exactly
 from ..errors import InvalidInputError
 from ..kernels.questions import GATE, LISTED
 from .base import PerArm
@@ -68,8 +69,14 @@ class Comparison(PerArm):
     def about(self, arms: Sequence[str]) -> str:
         return f"By how much each option is better than {arms[self.reference(arms)]}"
 
-    def clause(self, arm: str, value: str, arms: Sequence[str]) -> str:
-        return f"{arm} is {self.measure(arms)} {value}"
+    def clause(self, arm: str, seen: str, ends: str, arms: Sequence[str], so_far: str = "") -> str:
+        old, value = arms[self.reference(arms)], float(seen or 1.0)
+        if not seen:
+            return f"{arm} is {self.measure(arms)} {ends}"
+        if value > 0.0:
+            return f"{arm} is {self.measure(arms)} {seen}{so_far}" + (f" ({ends})" if ends else "")
+        said = f"worse than {old} by {seen.removeprefix('-')}" if value < 0.0 else f"as good as {old}"
+        return f"{arm} is {said}{so_far}" + (f" (better by {ends})" if ends else "")
 
     @property
     def mark(self) -> float:
@@ -82,7 +89,7 @@ class Comparison(PerArm):
 
 def better(passed: bool, old: str, mark: float) -> str:
     """That an arm is better than another one, by more than a mark of 0 or more; or that it is not."""
-    return f"{'not ' * (not passed)}better than {old}{f' by more than {mark:g}' if mark else ''}"
+    return f"{'not ' * (not passed)}better than {old}{f' by more than {exactly(mark)}' if mark else ''}"
 
 
 def checked_baseline(given: int | str) -> int | str:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .._text import clean, rough
+from .._text import clean, rough_range
 from ..experiment.forecast import Forecast
 from ..telling import words
 from ..telling.account import Account
-from ..telling.answers import Suspended
+from ..telling.answers import Suspended, Undecided, UsedUp
 from .page import arm_table, bar, escaped
 from .terminal import WIDEST_BAR, arm_lines
 
@@ -43,14 +43,15 @@ class Frame:
 
     def facts(self) -> list[str]:
         """How many samples, how many more, how long; in a few words each."""
-        progress, samples = self.now.progress, self.now.samples
+        samples = self.now.samples
         budget = "" if self.max_samples is None else f" of at most {self.max_samples}"
         found = [f"{samples}{budget} samples", f"{_clock(self.seconds)} elapsed", *self._outlook()]
         pending = sum(one.pending for one in self.now.standings)
         if pending:
             found.append(f"{pending} pending")
-        if progress.waiting:
-            found.append(f"{progress.waiting} waiting for an earlier pull")
+        waiting = self.now.progress.waiting
+        if waiting and not isinstance(self.now.answer, Undecided | UsedUp):  # else the sentence says it
+            found.append(f"{waiting} waiting for an earlier pull")
         return found
 
     def _outlook(self) -> list[str]:
@@ -66,7 +67,8 @@ class Frame:
             return [text]
         if done > 0 and self.seconds >= 1.0:
             pace = self.seconds / done
-            text += f", {_clock(rough(low) * pace)} to {_clock(rough(high) * pace)} at this pace"
+            least, most = (_clock(end * pace) for end in rough_range(low, high))
+            text += f", {least} to {most} at this pace"
         if self.max_samples is not None and now.samples + low > self.max_samples:
             text += ", beyond the budget"
         return [text]

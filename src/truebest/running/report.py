@@ -16,7 +16,7 @@ from .. import __version__
 from .._html import Cell, table, whole_page
 from .._page_style import STYLE
 from .._records import plain
-from .._text import duration, harmless, moment, percent, plural, rough, shortened
+from .._text import duration, exactly, harmless, moment, percent, plural, rough, shortened
 from ..experiment.events import Event
 from ..experiment.exports import event_record
 from ..experiment.settings import Settings
@@ -204,7 +204,7 @@ def _setup(settings: Settings) -> str:
         *([["one round", settings.design.units.words]] if not settings.design.units.single else []),
         *([["control", settings.control]] if settings.control else []),
         ["accepted chance of a wrong answer", percent(settings.delta)],
-        ["tolerance", f"{settings.tolerance:g}"],
+        ["tolerance", exactly(settings.tolerance)],
         ["sampling strategy", settings.strategy_name],
         ["stopping rule", settings.rule_name],
         ["results count in the order of", "asking" if settings.order == "ask" else "arrival"],

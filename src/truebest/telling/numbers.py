@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
+from .._text import exactly
 from .standings import Lead, Role, Standing, per_arm
 
 if TYPE_CHECKING:
@@ -67,28 +68,42 @@ def judged_ends(now: Account, one: Standing, places: int | None) -> str:
         return ""
     if lead.low == lead.high:
         return number(lead.low, places)
-    low, high = _outwards(lead.low, places, ROUND_FLOOR), _outwards(lead.high, places, ROUND_CEILING)
+    low, high = downwards(lead.low, places), upwards(lead.high, places)
     beyond = one.role is Role.PASSED and low < asked.mark, one.role is Role.FAILED and high > asked.mark
     texts = (
-        number(asked.mark, None) if at else number(end, places)
+        exactly(asked.mark) if at else number(end, places)
         for end, at in zip((low, high), beyond, strict=True)
     )
     return " to ".join(texts)
 
 
-def judged_text(now: Account, one: Standing, places: int | None, so_far: str = "") -> str:
+def judged_text(now: Account, one: Standing, places: int | None) -> str:
     """The same behind what was observed; "" if nothing is known."""
-    ends, seen, asked = judged_ends(now, one, places), one.lead and one.lead.estimate, per_arm(now.settings)
-    if asked is not None and asked.of_number and not so_far:  # the mean is said already
+    ends, seen, asked = judged_ends(now, one, places), judged_estimate(one, places), per_arm(now.settings)
+    if not seen or (asked is not None and asked.of_number):  # the mean is said already
         return ends
-    if seen is None or one.lead is None or one.lead.low == one.lead.high:
-        return ends
-    return number(seen, places) + so_far + (f" ({ends})" if ends else "")
+    return seen + (f" ({ends})" if ends else "")
+
+
+def judged_estimate(one: Standing, places: int | None) -> str:
+    """What was observed; "" if that is nothing, or the ends say it."""
+    lead = one.lead
+    if lead is None or lead.estimate is None or lead.low == lead.high:
+        return ""
+    return number(lead.estimate, places)
+
+
+def downwards(value: float, places: int | None) -> float:
+    """With so many decimal places, never more than it is."""
+    return _outwards(value, places, ROUND_FLOOR)
+
+
+def upwards(value: float, places: int | None) -> float:
+    """With so many decimal places, never less than it is."""
+    return _outwards(value, places, ROUND_CEILING)
 
 
 def _outwards(value: float, places: int | None, how: str) -> float:
-    return (
-        value
-        if places is None
-        else float(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-places), how))
-    )
+    if places is None or not abs(value) < 1e12:
+        return value
+    return float(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-places), how))

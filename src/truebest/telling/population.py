@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._text import percent, plural
-from .numbers import fitting, number
+from .numbers import downwards, fitting, number, upwards
 from .standings import Lead, per_arm
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _judged(old: str, others: list[tuple[Lead, str]], asked: PerArm, arms: tuple
     said, places = [], fitting(lead for lead, _ in others)
     for lead, arm in others[:MOST_SHOWN]:
         passes, fails = lead.low > asked.mark, lead.high < asked.mark
-        verdict = f"{arm} is {asked.verdict(passes, arms)}" if passes or fails else f"not decided of {arm}"
+        verdict = f"{arm} is {asked.verdict(passes, arms)}" if passes or fails else f"not decided for {arm}"
         said.append(f"{verdict} ({_compared(lead, places)} {old}{_by(lead, places)})")
     more = len(others) - MOST_SHOWN
     return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
@@ -60,7 +60,7 @@ def _compared(lead: Lead, places: int | None) -> str:
         return "better than"
     if lead.high < 0.0:
         return "worse than"
-    return f"between {number(-lead.low, places)} worse and {number(lead.high, places)} better than"
+    return f"between {_up(-lead.low, places)} worse and {_up(lead.high, places)} better than"
 
 
 def _by(lead: Lead, places: int | None) -> str:
@@ -68,7 +68,7 @@ def _by(lead: Lead, places: int | None) -> str:
     if lead.low <= 0.0 <= lead.high:
         return ""
     low, high = sorted(map(abs, lead.ends))
-    return f" by {number(low, places)} to {number(high, places)}"
+    return f" by {_down(low, places)} to {_up(high, places)}"
 
 
 def _rest(leads: list[Lead], places: int | None) -> list[str]:
@@ -77,5 +77,13 @@ def _rest(leads: list[Lead], places: int | None) -> list[str]:
         return []
     least, others = min(lead.low for lead in leads), f"{plural(len(leads), 'other arm')}"
     if least > 0.0:
-        return [f"better than {others} by at least {number(least, places)}"]
-    return [f"at most {number(-least, places)} worse than {others}"]
+        return [f"better than {others} by at least {_down(least, places)}"]
+    return [f"at most {_up(-least, places)} worse than {others}"]
+
+
+def _down(value: float, places: int | None) -> str:
+    return number(downwards(value, places), places)
+
+
+def _up(value: float, places: int | None) -> str:
+    return number(upwards(value, places), places)

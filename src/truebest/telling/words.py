@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, assert_never
 
-from .._text import begun, confidence, listed, moment, plural, shortened
+from .._text import begun, confidence, exactly, listed, moment, plural, shortened
 from .answers import (
     Answer,
     Best,
@@ -25,7 +25,7 @@ from .answers import (
     Verdicts,
     Within,
 )
-from .numbers import judged_text, places_of
+from .numbers import judged_ends, judged_estimate, places_of
 from .population import population_words
 from .standings import VOIDS, Hold, Role, Setup, Standing, per_arm
 
@@ -137,8 +137,9 @@ def open_words(now: Account) -> list[str]:
     rows = [one for one in now.standings if one.role is Role.OPEN]
     if asked is None:
         return []
-    said = [(one.arm, judged_text(now, one, places, " so far")) for one in rows]
-    shown = [asked.clause(arm, text, now.settings.arms) for arm, text in said if text][:MOST_NAMED]
+    found = [(one.arm, judged_estimate(one, places), judged_ends(now, one, places)) for one in rows]
+    known = [one for one in found if one[1] or one[2]][:MOST_NAMED]
+    shown = [asked.clause(*one, now.settings.arms, " so far") for one in known]
     more = len(rows) - len(shown)
     return shown + ([f"{more} more {'is' if more == 1 else 'are'} open"] if more and shown else [])
 
@@ -174,9 +175,18 @@ def headline(answer: Answer, settings: Setup, waiting: int) -> str:
 
 
 def _open_headline(answer: Open, found: Verdicts, settings: Setup) -> str:
-    begins = {Stopped: "Stopped undecided", UsedUp: "Not decided, and no items left"}
-    said = judged(found, settings, LONGEST_NAME)
-    return begins.get(type(answer), "Not decided yet") + (f": {said}" if said else "")
+    asked, said = per_arm(settings), judged(found, settings, LONGEST_NAME)
+    begins = {Stopped: "Stopped undecided", UsedUp: "No items left, and not decided"}
+    first = begins.get(type(answer), "Not decided yet")
+    if asked is None or not said:
+        return first
+    known = {*found.passed, *found.failed}
+    left = [
+        arm for a, arm in enumerate(settings.arms) if arm not in known and a != asked.reference(settings.arms)
+    ]
+    names = [shortened(arm, LONGEST_NAME) for arm in left[:MOST_NAMED]]
+    names += [f"{len(left) - MOST_NAMED} more"] if len(left) > MOST_NAMED else []
+    return f"{first} for {listed(names)}; {said}"
 
 
 def paragraph(now: Account) -> str:
@@ -235,7 +245,9 @@ def compared(now: Account, one: Standing, said: str) -> str:
     """A number, and what it is of, for those who do not see the picture."""
     asked = per_arm(now.settings)
     if asked is not None:
-        return asked.clause(one.arm, said, now.settings.arms)
+        places = places_of(now)
+        seen, between = judged_estimate(one, places), judged_ends(now, one, places)
+        return asked.clause(one.arm, "" if asked.of_number else seen, between, now.settings.arms)
     return f"{now.leader} {now.settings.design.does} {said} against {one.arm}"
 
 
@@ -349,7 +361,7 @@ def bar_titles(now: Account, sign: str) -> tuple[str, ...]:
     if asked is None:
         return f"leader is better by ({sign} is 0)", "leader is better by", "leads by"
     what = measure(now)
-    return f"{what} ({sign} is {asked.mark:g})", what, f"{sign} is {asked.mark:g}"
+    return f"{what} ({sign} is {exactly(asked.mark)})", what, f"{sign} is {exactly(asked.mark)}"
 
 
 def scale(now: Account) -> str:
@@ -373,7 +385,7 @@ def line_words(now: Account) -> str:
     asked = per_arm(now.settings)
     if asked is None or asked.mark == 0.0:
         return "no difference"
-    return f"{asked.mark:g}, where an option begins to pass"
+    return f"{exactly(asked.mark)}, where an option begins to pass"
 
 
 def sought(settings: Setup, side: str) -> tuple[str, str]:

@@ -258,3 +258,22 @@ def test_a_forecast_counts_the_calls_of_the_others() -> None:
     found = experiment.forecast()
     assert found.pulls["old"] == 0
     assert found.samples == found.pulls["new"]
+
+
+def test_what_was_observed_lies_inside_its_interval() -> None:
+    """The interval is of all items, also of known scores; the estimate is of the items drawn so far."""
+    inside = []
+    for seed in range(8):
+        old = np.where(np.random.default_rng(seed).random(400) < 0.93, 1.0, 0.0).tolist()
+        given: dict[str, Any] = {"items": 400, "bounds": (0, 1), "known": {"old": old}, "seed": seed}
+        question = truebest.Gate("old", margin=0.02)
+        experiment = Experiment.create(MemoryStore(), "x", ["new"], 0.1, question=question, **given)
+        for _ in range(40):
+            for pull in experiment.ask(1):
+                experiment.tell(pull, 1.0)
+            (lead,) = (one.lead for one in experiment.status().standings if one.arm == "new")
+            assert lead is not None
+            assert lead.estimate is None or lead.low <= lead.estimate <= lead.high
+            assert all(type(end) is float and str(end) != "-0.0" for end in lead.ends)
+            inside.append(lead.estimate in lead.ends)
+    assert any(inside)

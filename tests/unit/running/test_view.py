@@ -134,7 +134,7 @@ def test_a_frame_says_where_the_run_stands(width: int) -> None:
         "1:06 to 2:01 at",
         "1:23 elapsed",
         "3 pending",
-        "4 waiting",
+        "4 more waiting",
         "note: 1 pull failed",
     ):
         assert part in text

@@ -236,3 +236,27 @@ def test_a_forgotten_answer_is_an_error() -> None:
         words.headline(New(), now.settings, 0)  # type: ignore[arg-type]
     with pytest.raises(AssertionError):
         views.state_of(New(), 0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Undecided(so_far=Verdicts()), "Not decided yet"),
+        (
+            Undecided(so_far=Verdicts((), ("newer",))),
+            "Not decided yet for new; newer is worse than old by more than 0.05",
+        ),
+        (
+            UsedUp(so_far=Verdicts(("new",))),
+            "No items left, and not decided for newer; new is not worse than old by more than 0.05",
+        ),
+        (
+            Stopped(None, None, "good enough", so_far=Verdicts(("new",))),
+            "Stopped undecided for newer; new is not worse than old by more than 0.05",
+        ),
+    ],
+)
+def test_a_headline_says_for_which_options_nothing_is_decided(answer: Answer, said: str) -> None:
+    """A verdict stands beside it, and is not what is undecided."""
+    now = account(answer, next(iter(GATES)))
+    assert words.headline(answer, now.settings, 0) == said
