@@ -25,7 +25,7 @@ DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
     "_signature": (),
     "_text": (),
     "kernels": (),
-    "questions": ("kernels", "_door"),
+    "questions": ("kernels", "_door", "_text"),
     "theory": (
         "questions",
         *("kernels", "_catalogue", "_door", "_files", "_former_name", "_html", "_page_style"),
