@@ -106,8 +106,7 @@ class PerArm(Question):
     def clause(self, arm: str, seen: str, ends: str, arms: Sequence[str], so_far: str = "") -> str:
         """The same of one arm: "new is better than old by 0.02 so far (-0.01 to 0.05)".
 
-        seen, ends  what was observed, and between which ends it lies; either may be empty
-        so_far      what follows what was observed
+        What was seen, and the ends between which it lies, may be empty; so_far follows what was seen.
         """
 
     @property
