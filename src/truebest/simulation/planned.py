@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .._records import csv_text, plain
-from .._text import duration
+from .._text import duration, exactly
 from .results import Cell, Simulation, led
 
 
@@ -141,7 +141,9 @@ class Plan:
         right = sorted(next(iter(self.designs()))[1].best)
         if len(right) > 1:
             names, even = ", ".join(self.arms[a] for a in right), len({self.means[a] for a in right}) == 1
-            far = f"within {self.tolerance:g} of the best" if self.tolerance else "not known to be worse"
+            far = (
+                f"within {exactly(self.tolerance)} of the best" if self.tolerance else "not known to be worse"
+            )
             notes.append(f"{names} are {'tied for the best' if even else far}: each is a right answer.")
         if not self.complete:
             notes.append("Interrupted: only the runs before the first incomplete one are counted.")
