@@ -52,3 +52,21 @@ def test_words_are_numbers_where_they_are_numbers() -> None:
     assert read_number(None) is None
     assert read_numbers("0, 1.5 x") == (0, 1.5, "x")
     assert read_per_arm("old=1,new=2.5") == {"old": 1, "new": 2.5}
+
+
+def test_help_of_a_command_leaves_line_breaks_to_the_screen() -> None:
+    """A paragraph is one line, without the indentation of a docstring that goes on in the next one."""
+    texts = {one.name: one.help or "" for one in app_for([]).registered_commands}
+    assert texts["gate"].endswith("--margin 0.02 --items tests.jsonl")
+    for name, text in texts.items():
+        assert text, name
+        assert "  " not in text, name
+        assert "\n" not in text.replace("\n\n", ""), name
+
+
+def test_questions_in_a_refusal_are_options_or_left_as_they_are() -> None:
+    """An argument within a question of Python is no option."""
+    names = {"at_least", "margin", "known"}
+    assert as_options("AtLeast(threshold=0.8) knows known=", names) == "--at-least 0.8 knows --known"
+    assert as_options("AtLeast(threshold=0.8)", {"margin"}) == "AtLeast(threshold=0.8)"
+    assert as_options("Gate(baseline=0, margin=0.1), margin=0.2", names).endswith("margin=0.1), --margin 0.2")
