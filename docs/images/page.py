@@ -45,7 +45,7 @@ SEEN = """(() => {
 
 def work(url: str) -> None:
     """An experiment that is not decided."""
-    with Experiment.create(url, "prompts", list(RATES), bounds=(0, 1), seed=3) as experiment:
+    with Experiment.create(url, "prompts", list(RATES), bounds=(0, 1), seed=6) as experiment:
         while experiment.status().samples < SAMPLES:
             pulls = experiment.ask(8)
             assert pulls, "it is decided already: no picture of a page before a decision"
