@@ -158,6 +158,9 @@ class CellsState(RoundsState):
             low, high = (
                 [min(max(self.low + end, self.low), self.high) for end in ends] for ends in (first, last)
             )
+            for a in arms:
+                if self.totals is not None and self._taken(a) == self.design.items:
+                    low[a], high[a] = self.totals.mean(a)
             return low, high
         low, high = self._ends(asked.reference(self.settings.arms), level)
         return [0.0 - end for end in high], [0.0 - end for end in low]

@@ -184,8 +184,8 @@ def test_verdicts_on_a_set_that_is_used_up_are_those_of_exact_sums(case: str) ->
     for arm in answer.passed:
         lead = account[arm].lead
         assert lead is not None
-        assert lead.low >= asked.mark
+        assert lead.low == lead.high >= asked.mark
     for arm in answer.failed:
         lead = account[arm].lead
         assert lead is not None
-        assert lead.high <= asked.mark
+        assert lead.low == lead.high <= asked.mark
