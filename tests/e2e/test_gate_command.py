@@ -107,7 +107,7 @@ def test_formats() -> None:
         ),
         (
             "--margin 0.1 --baseline x=./s2",
-            "give one old one, by --baseline with its command or by --known with its",
+            "give one baseline, by --baseline with its command or by --known with its",
         ),
         ("--margin much", "margin must be a number in the values' units, or a part of"),
         ("--margin 5%", "--margin 5% is a part of the baseline's mean, which must be known for sure"),

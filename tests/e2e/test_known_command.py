@@ -76,7 +76,7 @@ def test_a_gate_is_asked_against_stored_scores() -> None:
     assert found.out.startswith("new is not worse than old by more than 0.0166")
     assert len(calls()) < ITEMS
     assert run(*words, "--at-least", "0.3").code == 5
-    refused(run(*words[:1], *words[3:], "--margin", "0.1"), "give either --baseline")
+    refused(run(*words[:1], *words[3:], "--margin", "0.1"), "give one baseline, by --baseline")
 
 
 def test_a_killed_run_goes_on_and_other_scores_are_refused() -> None:

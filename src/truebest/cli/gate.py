@@ -70,7 +70,7 @@ def gate(
     names = [word.partition("=")[0] for word in [*old, *(options.get("known") or [])]]
     if len(names) != 1:
         raise InvalidInputError(
-            f"give one old one, by --baseline with its command or by --known with its scores, got "
+            f"give one baseline, by --baseline with its command or by --known with its scores, got "
             f"{' and '.join(names) or 'neither'}; the others are compared with it."
         )
     code: int = identify(

@@ -49,7 +49,7 @@ PLANNED = {
         many=True,
     ),
     "proxies": Option(
-        "With --known, a column that is no arm, but the scores of another model; may be given several times.",
+        "With --known, a column that is not an arm, but the scores of another model; or several.",
         "NAME",
         list,
         many=True,

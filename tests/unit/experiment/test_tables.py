@@ -169,9 +169,9 @@ def test_the_forecast_is_a_range() -> None:
     assert " to " in late.words
     assert (
         str(Forecast(1234, {"a": 1000, "b": 234}, "", 987, 4321))
-        == "990 to 4,300 more samples: a 1000, b 234"
+        == "980 to 4,400 more samples: a 1000, b 234"
     )
-    assert Forecast(3, {"a": 3}, "", 0, 1234).words == "up to 1,200 more samples"
+    assert Forecast(3, {"a": 3}, "", 0, 1234).words == "up to 1,300 more samples"
     assert str(Forecast(3, {"a": 3}, "", 3, 3)) == "about 3 more samples: a 3"
 
 
