@@ -233,11 +233,12 @@ def test_check_asks_whether_a_mean_is_at_least_a_number() -> None:
     passed = run(*words, "--at-least", "0.7")
     assert passed.code == 0
     assert passed.out.startswith(
-        "agent is at least 0.7; wrong with probability at most 5%, assuming independent values in [0, 1]; "
+        "the mean of agent is at least 0.7; wrong with probability at most 5%, assuming independent values "
+        "in [0, 1]; "
     )
     both = run(*words, "--arm", "bad=./s2", "--at-least", "0.7")
     assert both.code == 5
-    assert both.out.startswith("agent is at least 0.7; bad is below 0.7; wrong with")
+    assert both.out.startswith("the mean of agent is at least 0.7; the mean of bad is below 0.7; wrong with")
     undecided = run(*words, "--at-least", "0.88", "--max-samples", "20")
     assert undecided.code == 3
     assert undecided.out.startswith("undecided after 20 samples; the mean of agent is ")

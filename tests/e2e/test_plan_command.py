@@ -151,12 +151,13 @@ def test_a_question_is_planned_by_options() -> None:
         "plan", "--means", "0.9,0.6", "--gate", "2", "--margin", "0", "--runs", "20", "--format", "json"
     )
     assert gate.code == 0, gate
-    assert "An arm passes if it is better than 2." in gate.err
+    assert "Asked: whether each other arm is better than 2." in gate.err
     want = truebest.plan(means=[0.9, 0.6], question=truebest.Gate("2"), runs=20)
     assert json.loads(gate.out) == json.loads(json.dumps(want.to_dict()))
     alone = run("plan", "--means", "0.95", "--at-least", "0.7", "--runs", "20")
     assert alone.code == 0, alone
     assert "arm 1, of mean 0.95, is the only one in these scores." in alone.err
+    assert "Asked: whether the mean of each arm is at least 0.7." in alone.err
     refused(
         run("plan", "--means", "0.9,0.6", "--gate", "3", "--margin", "0"),
         "baseline must be one of the arms 1, 2, got '3'",

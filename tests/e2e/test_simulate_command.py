@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import truebest as truebest_package
 from e2e.test_solve_command import truebest
 from support.commands import run
 
@@ -81,3 +82,35 @@ def test_bad_input_is_one_line_and_code_2(words: list[str], part: str) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert part in ran.err
     assert ran.err.count("\n") == 1
+
+
+def test_a_question_is_simulated_by_options(tmp_path: Path) -> None:
+    """The same runs as in Python, by the strategy and rule of a live gate; arms of data by their names."""
+    few = ("--runs", "20", "--format", "json")
+    arms = ("--means", "0.9,0.6", "--rewards", "bernoulli")
+    gate = run("simulate", *arms, "--gate", "2", "--margin", "0", *few)
+    assert gate.code == 0, gate
+    assert "Asked: whether each other arm is better than 2." in gate.err
+    question = truebest_package.Gate(1)
+    want = truebest_package.simulate(None, [0.9, 0.6], rewards="bernoulli", question=question, runs=20)
+    assert json.loads(gate.out) == json.loads(json.dumps(want.to_dict()))
+    assert (want.cells[0].strategy, want.cells[0].stopping) == ("uniform", "tilt")
+    file = tmp_path / "scores.csv"
+    file.write_text("old,new\n" + "1,1\n0,1\n1,0\n1,1\n" * 30)
+    of_file = ("simulate", "--data", str(file), "--items", "120")
+    on_items = run(*of_file, "--gate", "old", "--margin", "0.3", *few)
+    assert json.loads(on_items.out)[0]["errors"] == 0
+    assert "Asked: whether each other arm is not worse than old by more than 0.3." in on_items.err
+    assert "right answer" not in on_items.err
+    file.write_text("agent\n" + "1\n1\n1\n0\n" * 30)
+    alone = run(*of_file, "--at-least", "0.5", *few)
+    assert json.loads(alone.out)[0]["errors"] == 0
+    for words, part in (
+        (["--gate", "3", "--margin", "0"], "baseline must be one of the arms 1, 2, got '3'"),
+        (["--gate", "1", "--margin", "5%"], "must be known for sure"),
+        (["--gate", "1", "--margin", "0", "--strategy", "tas-d"], "choose 'uniform'"),
+    ):
+        refused = run("simulate", *arms, *words)
+        assert (refused.code, refused.out) == (2, "")
+        assert part in refused.err
+    assert "at least two arms, got 'agent'" in run(*of_file).err

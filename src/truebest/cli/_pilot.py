@@ -14,8 +14,9 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
+from typing import Any
 
 from ..errors import InvalidInputError
 from ._numbers import read_text, to_number
@@ -42,12 +43,8 @@ def read_values(file: str) -> list[tuple[str, float]] | dict[str, list[float]]:
     line, header, rows = _opened(file)
     lowered = [cell.lower() for cell in header]
     if set(lowered) == LONG and len(header) == 2:
-        found = _long(lowered, rows)
-        _refuse_few(by_arm(found))
-        return found
-    columns = _known(_wide(line, header, rows))
-    _refuse_few(columns)
-    return columns
+        return _long(lowered, rows)
+    return _known(_wide(line, header, rows))
 
 
 def by_arm(rows: list[tuple[str, float]]) -> dict[str, list[float]]:
@@ -68,7 +65,6 @@ def read_table(file: str) -> dict[str, list[float]]:
     if header[0].lower() in LABELS:
         header, rows = header[1:], ((number, cells[1:]) for number, cells in rows)
     found = _wide(line, header, rows)
-    _refuse_few(found)
     if not next(iter(found.values())):
         raise InvalidInputError(f"the data must have a line for each item, got a header alone; {EXAMPLE}.")
     return found
@@ -90,8 +86,9 @@ def _opened(file: str) -> tuple[int, list[str], Iterator[Row]]:
     return line, header, rows
 
 
-def _refuse_few(found: dict[str, list[float]]) -> None:
-    if len(found) < 2:
+def refuse_few(found: Mapping[str, list[float]] | None, asked: Mapping[str, Any]) -> None:
+    """Refuse data of fewer arms than the question among these settings needs, if there are data."""
+    if found is not None and len(found) < (asked["question"].fewest if "question" in asked else 2):
         raise InvalidInputError(
             f"the data must have values for at least two arms, got {', '.join(map(repr, found)) or 'none'}; "
             f"{EXAMPLE}."

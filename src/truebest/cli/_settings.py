@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
@@ -240,6 +240,16 @@ def _ask(found: dict[str, Any]) -> None:
             f"at_least=, against= with margin= or only=, or at_least= alone."
         )
     found["question"] = make(**said)
+
+
+def asked_words(question: Any, arms: Sequence[str], known: Mapping[str, float] | None = None) -> list[str]:
+    """What is asked of each arm, as a remark; the known means are what a margin may be a part of."""
+    from ..questions import PerArm
+
+    if not isinstance(question, PerArm):
+        return []
+    asked: Any = question.bound(arms, known)
+    return [f"Asked: {asked.asked('arm', arms)}."]
 
 
 def _gate(gate: str, margin: float | str | None = None, at_least: float | None = None) -> Question:

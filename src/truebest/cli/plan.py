@@ -8,11 +8,10 @@ from . import say
 from ._experiment import Listing, OutputFile, remarks
 from ._numbers import read_number, read_numbers
 from ._output import Format, check_writable, number, print_result
-from ._pilot import read_pilot, read_table
-from ._settings import ASKING, SEED, THREADS, Option, with_settings
+from ._pilot import read_pilot, read_table, refuse_few
+from ._settings import ASKING, SEED, THREADS, Option, asked_words, with_settings
 
 if TYPE_CHECKING:
-    from ..questions import Question
     from ..simulation.planned import Plan
 
 PLANNED = {
@@ -86,24 +85,17 @@ def plan(*, settings: dict[str, Any], format: Listing = Format.table, output: Ou
     """
     if output is not None:
         check_writable(output)
+    refuse_few(settings.get("table") or settings.get("pilot"), settings)
     from ..simulation.plan import plan as run
 
     with remarks():
         result = run(**settings)
     print_result(result, result.records(), format, output)
-    for note in [_about(result), *_asked(settings.get("question"), result), *result.notes()]:
+    known = dict(zip(result.arms, result.means, strict=True))
+    asked = asked_words(settings.get("question"), result.arms, known)
+    for note in [_about(result), *asked, *result.notes()]:
         say(note)
     return 0 if result.complete else 130
-
-
-def _asked(question: Question | None, result: Plan) -> list[str]:
-    """What an arm needs to pass, if that is asked."""
-    from ..questions import PerArm
-
-    if not isinstance(question, PerArm):
-        return []
-    asked = question.bound(result.arms, dict(zip(result.arms, result.means, strict=True)))
-    return [f"An arm passes if it is {asked.verdict(True, result.arms)}."]  # type: ignore[attr-defined]
 
 
 def _about(result: Plan) -> str:

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from .._catalogue import COMPARED, SIMULATED_RULE, STOPPING_RULES, STRATEGIES
+from .._catalogue import COMPARED, IN_TURN, SIMULATED_RULE, STOPPING_RULES, STRATEGIES
 from ..errors import InvalidInputError
 from . import say
 from ._experiment import Listing, OutputFile, remarks
 from ._numbers import read_number, read_numbers
 from ._output import Format, check_writable, number, print_result
-from ._pilot import read_pilot, read_table
-from ._settings import SEED, THREADS, Option, with_settings
+from ._pilot import read_pilot, read_table, refuse_few
+from ._settings import ASKING, SEED, THREADS, Option, asked_words, with_settings
 
 if TYPE_CHECKING:
     from ..strategies import Strategy
@@ -34,7 +34,10 @@ SIMULATED = {
         "FILE",
     ),
     "delta": DELTAS,
-    "strategy": Option(f"{WHICH}; default: {','.join(COMPARED)}.", "S1,S2,..."),
+    "strategy": Option(
+        f"{WHICH}; default: {','.join(COMPARED)}, or for a question {IN_TURN}, which samples in turn.",
+        "S1,S2,...",
+    ),
     "runs": Option("Number of runs of each strategy.", "INT", read_number, "1000"),
     "seed": SEED,
     "rewards": Option(
@@ -50,7 +53,7 @@ SIMULATED = {
     ),
     "stopping": Option(
         f"When to stop: {', '.join(STOPPING_RULES)}; or your own rule, my_file.py:my_rule; default: "
-        f"{SIMULATED_RULE}.",
+        f"{SIMULATED_RULE}, or for a question that of a live experiment.",
         "NAME",
     ),
     "items": Option(
@@ -82,7 +85,7 @@ WINS = "wins"  # of --compare
 FEW = 12  # arms that a remark lists
 
 
-@with_settings("bounds", "model", "tolerance", "compare", own=SIMULATED)
+@with_settings("bounds", "model", "tolerance", "compare", *ASKING, own=SIMULATED)
 def simulate(*, settings: dict[str, Any], format: Listing = Format.table, output: OutputFile = None) -> int:
     """Compare strategies on one bandit: the mean number of samples and the error rate.
 
@@ -91,6 +94,8 @@ def simulate(*, settings: dict[str, Any], format: Listing = Format.table, output
     A sweep: truebest simulate --means 0.9,0.8,0.6 --strategy 'ebs-d(gamma=0.01|0.05|0.2),my_file.py:mine'
 
     On common items: truebest simulate --data scores.csv --items 500
+
+    A gate: truebest simulate --means 0.8,0.75 --rewards bernoulli --gate 1 --margin 0.1
     """
     if output is not None:
         check_writable(output)
@@ -98,22 +103,27 @@ def simulate(*, settings: dict[str, Any], format: Listing = Format.table, output
     pilot = _pilot(settings.pop("data", None), settings, read_table if rounds else read_pilot)
     from ..simulation.simulate import simulate as run
 
-    if not rounds:
+    asked = settings.get("question")
+    if not rounds and asked is None:
         settings.setdefault("strategy", ",".join(COMPARED))
     _find(settings)
     assumed = _assumed(*(settings.pop(name, None) for name in ("sigma", "bounds", "model")))
     for name, read in (("means", read_numbers), ("noise", _one_or_more)):
         if name in settings:
             settings[name] = read(settings[name])
+    names = list(pilot) or [str(a + 1) for a in range(len(settings["means"]))]
     if pilot:
         settings["rewards"] = list(pilot.values())
+    if asked is not None:
+        settings["question"] = asked.bound(names)
     with remarks():
         result = run(**assumed, **settings)
     print_result(result, result.records(), format, output)
-    for note in result.notes():
+    for note in [*asked_words(asked, names), *result.notes()]:
         say(note)
     if pilot:
-        say(_about(pilot, result.cells[0].best, bool(assumed) or rounds))
+        best = result.cells[0].best if asked is None else frozenset[int]()
+        say(_about(pilot, best, bool(assumed) or rounds))
     return 0 if result.complete else 130
 
 
@@ -151,7 +161,9 @@ def _pilot(
                 f"give either --data or --{name}, got --data {file} and --{name} {others[name]}; data have "
                 f"means and noise of their own, so leave --{name} out."
             )
-    return read(file)
+    found = read(file)
+    refuse_few(found, others)
+    return found
 
 
 def _assumed(sigma: str | None, bounds: Any, model: str | None) -> dict[str, Any]:
@@ -179,8 +191,10 @@ def _about(pilot: dict[str, list[float]], best: frozenset[int], assumed: bool) -
         if a in best or len(pilot) <= FEW
     ]
     right = " or ".join(name for a, name in enumerate(pilot) if a in best)
-    scale = "" if assumed else f"; assumed: {rewards.assumed().words}"
-    return f"the right answer is {right}; arm {'; arm '.join(arms)}{scale}."
+    said = [f"the right answer is {right}"] if right else []
+    said += [f"arm {one}" for one in arms]
+    said += [] if assumed else [f"assumed: {rewards.assumed().words}"]
+    return f"{'; '.join(said)}."
 
 
 def _one_or_more(words: str) -> Any:

@@ -10,6 +10,7 @@ from .._catalogue import FAMILY_RULE
 from ..errors import InvalidInputError
 from ..questions import Question
 from ..strategies import Strategy
+from ..theory.models import Model
 from ..theory.stopping import StoppingRule, find_rule
 from .base import WINS, Design, Terms
 from .units import ITEMS
@@ -47,10 +48,8 @@ class Independent(Design):
             )
         rule, model = settings.stopping, settings.model
         assert rule is not None
-        if "stopping" not in given and model.rule is not None:
-            rule = find_rule(model.rule)
-        elif "stopping" not in given and not rule.knows(model):
-            rule = find_rule(FAMILY_RULE)
+        if "stopping" not in given:
+            rule = usual_rule(rule, model)
         rule.model_for(model)  # refuses a model with which it cannot compute
         refuse_question(settings.question, rule, settings.tolerance)
         return rule
@@ -59,6 +58,13 @@ class Independent(Design):
         """For which values the promise holds."""
         arrival = " whose durations do not depend on them" * (settings.order == "arrival")
         return f"assuming {settings.model.words}{arrival}"
+
+
+def usual_rule(rule: StoppingRule, model: Model) -> StoppingRule:
+    """This rule, or the one for a model that has its own, or which it does not know."""
+    if model.rule is not None:
+        return find_rule(model.rule)
+    return rule if rule.knows(model) else find_rule(FAMILY_RULE)
 
 
 def refuse_question(question: Question, rule: StoppingRule | None, tolerance: float) -> None:

@@ -70,6 +70,9 @@ class AtLeast(PerArm):
     def verdict(self, passed: bool, arms: Sequence[str]) -> str:  # noqa: ARG002
         return f"{'at least' if passed else 'below'} {exactly(self.threshold)}"
 
+    def subject(self, arms: str, many: bool = False) -> str:
+        return f"the mean{'s' * many} of {arms}"
+
     def measure(self, arms: Sequence[str]) -> str:  # noqa: ARG002
         return "mean"
 

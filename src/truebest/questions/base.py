@@ -94,6 +94,15 @@ class PerArm(Question):
     def verdict(self, passed: bool, arms: Sequence[str]) -> str:
         """What an arm is that has passed, or has failed: "not worse than old"."""
 
+    def subject(self, arms: str, many: bool = False) -> str:  # noqa: ARG002
+        """What a verdict is about, of one arm or of many."""
+        return arms
+
+    def asked(self, thing: str, arms: Sequence[str]) -> str:
+        """What is asked of each arm or option: "whether each other arm is not worse than old"."""
+        each = f"each {thing}" if self.of_number else f"each other {thing}"
+        return f"whether {self.subject(each)} is {self.verdict(True, arms)}"
+
     @abstractmethod
     def measure(self, arms: Sequence[str]) -> str:
         """What is measured of an arm, as the title of a column: "better than old by"."""

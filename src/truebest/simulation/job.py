@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _door
-from .._catalogue import SIMULATED_RULE
+from .._catalogue import IN_TURN
 from .._door import Array
 from ..designs import Design
 from ..designs.independent import refuse_unmeant
 from ..errors import InvalidInputError
 from ..kernels import layout
 from ..kernels.steps import RIGHT, Room, Source, Task
+from ..questions import Question
 from ..strategies import Stopped, Strategy, find_strategies, stopped_by
 from ..strategies._admit import kernel_of, raised_by
 from ..theory.stopping import StoppingRule
@@ -199,11 +200,11 @@ def make_works(
     """The runs of a call on independent samples: of each bandit, those of each strategy."""
     _refuse_shared(given)
     ways = given.ways
-    rule = SIMULATED_RULE if ways["stopping"] is None else ways["stopping"]
-    model = ways["rewards"], ways["noise"], ways["sigma"], ways["model"], rule
+    model = ways["rewards"], ways["noise"], ways["sigma"], ways["model"], ways["stopping"]
     more = ways["max_samples"], ways["tolerance"], ways["question"]
     problems = [make_problem(means, given.delta, *model, *more) for means in bandits]
-    chosen = [stopped_by(problems[0].rule, one) for one in distinct_strategies(given.strategies)]
+    given_ones = _usual(problems[0].question) if given.strategies is None else given.strategies
+    chosen = [stopped_by(problems[0].rule, one) for one in distinct_strategies(given_ones)]
     for problem in problems:
         for one in chosen:
             refuse_stalling(one, problem)
@@ -223,11 +224,16 @@ def _refuse_shared(given: Given) -> None:
                 f"{name} belongs to rounds on common items, got {name}={_door.short(value)} for independent "
                 f"samples; give items=, too, or leave it out."
             )
-    if given.strategies is None:
+
+
+def _usual(question: Question) -> str:
+    """The strategy where none is given: there is one for all questions but that for the best arm."""
+    if not question.by_claims:
         raise InvalidInputError(
             "strategies must be given for independent samples, got none; give one or more, such as 'tas-d', "
             "or items= for rounds on common items, which need none."
         )
+    return IN_TURN
 
 
 def distinct_strategies(given: str | Strategy | Sequence[str | Strategy] | None) -> list[Strategy]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy.typing as npt
 
 from .. import _door
-from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, IN_TURN
+from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY
 from ..designs import COMPARED, MEANS, Ordered, Rounds, kind_of
 from ..designs.strata import Strata
 from ..errors import InvalidInputError
@@ -228,7 +228,7 @@ def _simulated(
             (paired,) = work.cells()
         if design.averages and not known and (paired is None or paired.complete):
             independent = simulate(
-                IN_TURN if terms.question.by_claims else DEFAULT_STRATEGY,
+                None if terms.question.by_claims else DEFAULT_STRATEGY,
                 delta=terms.delta,
                 runs=terms.runs,
                 seed=terms.seed,

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _door
+from .._catalogue import DEFAULT_RULE, SIMULATED_RULE
 from .._door import Array
-from ..designs.independent import refuse_question
+from ..designs.independent import refuse_question, usual_rule
 from ..errors import InvalidInputError
 from ..kernels.exact import round_offset
 from ..kernels.tracking import TIE
@@ -58,7 +59,7 @@ def make_problem(
     noise: npt.ArrayLike,
     sigma: float | Sequence[float] | None,
     model: Model | None,
-    stopping: str | StoppingRule,
+    stopping: str | StoppingRule | None,
     max_samples: int | None,
     tolerance: float = 0.0,
     question: Question | None = None,
@@ -66,9 +67,8 @@ def make_problem(
     """Check everything that `simulate` and `trace` are given about the bandit."""
     asked = BEST if question is None else find_question(question)
     nature = make_rewards(rewards, means, noise, asked.fewest)
-    rule = find_rule(stopping)
-    rule = rule.for_simulation() if isinstance(stopping, str) else rule
     mu, given = nature.means, _model(model, sigma, nature)
+    rule = _rule(stopping, asked, given)
     if isinstance(given, ExponentialFamily):
         _refuse_outside(given, nature)
     assumed = rule.model_for(given)
@@ -99,6 +99,17 @@ def make_problem(
     offset = round_offset(float(mu.max()), scale) if nature.moves and not assumed.needs_origin else 0.0
     source = nature.family, *nature.source(offset)
     return Problem(offset, mu - offset, source, assumed, deltas, rule, allowed, limit, best, asked)
+
+
+def _rule(stopping: str | StoppingRule | None, question: Question, model: Model) -> StoppingRule:
+    """The rule; where none is given, that of the paper, or for a question that of a live experiment."""
+    if stopping is not None:
+        rule = find_rule(stopping)
+    elif question.by_claims:
+        rule = usual_rule(find_rule(DEFAULT_RULE), model)
+    else:
+        rule = find_rule(SIMULATED_RULE)
+    return rule if isinstance(stopping, StoppingRule) else rule.for_simulation()
 
 
 def make_deltas(delta: float | Sequence[float]) -> tuple[float, ...]:

@@ -47,7 +47,7 @@ def simulate(
     strategies
         names, as `truebest simulate --help` lists them, with parameters in brackets, of which several
         separated by | are each simulated: "ebs-d(gamma=0.01|0.05)"; or "my_file.py:my_strategy"; or
-        strategies. Rounds on common items, see `items`, have none
+        strategies. Left out for rounds on common items, see `items`, and where a question is asked
     means
         (K,); left out if rewards are values; or one such list for each of several bandits
     delta
@@ -68,11 +68,11 @@ def simulate(
         deviation of the values, Bounded(0, 1) for Bernoulli and beta, Poisson() and Exponential() for these
     stopping
         name of a stopping rule, or a rule, also your own, see `stopping_rule`; by default "practical", and in
-        rounds the rule that they have in a live experiment
+        rounds and where a question is asked the rule of a live experiment
     tolerance
         how far below the best a recommendation may be: then it is right, and a run may stop sooner
     question
-        what is asked, by default which arm is best. Others are answered by sampling in turn, with the
+        what is asked, by default which arm is best. Others are answered by sampling in turn, which is the
         strategy "uniform", and then a run answers 0 if its answer is right, 1 if it is wrong
     max_samples
         cut a run off there; it then counts at max_samples, and the mean is a lower bound. Unlike that of

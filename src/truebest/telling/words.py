@@ -92,7 +92,8 @@ def judged(found: Verdicts, settings: Setup, most: int = 1000) -> str:
         more = f" and {len(arms) - MOST_JUDGED} more" if len(arms) > MOST_JUDGED else ""
         verb = "is" if len(arms) == 1 else "are"
         known = [shortened(arm, most) for arm in settings.arms]
-        said += [f"{', '.join(names)}{more} {verb} {asked.verdict(passed, known)}"] if arms else []
+        subject = asked.subject(f"{', '.join(names)}{more}", len(arms) > 1)
+        said += [f"{subject} {verb} {asked.verdict(passed, known)}"] if arms else []
     return "; ".join(said)
 
 
@@ -393,7 +394,7 @@ def sought(settings: Setup, side: str) -> tuple[str, str]:
     asked = per_arm(settings)
     if asked is None:
         return "looking for", settings.design.sought_words(side)
-    return "asked", f"whether each option is {asked.verdict(True, settings.arms)}"
+    return "asked", asked.asked("option", settings.arms)
 
 
 def which_is_better(now: Account) -> str:

@@ -205,7 +205,9 @@ def test_a_threshold_is_worded_of_means() -> None:
     assert now.centre is None
     for name, surface in SURFACES.items():
         said = surface(now)
-        assert re.search("new is at least 0.5; newer is below 0.5|passed.*new|new.*passed", said), (
+        assert re.search(
+            "of new is at least 0.5; the mean of newer is below|passed.*new|new.*passed", said
+        ), (
             name,
             said,
         )
