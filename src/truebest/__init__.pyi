@@ -18,6 +18,7 @@ from .questions.at_least import AtLeast as AtLeast
 from .questions.best import BestArm as BestArm
 from .questions.gate import Gate as Gate
 from .remote.service import connect as connect
+from .running.gate import check as check
 from .running.gate import gate as gate
 from .running.identify import aidentify as aidentify
 from .running.identify import identify as identify

@@ -309,6 +309,42 @@ def test_what_truebest_gate_cannot_compare_is_refused(
         truebest.gate(old, new, **more)
 
 
+def often(rng: np.random.Generator) -> bool:
+    return bool(rng.random() < 0.95)
+
+
+def test_truebest_check_asks_whether_a_mean_is_at_least_a_number() -> None:
+    """The same run as by `identify`, of one function or several, under a name of its own."""
+    asked: dict[str, Any] = {"max_samples": 2000, "rng": 3}
+    alone = truebest.check(often, at_least=0.8, **asked)
+    assert alone.answer == truebest.Verdicts(passed=("often",), failed=())
+    assert alone.name == "check"
+    same = truebest.identify([often], question=truebest.AtLeast(0.8), bounds=(0, 1), **asked)
+    assert same.standings == alone.standings
+    both = truebest.check({"a": often, "b": lambda rng: rng.random() < 0.3}, 0.1, at_least=0.8, **asked)
+    assert both.answer == truebest.Verdicts(passed=("a",), failed=("b",))
+    tenfold = truebest.check(lambda rng: 10 * often(rng), at_least=8.0, bounds=(0, 10), **asked)
+    assert tenfold.answer == truebest.Verdicts(passed=("arm 1",), failed=())
+    exact = truebest.check(lambda item: item % 10 < 8, at_least=0.8, items=100)
+    assert exact.answer == truebest.Verdicts(passed=("arm 1",), failed=())
+
+
+@pytest.mark.parametrize(
+    ("arms", "more", "words"),
+    [
+        (3, {"at_least": 0.8}, "^arms must be functions by name, got 3;"),
+        ({}, {"at_least": 0.8}, "^arms must be functions by name, got {};"),
+        (often, {"at_least": "x"}, "^at_least must be one real number, got 'x'"),
+        (often, {"at_least": 2.0}, "above 0, and at most 1"),
+        (often, {"at_least": 0.5, "question": truebest.AtLeast(0.5)}, "^check asks a question of its own"),
+    ],
+)
+def test_what_truebest_check_cannot_ask_is_refused(arms: Any, more: dict[str, Any], words: str) -> None:
+    """Each in a sentence about its own arguments."""
+    with pytest.raises(truebest.InvalidInputError, match=words):
+        truebest.check(arms, **more)
+
+
 def test_the_warning_of_a_gate_without_a_budget_points_at_the_caller() -> None:
     """As that of identify does."""
     with pytest.warns(UserWarning, match="with an arm that is exactly at the margin a run never") as found:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 SHOWN_FAILURES = 3  # of an arm, each with a line of its own
 MOST_WORKERS = 1000
-DEFAULT_NAME = "identify"
 
 
 class OnError(StrEnum):
@@ -53,7 +52,9 @@ KeptIn = Annotated[
         help="Store the run, so that the same command can resume it: sqlite:///FILE, or postgresql://...",
     ),
 ]
-RunName = Annotated[str, typer.Option(help="The experiment's name in the store.")]
+RunName = Annotated[
+    str | None, typer.Option(help="The experiment's name in the store; default: that of the command.")
+]
 MaxSamples = Annotated[
     str | None, typer.Option(metavar="INT", help="Give up after so many samples in total.")
 ]
@@ -99,7 +100,7 @@ def identify(
     *,
     settings: dict[str, Any],
     store: KeptIn = None,
-    name: RunName = DEFAULT_NAME,
+    name: RunName = None,
     max_samples: MaxSamples = None,
     timeout: Timeout = None,
     pull_timeout: PullTimeout = None,
@@ -133,7 +134,7 @@ def identify(
     _check_start(context.args)
     commands = Commands()
     arms = _arms(arm, commands, shell, _patience(pull_timeout))
-    options = _place(store, name, arms, about or [])
+    options = _place(store, name, context.command.name, arms, about or [])
     options |= {"rng": settings.pop("seed", None), "on_error": _policy(on_error, quiet), "worker": worker}
     options |= {"max_samples": read_number(max_samples), "timeout": read_number(timeout)}
     options |= {"allow_failing": allow_failing, **settings}
@@ -179,7 +180,9 @@ def _check_start(unread: list[str]) -> None:
         )
 
 
-def _place(store: str | None, name: str, arms: dict[str, CommandArm], given: list[str]) -> dict[str, Any]:
+def _place(
+    store: str | None, name: str | None, usual: str | None, arms: dict[str, CommandArm], given: list[str]
+) -> dict[str, Any]:
     """Where the run is stored, and what its arms are; nothing, if it is not stored."""
     from ..experiment.about import abbreviated
 
@@ -192,8 +195,8 @@ def _place(store: str | None, name: str, arms: dict[str, CommandArm], given: lis
         )
     if store is not None:
         about = {arm.name: texts.get(arm.name, abbreviated(arm.command)) for arm in arms.values()}
-        return {"store": store_url(store), "name": name, "about": about}
-    if name != DEFAULT_NAME:
+        return {"store": store_url(store), "name": name or usual, "about": about}
+    if name is not None:
         raise InvalidInputError(f"the name {name!r} needs a store; add --store sqlite:///runs.db.")
     return {}
 

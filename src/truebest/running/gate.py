@@ -1,13 +1,13 @@
-"""`gate`: is a new one not worse than the old one?"""
+"""`gate` and `check`: is a new one not worse than the old one; is the mean of one high enough?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
 from .. import _door
 from ..errors import InvalidInputError
-from ..questions import UNSAID, Gate
+from ..questions import UNSAID, AtLeast, Gate, Question
 from .identify import Options, identify
 from .result import Result
 from .run import Arm
@@ -50,25 +50,61 @@ def gate(
     InvalidInputError, StoreError, ArmError, SuspendedError
         as `identify`
     """
-    _check(old, new, options)
+    _refuse_unlike(old, new, options)
     if margin is None and at_least is None:
         raise InvalidInputError(UNSAID)
-    if options.get("question") is not None:
-        raise InvalidInputError(
-            "gate asks a question of its own, got question= too; leave it out, or use identify."
-        )
     arms: dict[str, Callable[..., Any]] = dict(new) if isinstance(new, Mapping) else {"new": new}
     if callable(old):
         arms = {"old": old, **arms}
     else:
         options["known"] = {"old": old, **(options.get("known") or {})}
-    if all(options.get(name) is None for name in SCALES):
+    return identify(arms, delta, **_asking("gate", Gate("old", margin, at_least), options))
+
+
+def check(
+    arms: Arm | Mapping[str, Arm] | Sequence[Arm],
+    delta: float | None = None,
+    *,
+    at_least: float,
+    **options: Unpack[Options],
+) -> Result:
+    """Find out whether the mean of an arm is at least a number, wrong with probability at most delta.
+
+    Parameters
+    ----------
+    arms
+        a function that returns one value; or several, as for `identify`, each of which passes or fails
+    at_least
+        what its mean must be at least
+    delta, **options
+        as in `identify`; values lie in [0, 1] if bounds, sigma and model are left out
+
+    Returns
+    -------
+    Result
+        whose `answer` says which passed and which failed; `best` is None
+
+    Raises
+    ------
+    InvalidInputError, StoreError, ArmError, SuspendedError
+        as `identify`
+    """
+    options = _asking("check", AtLeast(_door.scalar("at_least", at_least)), options)
+    return identify([arms] if callable(arms) else arms, delta, **options)
+
+
+def _asking(name: str, question: Question, options: Options) -> Options:
+    """Options of `identify` that ask this question, of values in [0, 1] and by this name if unsaid."""
+    if options.get("question") is not None:
+        raise InvalidInputError(
+            f"{name} asks a question of its own, got question= too; leave it out, or use identify."
+        )
+    if all(options.get(scale) is None for scale in SCALES):
         options["bounds"] = (0.0, 1.0)
-    options["question"] = Gate("old", margin, at_least)
-    return identify(arms, delta, **options)
+    return {"name": name, **options, "question": question}
 
 
-def _check(old: Any, new: Any, options: Options) -> None:
+def _refuse_unlike(old: Any, new: Any, options: Options) -> None:
     """Refuse what cannot be compared."""
     if not callable(new) and not isinstance(new, Mapping):
         raise InvalidInputError(

@@ -322,6 +322,7 @@ class Run:
 
 def named_functions(arms: Mapping[str, Arm] | Sequence[Arm]) -> dict[str, Arm]:
     """Name -> function; functions in a list keep their own names."""
+    given: object = arms
     if not isinstance(arms, Mapping):
         try:
             listed = list(arms)
@@ -334,7 +335,7 @@ def named_functions(arms: Mapping[str, Arm] | Sequence[Arm]) -> dict[str, Arm]:
     bad = [function for function in arms.values() if not callable(function)]
     if bad or not arms:
         raise InvalidInputError(
-            f"arms must be functions by name, got {_door.short(bad[0] if bad else arms)}; write "
+            f"arms must be functions by name, got {_door.short(bad[0] if bad else given)}; write "
             f"{{'old': run_old, 'new': run_new}}, with functions that return one value."
         )
     return dict(arms)

@@ -335,7 +335,7 @@ def ends(now: Account) -> str:
     if per_arm(now.settings) is not None:
         several = sum(one.lead is not None for one in now.standings) > 1
         besides = "besides the verdicts, " if arms_in(now, Role.PASSED, Role.FAILED) else ""
-        return f"{besides}{'all intervals hold together,' if several else 'the interval holds'} {sure}"
+        return f"{besides}{'all intervals hold together' if several else 'the interval holds'} {sure}"
     return f"{besides}each end of an interval holds by itself, {sure}"
 
 
