@@ -18,6 +18,7 @@ from truebest.questions import Question
 from truebest.simulation import rounds
 from truebest.simulation.engine import SIGNALS
 from truebest.simulation.rounds import ItemScores, RoundsJob
+from truebest.simulation.work import Ways, make_works
 
 PAIRS, ARMS, ITEMS = BestArm(pairs=True), ("a", "b", "c"), 60
 RESTING = range(4, 14)  # rounds of the others in which c rests in `rests`
@@ -179,6 +180,33 @@ def test_a_simulated_gate_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         arm for arm, mean in zip(ARMS, means, strict=True) if arm != "b" and mean - means[1] >= -0.05
     )
     assert live.status().answer == Verdicts(passed, tuple({"a", "c"} - set(passed)))
+
+
+@pytest.mark.parametrize("weigh", ["items", "clusters"])
+def test_a_simulated_gate_of_clusters_is_the_same(weigh: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of clusters of unequal sizes, each item answered twice: the same samples of each arm, and verdicts."""
+    answers, labels = table(4), [str(i * i // 60) for i in range(ITEMS // 2)]
+    gate = Gate("b", margin=0.05)
+    given: dict[str, Any] = {"bounds": (0, 1), "epochs": 2, "cluster": "text", "weigh": weigh}
+    items = [{"text": label, "number": i} for i, label in enumerate(labels)]
+    live = Experiment.create(MemoryStore(), "x", list(ARMS), 0.1, seed=5, items=items, question=gate, **given)
+    while pulls := live.ask(1):
+        (pull,) = pulls
+        assert pull.item is not None
+        assert pull.epoch is not None
+        live.tell(pull, float(answers[2 * pull.item + pull.epoch - 1, ARMS.index(pull.arm)]))
+    order = getattr(live._journal.known, "order", None)
+    assert order is not None
+    ways: Ways = {"rewards": list(answers.T), "items": ITEMS // 2, "question": gate.bound(ARMS)}
+    ways |= {"epochs": 2, "clusters": labels, "weigh": weigh}
+    (job,) = make_works("simulate", None, [None], 0.1, 1, ways).jobs[0]
+    monkeypatch.setattr(rounds, "claim_run", rounds.claim_run.py_func)  # type: ignore[attr-defined]
+    monkeypatch.setattr(rounds, "next_item", lambda again, n, items, known, stream: int(order[n]))
+    monkeypatch.setattr(RoundsJob, "loop", property(lambda _: rounds.rounds_runs.py_func))  # type: ignore[attr-defined]
+    part = job.part(0, 1, job.room(np.zeros(SIGNALS, np.int64)))
+    assert part.pulls[0].tolist() == list(live.status().pulls.values())
+    assert part.samples[0, 0] == live.status().samples
+    assert part.arms[0, 0] == 0
 
 
 @pytest.mark.parametrize(

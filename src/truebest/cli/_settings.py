@@ -167,6 +167,12 @@ SETTINGS = {
 ASKING = ("gate", "against", "margin", "at_least", "only")  # options that make a question together
 # What several commands on simulations take
 SEED = Option("The same seed gives the same result.", "INT", read_number, "0")
+ANSWERS = Option(
+    "On common items: how often each arm answers an item, of which the mean counts; data then have as many "
+    "lines for each item, one after the other. Default: 1.",
+    "INT",
+    read_number,
+)
 THREADS = Option("Threads; default: one per core.", "INT", read_number)
 
 

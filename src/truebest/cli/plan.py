@@ -9,7 +9,7 @@ from ._experiment import Listing, OutputFile, remarks
 from ._numbers import read_number, read_numbers
 from ._output import Format, check_writable, number, print_result
 from ._pilot import read_pilot, read_table, refuse_few
-from ._settings import ASKING, SEED, THREADS, Option, asked_words, with_settings
+from ._settings import ANSWERS, ASKING, SEED, THREADS, Option, asked_words, with_settings
 
 if TYPE_CHECKING:
     from ..simulation.planned import Plan
@@ -53,6 +53,7 @@ PLANNED = {
         list,
         many=True,
     ),
+    "epochs": ANSWERS,
     "seconds_per_call": Option(
         "What one call takes: times are shown beside calls, made one after the other.", "SECONDS", read_number
     ),

@@ -14,7 +14,7 @@ from ._experiment import Listing, OutputFile, remarks
 from ._numbers import read_number, read_numbers
 from ._output import Format, check_writable, number, print_result
 from ._pilot import read_pilot, read_table, refuse_few
-from ._settings import ASKING, SEED, THREADS, Option, asked_words, with_settings
+from ._settings import ANSWERS, ASKING, SEED, THREADS, Option, asked_words, with_settings
 
 if TYPE_CHECKING:
     from ..strategies import Strategy
@@ -73,6 +73,7 @@ SIMULATED = {
         "worst|loss|FLOAT",
         read_number,
     ),
+    "epochs": ANSWERS,
     "max_samples": Option("Where to cut a run off.", "INT", read_number),
     "threads": THREADS,
     "device": Option("cpu, or cuda for a GPU (needs truebest[cuda]); the same runs.", "NAME", default="cpu"),

@@ -139,6 +139,9 @@ class Units:
         return len(self.sizes) * self.multiple * self.epochs
 
 
+SINGLE = Units()
+
+
 def check_epochs(given: Any) -> int:
     """How often each arm answers an item."""
     advice = "it is how often each arm answers an item, and is fixed beforehand"

@@ -218,6 +218,7 @@ def _refuse_shared(given: Given) -> None:
     for name, value, usual in (
         ("correlation", given.ways["correlation"], None),
         ("failures", given.ways["failures"], "repeat"),
+        *((name, given.ways[name], None) for name in ("epochs", "clusters", "weigh")),
     ):
         if value != usual:
             raise InvalidInputError(

@@ -17,12 +17,13 @@ from ..designs import Ordered, Rounds
 from ..designs.independent import refuse_question
 from ..designs.rounds import BESIDE, MOST_ITEMS
 from ..designs.strata import Strata
+from ..designs.units import SINGLE, Units
 from ..errors import InvalidInputError
 from ..questions import BEST, Question, Winner, find_question
 from ..theory.models import Bounded
 from .problem import limit_of, make_deltas
 from .rounds import ItemScores, RoundsJob
-from .scores import AnyNumbers, Range, Scores, from_means, from_table
+from .scores import AnyNumbers, Range, Scores, from_means, from_table, in_units
 from .work import Given, Work, Works
 
 
@@ -46,9 +47,8 @@ def make_works(
     for one in bandits:
         scores, closed = _scores(design, given, one, within, seed, question.fewest)
         num_arms = len(scores.arms)
-        made = design_for(
-            design, closed, given.ways["failures"], question.bound(num_arms), tolerance, num_arms, within
-        )
+        asked, failures = question.bound(num_arms), given.ways["failures"]
+        made = design_for(design, closed, failures, asked, tolerance, num_arms, within, _units(scores))
         limit = limit_of(given.ways["max_samples"], num_arms)
         jobs.append([make_job(made, scores, within, risk, tolerance, seed, None, limit) for risk in deltas])
         means.append(scores.means.tolist())
@@ -74,16 +74,18 @@ def design_for(
     tolerance: float,
     num_arms: int,
     within: Range | AnyNumbers,
+    units: Units,
     strata: Strata | None = None,
 ) -> Rounds:
     """The design that answers a question, asked of values that are mapped to [0, 1], or of who wins."""
     if design.averages:
         refuse_question(question, None, tolerance)
         question.check(num_arms, within.limits, within.minimize)
-        asked = question.placed(*within.origin)
+        zero, unit = within.origin
+        own: dict[str, Any] = {"question": question.placed(zero, unit * units.stretch), "units": units}
         if strata is None:
-            return design(items, failures, question=asked)
-        return design(items, failures, question=asked, strata=strata, version=BESIDE)
+            return design(items, failures, **own)
+        return design(items, failures, **own, strata=strata, version=BESIDE)
     if not question.by_claims:
         return design(items, failures)
     if not isinstance(question, Winner):
@@ -109,7 +111,8 @@ def make_job(
 ) -> RoundsJob:
     """The runs at one risk; refused if they would look for a winner where none can be."""
     assert scores.rounds is not None
-    ways = delta, tolerance / within.width, seed, max_rounds, max_samples, within.origin
+    near = tolerance / (within.width * scores.rounds.units.stretch)
+    ways = delta, near, seed, max_rounds, max_samples, within.origin
     job = RoundsJob(design, scores.rounds, *ways)
     if not job.best:
         raise InvalidInputError(
@@ -126,6 +129,11 @@ def beside(
     rounds = scores.rounds
     if not known and not proxies:
         return scores, None
+    if rounds is not None and rounds.units.clusters is not None:
+        raise InvalidInputError(
+            f"known needs rounds of one item each, got known {listed(known)} and clusters= too; leave one of "
+            f"them out."
+        )
     if rounds is None or rounds.again or isinstance(within, AnyNumbers) or len(rounds.low) != rounds.items:
         raise InvalidInputError(
             f"known scores need a table of means of a closed set of items, got known {listed(known)} without "
@@ -210,7 +218,9 @@ def _scores(
             )
         advice = "it is how many items there are, or inf for an unlimited source"
         items = None if unlimited else _door.whole("items", given.ways["items"], 1, MOST_ITEMS, advice)  # type: ignore[arg-type]
-        return from_means(means, given.ways["correlation"], items, within, seed, fewest), items
+        how = given.ways["epochs"]
+        made = from_means(means, given.ways["correlation"], items, within, seed, fewest, how)
+        return in_units(made, how, given.ways["clusters"], given.ways["weigh"], within), items
     for name, value in (("means", means), ("correlation", given.ways["correlation"])):
         if value is not None:
             raise InvalidInputError(
@@ -221,12 +231,23 @@ def _scores(
     failing = design(failures=given.ways["failures"]).failures
     scores = from_table(columns, within, failing, unlimited, fewest)
     assert scores.rounds is not None
-    if not unlimited and given.ways["items"] != scores.rounds.items:
+    values = scores.rounds.items
+    ways = given.ways["epochs"], given.ways["clusters"], given.ways["weigh"]
+    made = in_units(scores, *ways, within)
+    epochs = _units(made).epochs
+    if not unlimited and given.ways["items"] != values // epochs:
+        each = f", {epochs} for each item" if epochs > 1 else ""
         raise InvalidInputError(
-            f"items must be as many as each arm has values, {scores.rounds.items}, or inf to draw them with "
+            f"items must be as many as each arm has values, {values}{each}, or inf to draw them with "
             f"replacement, got {_door.short(given.ways['items'])}; correct it."
         )
-    return scores, scores.rounds.closed
+    assert made.rounds is not None
+    return made, made.rounds.closed
+
+
+def _units(scores: Scores) -> Units:
+    """What a row is made of."""
+    return SINGLE if scores.rounds is None else scores.rounds.units
 
 
 def _described(given: Given) -> list[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
@@ -17,6 +17,7 @@ from .. import _door
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY
 from ..designs import COMPARED, MEANS, Ordered, Rounds, kind_of
 from ..designs.strata import Strata
+from ..designs.units import SINGLE
 from ..errors import InvalidInputError
 from ..questions import BEST, Question, find_question
 from ..theory.models import Bounded
@@ -26,7 +27,16 @@ from .planned import Plan, Price
 from .progress import Progress, Reporter
 from .rounds import LONG
 from .runs import RUNS, Collected, room_for
-from .scores import AnyNumbers, Columns, Range, Scores, make_range, make_scores, observed_correlation
+from .scores import (
+    AnyNumbers,
+    Columns,
+    Range,
+    Scores,
+    in_units,
+    make_range,
+    make_scores,
+    observed_correlation,
+)
 from .simulate import simulate
 from .threads import num_threads, run_on_threads
 
@@ -46,6 +56,9 @@ def plan(
     failures: str | float = "repeat",
     compare: str = MEANS,
     question: Question | None = None,
+    epochs: int = 1,
+    clusters: Sequence[Any] | None = None,
+    weigh: str | None = None,
     known: Sequence[str] = (),
     proxies: Sequence[str] = (),
     seconds_per_call: float | None = None,
@@ -94,6 +107,14 @@ def plan(
         may be a "loss", the tolerance is a part of the best, and only rounds are planned
     question
         what is asked, by default which arm is best; see `simulate`
+    epochs
+        how often each arm answers an item, of which the mean counts: a table has as many rows for each item,
+        one after the other; with means, what answers to one item have in common is its difficulty
+    clusters
+        with a table of a closed set: the label of each item's cluster, such as the text that it is about; a
+        round is then a cluster, and rounds alone are planned
+    weigh
+        with clusters, what counts alike: "items" or "clusters"
     known
         with a table of a closed set: the names of arms whose scores will be known, which take no calls; then
         rounds alone are planned
@@ -132,8 +153,9 @@ def plan(
     failing = design(failures=failures).failures
     fewest = terms.question.fewest
     scores = make_scores(
-        table, means, pilot, correlation, items, unlimited, failing, within, terms.seed, fewest
+        table, means, pilot, correlation, items, unlimited, failing, within, terms.seed, fewest, epochs
     )
+    scores = in_units(scores, epochs, clusters, weigh, within)
     scores, strata = beside(scores, _names("known", known), _names("proxies", proxies), within)
     return replace(_simulated(design, scores, within, terms, strata, progress), price=price)
 
@@ -216,8 +238,9 @@ def _simulated(
     known = () if strata is None else tuple(scores.arms[a] for a in strata.known)
     means = {name: float(scores.means[scores.arms.index(name)]) for name in known}
     question = terms.question.bound(scores.arms, means)
-    closed = rounds.closed if rounds is not None else None
-    made = design_for(design, closed, "repeat", question, terms.tolerance, len(scores.arms), within, strata)
+    closed, units = (None, SINGLE) if rounds is None else (rounds.closed, rounds.units)
+    many = len(scores.arms)
+    made = design_for(design, closed, "repeat", question, terms.tolerance, many, within, units, strata)
     paired = independent = None
     with room_for(terms.runs, 2):
         if rounds is not None:
@@ -226,7 +249,8 @@ def _simulated(
             with Reporter(progress, terms.runs) as reporter:
                 run_on_threads([work], terms.threads, reporter)
             (paired,) = work.cells()
-        if design.averages and not known and (paired is None or paired.complete):
+        alone = bool(known) or units.clusters is not None or not design.averages
+        if not alone and (paired is None or paired.complete):
             independent = simulate(
                 None if terms.question.by_claims else DEFAULT_STRATEGY,
                 delta=terms.delta,
@@ -247,9 +271,11 @@ def _simulated(
         terms.delta,
         terms.tolerance,
         within.minimize,
-        closed,
+        closed if units.clusters is None else len(units.clusters),
         observed_correlation(rounds) if rounds is not None and design.averages else None,
         paired,
         independent,
         known,
+        units.epochs,
+        units.words,
     )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from .._records import csv_text, plain
 from .._text import duration, exactly
+from ..designs.units import SINGLE
 from .results import Cell, Simulation, led
 
 
@@ -54,6 +55,10 @@ class Plan:
         interrupted before, where only wins count, and where scores are known
     known
         the arms whose scores are known, which take no calls
+    epochs
+        how often each arm answers an item
+    one_round
+        what every arm answers in a round, such as "item, 4 epochs each"
     price
         what one call takes
     """
@@ -68,12 +73,16 @@ class Plan:
     paired: Cell | None
     independent: Cell | None
     known: tuple[str, ...] = ()
+    epochs: int = 1
+    one_round: str = SINGLE.words
     price: Price = UNSAID
 
     @property
     def everything(self) -> int | None:
         """The calls of scoring every arm that is asked on every item of a closed set."""
-        return None if self.items is None else self.items * (len(self.arms) - len(self.known))
+        if self.items is None:
+            return None
+        return self.items * self.epochs * (len(self.arms) - len(self.known))
 
     @property
     def complete(self) -> bool:
@@ -99,6 +108,7 @@ class Plan:
             "correlation": plain(self.correlation),
             "everything": self.everything,
             "known": list(self.known),
+            "one_round": self.one_round,
             "seconds_per_call": self.price.seconds,
             "cost_per_call": self.price.cost,
             "complete": self.complete,

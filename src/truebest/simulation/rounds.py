@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..designs import Rounds
+from ..designs.units import SINGLE, Units
 from ..kernels import paired, round_claims
 from ..kernels._jit import kernel, named
 from ..kernels._types import Array, Indices
@@ -43,7 +44,8 @@ from .special import compiled, constant
 from .work import Part, Steps
 
 STATISTIC, THRESHOLD, HEAD = range(3)  # a line of a record; then of every arm what follows
-TAKEN, TOTAL, LEFT, PER_ARM = range(4)  # its rounds, the sum of its values, and 1 while it is in the race
+TAKEN, TOTAL, LEFT, ANSWERED, PER_ARM = range(5)  # its rounds, their sum, 1 while in the race, its answers
+SEEN, CALLS, COUNTS = range(3)  # per arm while a run goes on: its rounds, and its answers that were asked for
 
 LONG = 50_000  # rounds after which a run is cut off, unless the items are used up before
 RARELY = 1023  # rounds between looks at the signals, a power of two less one
@@ -67,18 +69,23 @@ def leader_of(params: Array, pairs: Array, arms: Array, told: Array) -> int:
     return int(leading(pairs, arms))
 
 
-@kernel("f8(const(f8[::1]), const(f8[:, ::1]))")
-def calls_of(params: Array, arms: Array) -> float:
-    """How many samples there were; scores that are known take none."""
-    calls = 0.0
+@kernel("void(const(f8[::1]), const(f8[:, ::1]), f8, f8[:, ::1])")
+def count(params: Array, arms: Array, answers: float, counts: Array) -> None:
+    """Count the samples of the arms that have one round more, of so many answers; known scores take none."""
     for a in range(arms.shape[1]):
-        if not is_known(params, PARAMS, a):
-            calls += arms[ROUNDS, a]
-    return calls
+        if arms[ROUNDS, a] > counts[SEEN, a]:
+            counts[SEEN, a] = arms[ROUNDS, a]
+            if not is_known(params, PARAMS, a):
+                counts[CALLS, a] += answers
 
 
-@kernel("void(f8[:, ::1], i8, f8, f8, const(f8[:, ::1]), const(f8[::1]), const(f8[::1]))", apart=True)
-def note(record: Array, n: int, z: float, level: float, arms: Array, low: Array, high: Array) -> None:
+@kernel(
+    "void(f8[:, ::1], i8, f8, f8, const(f8[:, ::1]), const(f8[:, ::1]), const(f8[::1]), const(f8[::1]))",
+    apart=True,
+)
+def note(
+    record: Array, n: int, z: float, level: float, arms: Array, counts: Array, low: Array, high: Array
+) -> None:
     """Line n of a record, from 0, after a round with these values."""
     K, line = arms.shape[1], record[n]
     line[STATISTIC], line[THRESHOLD] = z, level
@@ -90,9 +97,13 @@ def note(record: Array, n: int, z: float, level: float, arms: Array, low: Array,
             total += 0.5 * (low[a] + high[a])
         line[HEAD + TAKEN * K + a], line[HEAD + TOTAL * K + a] = arms[ROUNDS, a], total
         line[HEAD + LEFT * K + a] = 1.0 if arms[OUT, a] <= 0.0 else 0.0
+        line[HEAD + ANSWERED * K + a] = counts[CALLS, a]
 
 
-@named("u8, const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, b1, i8, f8, const(f8[::1])")
+@named(
+    "u8, const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[::1]), i8, b1, i8, f8, "
+    "const(f8[::1])"
+)
 class OnItems(NamedTuple):
     """What decides, and what it is decided on.
 
@@ -101,9 +112,10 @@ class OnItems(NamedTuple):
                run i uses set i, and the first again after the last. Where the scores of some arms are known
                there is one set, and the stratum of each item is behind its values
     truth      (sets, K): the mean of each arm over the items of a set, where a question is asked of means
+    answers    (items,): how many samples an arm's value on an item is made of
     again      whether items are drawn with replacement
-    max_rounds, max_samples  where a run is cut off: after so many rounds, at most `items` unless they are
-               drawn with replacement, or before a round that could exceed so many samples
+    max_rounds, most  where a run is cut off: after so many rounds, at most `items` unless they are drawn
+               with replacement, or before a round that would begin after more samples than that
     params     see `paired`
     """
 
@@ -111,18 +123,20 @@ class OnItems(NamedTuple):
     low: Array
     high: Array
     truth: Array
+    answers: Array
     items: int
     again: bool
     max_rounds: int
-    max_samples: float
+    most: float
     params: Array
 
 
-@named("f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], u8[::1], f8[:, ::1], i8[::1]")
+@named("f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[::1], u8[::1], f8[:, ::1], i8[::1]")
 class Rows(NamedTuple):
     """What one run writes to.
 
     pairs, near, arms, told  see `paired`, `wins`, `round_claims`
+    counts   see `count`
     order    of items
     stream   of random numbers
     record   a line for each round, see `note`; without lines nothing is recorded
@@ -133,6 +147,7 @@ class Rows(NamedTuple):
     near: Array
     arms: Array
     told: Array
+    counts: Array
     order: Indices
     stream: Words
     record: Array
@@ -144,15 +159,14 @@ def is_cancelled(n: int, rows: Rows) -> bool:
     """Whether a run is to end without an answer; after n rounds, and asked now and then."""
     if (n & RARELY) != 0:
         return False
-    rows.signals[SAMPLES] = n * rows.arms.shape[1]
+    rows.signals[SAMPLES] = int(rows.counts[CALLS].sum())
     return bool(rows.signals[CANCEL] != 0)
 
 
 @kernel("b1(OnItems, const(f8[:, ::1]))")
-def affords(given: OnItems, arms: Array) -> bool:
-    """Whether there may be one more sample of every arm."""
-    most = given.max_samples
-    return bool(most == math.inf or calls_of(given.params, arms) + arms.shape[1] <= most)
+def affords(given: OnItems, counts: Array) -> bool:
+    """Whether there may be one more value of every arm."""
+    return bool(given.most == math.inf or counts[CALLS].sum() <= given.most)
 
 
 @kernel("i8(i8, OnItems, Rows)", apart=True)
@@ -163,17 +177,18 @@ def play_run(start: int, given: OnItems, rows: Rows) -> int:
     """
     pairs, near, arms, told, params = rows.pairs, rows.near, rows.arms, rows.told, given.params
     n, answer = 0, GO_ON
-    while answer == GO_ON and n < given.max_rounds and affords(given, arms):
-        item = start + next_item(given.again, n, given.items, rows.order, rows.stream)
-        low, high = given.low[item], given.high[item]
+    while answer == GO_ON and n < given.max_rounds and affords(given, rows.counts):
+        which = next_item(given.again, n, given.items, rows.order, rows.stream)
+        low, high = given.low[start + which], given.high[start + which]
         if params[WINS] != 0.0:
             answer = play(params, low, high, pairs, near, arms, told)
         else:
             answer = play_round(params, low, high, pairs, arms)
+        count(params, arms, given.answers[which], rows.counts)
         if n < rows.record.shape[0]:
             judged = near if params[RATIO] != 0.0 else pairs
             z, level = paired.progress(params, judged, arms, leader_of(params, pairs, arms, told))
-            note(rows.record, n, z, level, arms, low, high)
+            note(rows.record, n, z, level, arms, rows.counts, low, high)
         n += 1
         if is_cancelled(n, rows):
             break
@@ -190,18 +205,19 @@ def claim_run(start: int, given: OnItems, rows: Rows) -> int:
     """
     pairs, arms, told, params = rows.pairs, rows.arms, rows.told, given.params
     ask, drawn, row, steps, answered = params[QUESTION : QUESTION + ASKED], 0, 0, 0, False
-    while not answered and 0 <= row < given.max_rounds and affords(given, arms):
+    while not answered and 0 <= row < given.max_rounds and affords(given, rows.counts):
         while drawn <= row:
             rows.order[drawn] = next_item(given.again, drawn, given.items, rows.order, rows.stream)
             drawn += 1
-        item = start + rows.order[row]
-        low, high = given.low[item], given.high[item]
+        which = rows.order[row]
+        low, high = given.low[start + which], given.high[start + which]
         take_cells(params, low, high, pairs, arms, told, row)
+        count(params, arms, given.answers[which], rows.counts)
         judge(params, pairs, arms, told)
         answered = is_answered(ask, told[HEADS:], told[LABELS])
         if steps < rows.record.shape[0]:
             z = round_claims.progress(params, pairs, arms, told)
-            note(rows.record, steps, z, params[PAIR_LEVEL], arms, low, high)
+            note(rows.record, steps, z, params[PAIR_LEVEL], arms, rows.counts, low, high)
         row, steps = next_row(arms, told), steps + 1
         if is_cancelled(steps, rows):
             break
@@ -223,17 +239,15 @@ def rounds_runs(
     for run in range(calls.size):
         signals[SAMPLES] = 0
         open_stream(given.seed, np.uint64(first + run), np.uint64(0), rows.stream)
-        rows.pairs[:], rows.near[:], rows.arms[:], rows.told[:] = 0.0, 0.0, 0.0, 0.0
+        rows.pairs[:], rows.near[:], rows.arms[:], rows.told[:], rows.counts[:] = 0.0, 0.0, 0.0, 0.0, 0.0
         for m in range(rows.order.size):
             rows.order[m] = m
         start = ((first + run) % sets) * given.items
         found[run] = claim_run(start, given, rows) if by_cells else play_run(start, given, rows)
         if signals[CANCEL] != 0:  # the run may be whole, or not
             return CANCELLED, run
-        calls[run] = int(calls_of(given.params, rows.arms))
-        for a in range(total_pulls.size):
-            if not is_known(given.params, PARAMS, a):
-                total_pulls[a] += rows.arms[ROUNDS, a]
+        calls[run] = int(rows.counts[CALLS].sum())
+        total_pulls += rows.counts[CALLS]
         signals[RUNS] += 1
     return DONE, calls.size
 
@@ -252,19 +266,27 @@ class ItemScores:
     """What rounds are simulated on.
 
     low, high  (sets * items, K) values, of which larger is better; one that is missing lies between both
-    items      in a set
+    items      in a set; or how many rows of several answers each
     again      whether items are drawn with replacement: an unlimited source
+    units      what such a row is made of
     """
 
     low: Array
     high: Array
     items: int
     again: bool
+    units: Units = SINGLE
 
     @property
     def closed(self) -> int | None:
         """How many items are in a closed set; None for an unlimited source."""
         return None if self.again else self.items
+
+    @property
+    def answers(self) -> Array:
+        """How many answers of an arm each row has."""
+        each = np.ones(self.items) if self.units.clusters is None else np.array(self.units.sizes, np.float64)
+        return self.units.epochs * each
 
 
 class RoundsJob:
@@ -321,14 +343,16 @@ class RoundsJob:
         items = self.max_rounds if self.by_cells else self.scores.closed or 0
         space = np.empty(items, np.int64), np.empty(2, np.uint64), np.zeros((0, 0))
         own = np.zeros(SIGNALS, np.int64) if signals is None else signals
-        return Rows(pairs, near, arms, round_claims.room(K), *space, own)
+        return Rows(pairs, near, arms, round_claims.room(K), np.zeros((COUNTS, K)), *space, own)
 
     @property
     def given(self) -> OnItems:
         """What decides, and what it is decided on."""
         s, (low, high, truth) = self.scores, map(constant, (*self.rows, self.truth))
-        ends = s.items, s.again, self.max_rounds, float(self.max_samples)
-        return OnItems(np.uint64(self.seed), low, high, truth, *ends, constant(self.params))
+        most = self.max_samples - self.num_arms * float(s.answers.max())  # a round more cannot exceed it
+        ends = s.items, s.again, self.max_rounds, most
+        told = low, high, truth, constant(s.answers)
+        return OnItems(np.uint64(self.seed), *told, *ends, constant(self.params))
 
     @property
     def loop(self) -> Callable[..., Any]:
@@ -362,10 +386,10 @@ class RoundsJob:
         record[:] = 0.0
         self.part(run, 1, room._replace(record=record))
         record = record[record[:, THRESHOLD] > 0.0]
-        taken, totals, left = np.moveaxis(record[:, HEAD:].reshape(-1, PER_ARM, K), 1, 0)
+        taken, totals, left, answered = np.moveaxis(record[:, HEAD:].reshape(-1, PER_ARM, K), 1, 0)
         with np.errstate(invalid="ignore"):
-            shown = zero + unit * totals / np.maximum(taken, 1.0)
+            shown = zero + unit * self.scores.units.stretch * totals / np.maximum(taken, 1.0)
         means = np.where((left > 0.0) | (not self.design.question.rules_out), shown, -np.inf)
-        time = taken.sum(axis=1).astype(np.int64)
+        time = answered.sum(axis=1).astype(np.int64)
         arm = np.full_like(time, -1)
-        return Steps(time, arm, taken, means, record[:, STATISTIC], record[:, THRESHOLD])
+        return Steps(time, arm, answered, means, record[:, STATISTIC], record[:, THRESHOLD])

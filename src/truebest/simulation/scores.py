@@ -23,6 +23,7 @@ from .. import _door
 from .._door import Array
 from ..designs import Ordered
 from ..designs.rounds import MOST_ITEMS
+from ..designs.units import ITEMS, Units, check_epochs, check_weigh
 from ..designs.wins import LOSS
 from ..errors import InvalidInputError
 from ..theory.models import Bounded
@@ -151,6 +152,7 @@ def make_scores(
     within: Range | AnyNumbers,
     seed: int,
     fewest: int = 2,
+    epochs: int | None = None,
 ) -> Scores:
     """Check what `plan` is given about scores: one of a table, means and a pilot, and what belongs to it."""
     places = {"table": table, "means": means, "pilot": pilot}
@@ -183,9 +185,70 @@ def make_scores(
             f"compare='wins' is planned with a table, whose rows are rounds, got {given[0]}; give table=."
         )
     if means is not None:
-        return from_means(means, correlation, items, within, seed, fewest)
+        return from_means(means, correlation, items, within, seed, fewest, epochs)
     assert pilot is not None
     return from_pilot(pilot, within, fewest)
+
+
+def in_units(
+    scores: Scores,
+    epochs: int | None,
+    clusters: Sequence[Any] | None,
+    weigh: str | None,
+    within: Range | AnyNumbers,
+) -> Scores:
+    """The same in rows of several answers: of the epochs that follow each other, and of clusters of items."""
+    epochs, rounds = check_epochs(1 if epochs is None else epochs), scores.rounds
+    if weigh is not None and clusters is None:
+        raise InvalidInputError(
+            f"weigh says what counts alike in clusters, got weigh={_door.short(weigh)} alone; give "
+            f"clusters=, or leave it out."
+        )
+    if epochs == 1 and clusters is None:
+        return scores
+    if rounds is None or isinstance(within, AnyNumbers):
+        raise InvalidInputError(
+            "epochs= and clusters= make rounds of several answers to common items, of which means are "
+            "compared, got them for independent samples or wins; leave them out."
+        )
+    items, rest = divmod(rounds.items, epochs)
+    if rest:
+        raise InvalidInputError(
+            f"epochs={epochs} needs so many answers to each item, one after the other, got {rounds.items} "
+            f"rows; correct it."
+        )
+    labels = None if clusters is None else _labels(clusters, items, rounds)
+    units = Units(epochs, labels, check_weigh(ITEMS if weigh is None else weigh))
+    made = replace(rounds, items=items if labels is None else len(units.sizes), units=units)
+    made = replace(made, low=_by_row(rounds.low, made), high=_by_row(rounds.high, made))
+    if units.weigh == ITEMS:
+        return replace(scores, rounds=made)
+    zero, unit = within.origin
+    return replace(scores, rounds=made, means=zero + unit * (0.5 * (made.low + made.high)).mean(axis=0))
+
+
+def _labels(clusters: Sequence[Any], items: int, rounds: ItemScores) -> tuple[int, ...]:
+    """The number of each item's cluster, in the order in which they first appear."""
+    given = [] if isinstance(clusters, str) or not hasattr(clusters, "__len__") else list(clusters)
+    if len(given) != items or rounds.again or len(rounds.low) != rounds.items:
+        raise InvalidInputError(
+            f"clusters must have the label of each item of a closed set of scores, {items} of them, got "
+            f"{_door.short(clusters)}; give clusters=['a', 'a', 'b'], say, and leave unlimited and means out."
+        )
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(given))}
+    return tuple(numbers[label] for label in given)
+
+
+def _by_row(answers: Array, made: ItemScores) -> Array:
+    """The value of each arm in each row: the mean of its answers, or as the units weigh them."""
+    units, arms = made.units, answers.shape[1]
+    items = answers.reshape(-1, units.epochs, arms).sum(axis=1)
+    if units.clusters is None:
+        return np.asarray(items / units.epochs, np.float64)
+    totals = np.zeros((made.items, arms))
+    np.add.at(totals, list(units.clusters), items)
+    counted = units.epochs * units.largest if units.weigh == ITEMS else made.answers[:, None]
+    return np.asarray(np.minimum(totals / counted, 1.0), np.float64)
 
 
 def from_table(
@@ -264,8 +327,12 @@ def from_means(
     within: Range,
     seed: int,
     fewest: int = 2,
+    epochs: int | None = None,
 ) -> Scores:
-    """Successes of the given rates: independent ones, or on common items with a correlation."""
+    """Successes of the given rates: independent ones, or on common items with a correlation.
+
+    The answers of an arm to one item have no more in common than those of different arms: its difficulty.
+    """
     rates = _door.per_arm("means", means, fewest)
     inside = (rates > 0.0) & (rates < 1.0)
     if rates.ndim != 1 or not inside.all() or (within.bounds.lo, within.bounds.hi) != (0.0, 1.0):
@@ -285,31 +352,31 @@ def from_means(
                 f"give correlation=0.6, say, or a table of scores."
             )
         return Scores(names, rates, None, {"means": upward, "rewards": "bernoulli"})
-    wanted = _door.scalar("correlation", correlation)
+    wanted, each = _door.scalar("correlation", correlation), check_epochs(1 if epochs is None else epochs)
     size = POPULATION
     if items is not None:
         size = _door.whole("items", items, 1, MOST_ITEMS, "leave it out for an unlimited source")
     sets = 1 if items is None else min(max(POPULATION // size, 1), MOST_SETS)
     spread = spread_for(upward, wanted) if rates.size > 1 else 0.0
-    table = np.concatenate([make_items(upward, spread, size, seed, which) for which in range(sets)])
+    table = np.concatenate([make_items(upward, spread, size, seed, which, each) for which in range(sets)])
     found = table.mean(axis=0)
-    rounds = ItemScores(table, table, size, items is None)
+    rounds = ItemScores(table, table, size * each, items is None)
     shown = 1.0 - found if within.minimize else found
     return Scores(names, shown, rounds, {"rewards": list(np.ascontiguousarray(table.T))})
 
 
-def make_items(rates: Array, spread: float, items: int, seed: int, which: int) -> Array:
-    """A set of items, (items, K) of 0 and 1, with these rates of success as nearly as can be."""
+def make_items(rates: Array, spread: float, items: int, seed: int, which: int, epochs: int = 1) -> Array:
+    """A set of items, (items * epochs, K) of 0 and 1, with these rates of success as nearly as can be."""
     from scipy.special import logit, ndtri
 
-    drawn = np.empty((items, rates.size + 1))
+    drawn = np.empty((items, epochs * rates.size + 1))
     with np.errstate(all="ignore"):  # uncompiled, arithmetic modulo 2**64 would warn
         fill_uniform(np.uint64(seed), np.uint64(which), np.empty(2, np.uint64), drawn)
     drawn += 2.0**-54  # so that none is 0 or 1
-    ease = spread * ndtri(drawn[:, :1]) + logit(drawn[:, 1:])
-    table = np.zeros((items, rates.size))
+    ease = (spread * ndtri(drawn[:, :1]) + logit(drawn[:, 1:])).reshape(-1, rates.size)
+    table = np.zeros(ease.shape)
     for a, rate in enumerate(rates):
-        table[np.argsort(-ease[:, a], kind="stable")[: round(rate * items)], a] = 1.0
+        table[np.argsort(-ease[:, a], kind="stable")[: round(rate * len(table))], a] = 1.0
     return table
 
 

@@ -88,6 +88,13 @@ def simulate(
         "means", or "wins" if only who is better in a round counts
     failures
         what a value counts as that is NaN: "worst", a number, or "loss" by wins; "repeat" refuses it
+    epochs
+        how often each arm answers an item, of which the mean counts: rewards that are values have as many for
+        each item, one after the other
+    clusters
+        the label of each item of a closed set: a round is then a cluster of items, all of which are answered
+    weigh
+        with clusters, what counts alike: "items" or "clusters"
     threads
         by default one per available core; the result does not depend on it
     first

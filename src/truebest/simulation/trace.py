@@ -130,7 +130,7 @@ def trace(
         its number in the simulation, from 0
     rewards, noise, sigma, model, stopping, tolerance, question, max_samples
         as in `simulate`
-    items, correlation, compare, failures
+    items, correlation, compare, failures, epochs, clusters, weigh
         as in `simulate`
 
     Returns

@@ -118,6 +118,9 @@ class Ways(TypedDict, total=False):
     correlation: float | None
     compare: str
     failures: str | float
+    epochs: int | None
+    clusters: Sequence[Any] | None
+    weigh: str | None
 
 
 USUAL: Ways = {

@@ -411,6 +411,26 @@ def test_a_known_arm_takes_no_calls_and_saves_some() -> None:
     assert gate.paired.mean_samples < 300
 
 
+def test_units_of_several_answers_are_planned() -> None:
+    """Epochs beside independent answers, clusters alone, and known scores with epochs; calls are answers."""
+    table = similar()
+    two = {name: table[name] for name in ("new", "old")}
+    often = truebest.plan(two, epochs=3, runs=20, threads=1)
+    assert often.paired is not None
+    assert often.independent is not None
+    assert (often.items, often.everything, often.to_dict()["one_round"]) == (100, 600, "item, 3 epochs each")
+    assert (often.paired.samples % 3 == 0).all()
+    clusters = truebest.plan(two, clusters=[i // 5 for i in range(300)], runs=20, threads=1)
+    assert clusters.paired is not None
+    assert (clusters.items, clusters.everything, clusters.independent) == (300, 600, None)
+    assert (clusters.paired.samples % 10 == 0).all()
+    known = truebest.plan(two, epochs=3, known="old", runs=20, threads=1)
+    assert known.everything == 300
+    by_cluster = truebest.plan(two, clusters=["a"] * 299 + ["b"], weigh="clusters", runs=2, threads=1)
+    want = [(table[name][:299].mean() + table[name][299]) / 2 for name in two]
+    assert list(by_cluster.means) == pytest.approx(want)
+
+
 def test_times_and_costs_stand_beside_calls() -> None:
     """Of every design and of everything, in the table, the sentence and the record."""
     found = truebest.plan(similar(), seconds_per_call=2.0, cost_per_call=0.5, runs=20, threads=1)
@@ -432,6 +452,8 @@ def test_times_and_costs_stand_beside_calls() -> None:
         ({"known": "old", "unlimited": True}, "known scores need a table of means of a closed set"),
         ({"known": "old", "compare": "wins"}, "known scores need a table of means of a closed set"),
         ({"known": 7}, "known must be names of columns"),
+        ({"known": "old", "clusters": ["a"] * 20}, "known needs rounds of one item each"),
+        ({"epochs": 0}, "epochs must be a whole number from 1"),
         ({"seconds_per_call": 0.0}, "seconds_per_call must be positive and finite, got 0"),
         ({"cost_per_call": math.inf}, "cost_per_call must be"),
     ],

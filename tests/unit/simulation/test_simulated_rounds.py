@@ -62,6 +62,42 @@ def test_a_model_of_items() -> None:
     assert cell.recommended.tolist() == planned.recommended.tolist()
 
 
+def test_epochs_are_answers_of_one_item() -> None:
+    """The runs are those on the means of each item's answers, with as many samples for each; also traced."""
+    means = [np.asarray(column).reshape(-1, 3).mean(axis=1) for column in COLUMNS]
+    ways: tuple[dict[str, Any], ...] = ({}, {"question": truebest.Gate(0, 0.2)}, {"max_samples": 100})
+    for given in ways:
+        cell = simulated(rewards=COLUMNS, items=100, epochs=3, **given)
+        budget = {"max_samples": 33} if "max_samples" in given else {}
+        other = simulated(rewards=means, items=100, **{**given, **budget})
+        assert cell.samples.tolist() == (3 * other.samples).tolist()
+        assert cell.recommended.tolist() == other.recommended.tolist()
+        assert cell.mean_pulls == pytest.approx(3 * other.mean_pulls)
+    assert simulated(rewards=COLUMNS, items=300).samples.tolist() != cell.samples.tolist()
+    run = truebest.trace(rewards=COLUMNS, items=100, epochs=3, seed=7)
+    assert run.samples == simulated(rewards=COLUMNS, items=100, epochs=3).samples[0]
+    drawn: dict[str, Any] = {
+        "means": [0.8, 0.6],
+        "correlation": 0.5,
+        "rewards": "bernoulli",
+        "items": math.inf,
+    }
+    assert (simulated(**drawn, epochs=4).samples % 8 == 0).all()
+
+
+@pytest.mark.parametrize("weigh", ["items", "clusters"])
+def test_a_cluster_is_one_row(weigh: str) -> None:
+    """Values, right answers and samples are those of clusters; a trace has means of what counts alike."""
+    labels = ["long"] * 150 + ["short"] * 50 + list(range(100))
+    rows = [TABLE[[str(one) == str(label) for one in labels], 0] for label in dict.fromkeys(labels)]
+    given: dict[str, Any] = {"rewards": COLUMNS, "items": 300, "clusters": labels, "weigh": weigh}
+    want = float(np.mean([row.mean() for row in rows]) if weigh == "clusters" else TABLE[:, 0].mean())
+    run = truebest.trace(**given, question=truebest.AtLeast(want), seed=7)
+    assert run.pulls[-1, 0] == 300
+    assert run.means[-1, 0] == pytest.approx(want)
+    assert simulated(**given, question=truebest.AtLeast(want - 0.1)).errors == 0
+
+
 def test_a_run_is_a_value() -> None:
     """Threads, parts, a summary, several risks and a file change no run."""
     given: dict[str, Any] = {"rewards": COLUMNS, "items": 300, "delta": [0.1, 0.01]}
@@ -179,6 +215,13 @@ def test_what_is_found_where_there_may_be_no_winner() -> None:
         ({"correlation": 0.5, "strategies": "uniform"}, "correlation belongs to rounds on common items"),
         ({"failures": 0.0, "strategies": "uniform"}, "failures belongs to rounds on common items"),
         ({}, "strategies must be given for independent samples"),
+        ({"epochs": 2, "strategies": "uniform"}, "epochs belongs to rounds on common items"),
+        ({"items": 300, "epochs": 7}, "epochs=7 needs so many answers to each item"),
+        ({"items": 300, "epochs": 3}, "as many as each arm has values, 300, 3 for each item"),
+        ({"items": 300, "clusters": ["a", "b"]}, "clusters must have the label of each item"),
+        ({"items": math.inf, "clusters": ["a"] * 300}, "clusters must have the label of each item"),
+        ({"items": 300, "weigh": "items"}, "weigh says what counts alike in clusters"),
+        ({"items": 300, "compare": "wins", "epochs": 2}, "of which means are compared"),
     ],
     ids=str,
 )
