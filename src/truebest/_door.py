@@ -232,9 +232,7 @@ def scalar(name: str, value: float) -> float:
 def flag(name: str, value: bool) -> bool:
     """True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise InvalidInputError(
-            f"{name} must be True or False, got {short(value)}; it switches something on."
-        )
+        raise InvalidInputError(f"{name} must be True or False, got {short(value)}; choose one.")
     return bool(value)
 
 

@@ -18,7 +18,7 @@ from .choices import IN_ROUNDS
 from .events import Entry
 from .findings import Findings, verdicts_record
 from .names import check_name
-from .settings import Request, Settings, read_settings
+from .settings import DECLARED, Given, Request, Settings, read_settings
 from .state import State
 from .stretches import Plain
 from .values import check_reason, check_value
@@ -51,28 +51,12 @@ def admitted(record: dict[str, Any]) -> Settings:
 
 def _as_given(settings: Settings) -> dict[str, Any]:
     """Settings as arguments; the strategy and the rule follow from the rest, or are checked by themselves."""
-    names = (
-        "tolerance",
-        "minimize",
-        "order",
-        "items",
-        "known",
-        "failures",
-        "compare",
-        "direct",
-        "seed",
-        "lease",
-    )
+    names = Given.__annotations__.keys() & DECLARED.keys() - {"stopping"}
     about = settings.about
     return {
         **{name: getattr(settings, name) for name in names},
-        "max_samples": settings.max_samples,
         "model": settings.values if isinstance(settings.values, Model) else None,
         "about": None if about is None else dict(zip(settings.arms, about, strict=True)),
-        "control": settings.control,
-        "question": settings.question,
-        "sampled": settings.sampled,
-        **{name: getattr(settings, name) for name in ("epochs", "weigh", "largest")},
     }
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sized
 
-import numpy as np
-
 from .. import _door
 from ..errors import InvalidInputError
 from ..questions import Question, find_question
@@ -59,34 +57,6 @@ def check_budget(given: int | None, arms: Sized) -> int | None:
         return None
     advice = "it is how many samples a run may take, at least one per arm"
     return _door.whole("max_samples", given, len(arms), 2**53, advice)
-
-
-def check_minimize(given: bool) -> bool:
-    """True or False."""
-    return _boolean("minimize", given)
-
-
-def check_direct(given: bool) -> bool:
-    """True or False."""
-    return _boolean("direct", given)
-
-
-def check_alarm(given: bool) -> bool:
-    """True or False."""
-    return _boolean("alarm", given)
-
-
-def _boolean(name: str, given: bool) -> bool:
-    if not isinstance(given, bool | np.bool_):
-        raise InvalidInputError(f"{name} must be True or False, got {_door.short(given)}; choose one.")
-    return bool(given)
-
-
-def check_sampled(given: bool) -> bool:
-    """True or False."""
-    if not isinstance(given, bool | np.bool_):
-        raise InvalidInputError(f"sampled must be True or False, got {_door.short(given)}; choose one.")
-    return bool(given)
 
 
 def check_order(given: str) -> str:

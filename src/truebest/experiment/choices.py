@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from .. import _door
 from .._catalogue import MODELS, STRATEGIES
@@ -14,9 +14,6 @@ from ..errors import InvalidInputError, StoreError, TruebestError
 from ..strategies import Strategy, find_strategy
 from ..theory.models import Bounded, Gaussian, Model, Values, find_model, refuse_distant
 from ..theory.stopping import RULES, StoppingRule, find_rule
-
-if TYPE_CHECKING:
-    pass
 
 Ends = tuple[float, float]
 ROUNDS = "rounds"  # the name of strategy and rule in rounds on common items, where there is no choice

@@ -12,7 +12,7 @@ import operator
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypedDict, Unpack
 
 from .. import _door
@@ -28,16 +28,12 @@ from ..theory.stopping import StoppingRule
 from .about import same_about
 from .checks import (
     check_about,
-    check_alarm,
     check_arms,
     check_budget,
     check_control,
-    check_direct,
     check_lease,
-    check_minimize,
     check_order,
     check_question,
-    check_sampled,
     check_seed,
     read_about,
     read_arms,
@@ -189,7 +185,7 @@ class Settings:
     tolerance: float = field(
         metadata=setting("tolerance", check=_door.tolerance, default=0.0, older={"tolerance": 0.0})
     )
-    minimize: bool = field(metadata=setting("minimize", check=check_minimize, default=False))
+    minimize: bool = field(metadata=setting("minimize", check=partial(_door.flag, "minimize"), default=False))
     order: str = field(metadata=setting("order", check=check_order, default="ask"))
     items: ItemSet | None = field(
         metadata=setting(
@@ -232,7 +228,9 @@ class Settings:
         )
     )
     direct: bool = field(
-        metadata=setting("direct", check=check_direct, default=False, older={"direct": False})
+        metadata=setting(
+            "direct", check=partial(_door.flag, "direct"), default=False, older={"direct": False}
+        )
     )
     question: Question = field(
         metadata=setting(
@@ -246,7 +244,9 @@ class Settings:
         )
     )
     sampled: bool = field(
-        metadata=setting("sampled", check=check_sampled, default=False, older={"sampled": False})
+        metadata=setting(
+            "sampled", check=partial(_door.flag, "sampled"), default=False, older={"sampled": False}
+        )
     )
     weigh: str = field(metadata=setting("weigh", check=check_weigh, default=ITEMS, older={"weigh": ITEMS}))
     largest: int | None = field(
@@ -260,7 +260,9 @@ class Settings:
     epochs: int = field(metadata=setting("epochs", check=check_epochs, default=1, older={"epochs": 1}))
     seed: int = field(metadata=setting("seed", check=check_seed, default=lambda: secrets.randbits(53)))
     alarm: bool = field(
-        metadata=setting(check=check_alarm, default=True, keys=("alarm",), older={"alarm": False})
+        metadata=setting(
+            check=partial(_door.flag, "alarm"), default=True, keys=("alarm",), older={"alarm": False}
+        )
     )
     lease: float | None = field(
         metadata=setting(
