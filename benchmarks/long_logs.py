@@ -23,13 +23,13 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from truebest.experiment.designs import new_state
 from truebest.experiment.events import ASKED, CREATED, TOLD, Entry
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.exports import exported
 from truebest.experiment.proof import Proof
 from truebest.experiment.reading import stored_lines
 from truebest.experiment.settings import Settings, new_settings
+from truebest.experiment.state import new_state
 from truebest.experiment.store import open_store
 
 from .measure import show

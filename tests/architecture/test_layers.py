@@ -182,7 +182,7 @@ def test_a_wrong_import_would_be_found(tmp_path: Path, file: str, line: str, par
     ("file", "line", "name"),
     [
         ("running/new.py", "def f(experiment): return experiment._journal", "_journal"),
-        ("running/new.py", "from ..experiment.turn import Turn\nTurn._of_pull(None)", "_of_pull"),
+        ("running/new.py", "from ..experiment.journal import Turn\nTurn._of_pull(None)", "_of_pull"),
         ("cli/new.py", "from ..running.run import _functions", "_functions"),
         ("theory/new.py", "from .. import _door\n_door._first([])", "_first"),
         ("cli/new.py", "from .._door import _first", "_first"),

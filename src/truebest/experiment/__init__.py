@@ -7,8 +7,7 @@ events        what happened to it: an append-only log, the only truth
 state         what follows from the log, without I/O; the decision is taken here
   findings      what it rests on
 store/        where the log lives: memory, SQLite, PostgreSQL
-journal       keeps a state in step with its log; a change is a `turn`, worked out first and committed then
-  reconnect     goes on after a lost connection
+journal       keeps a state in step with its log; a change is a `Turn`, worked out first and committed then
 experiment    `Experiment`: ask, tell and the rest; whatever changes something is one transaction
   shown         what it shares with one behind a server: live view, picture, report
   pulls         what is asked

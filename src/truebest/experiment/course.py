@@ -11,12 +11,11 @@ from __future__ import annotations
 from ..errors import StoreError
 from ..telling.account import Account
 from .accounts import account_of
-from .designs import new_state
 from .events import TOLD, Entry, Event, event_of
 from .reading import stored_lines
-from .reconnect import patiently
 from .settings import Settings
-from .store._base import Store
+from .state import new_state
+from .store._base import Store, patiently
 from .stretches import replay
 
 MOST_POINTS = 400

@@ -26,7 +26,7 @@ from .course import Course
 from .events import Entry, Event, event_of
 from .forecast import Forecast, forecast
 from .imports import import_log
-from .journal import Journal
+from .journal import Journal, Turn
 from .leases import expired, is_gone, refuse_unknown, worker_name
 from .names import check_name
 from .pulls import Pull, Pulls, pull_seed
@@ -35,7 +35,6 @@ from .shown import Shown
 from .state import State
 from .store import open_store
 from .store._base import Store
-from .turn import Turn
 from .values import check_reason, check_value, from_before, listed_pairs
 from .verification import Verification, verify
 

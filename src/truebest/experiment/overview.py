@@ -14,15 +14,13 @@ from functools import partial
 
 from ..telling.answers import Answer
 from .accounts import answer_of
-from .designs import new_state
 from .events import Entry
 from .promise import promise
 from .reading import CHUNK, continues, stored_chunks, stored_lines
-from .reconnect import patiently
 from .settings import Settings, read_settings
 from .snapshots import unpacked
-from .state import Recall, State
-from .store._base import Log, Store
+from .state import Recall, State, new_state
+from .store._base import Log, Store, patiently
 
 
 @dataclass(frozen=True)

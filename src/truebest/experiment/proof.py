@@ -11,17 +11,15 @@ Only lines that were read from the store are ever replayed here, none that this 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from .designs import new_state
 from .events import DECIDED, Entry
 from .findings import same_decision
 from .reading import continues, stored_chunks
 from .settings import Settings
-from .state import Recall, State
+from .state import Recall, State, new_state
 from .store._base import Log, Store
 from .stretches import replay
-from .turn import Turn
 
 NEAR = 1_000  # lines that are replayed while others wait
 
@@ -81,8 +79,8 @@ class Proof:
         replay(state, lines[1:])
         return True
 
-    def confirms(self, turn: Turn, log: Log) -> bool | None:
-        """Whether the log gives every decision of a turn; None if `advance` must come first."""
+    def confirms(self, new: Sequence[Entry], log: Log) -> bool | None:
+        """Whether the log gives every decision among new lines; None if `advance` must come first."""
         state = self._state
         if state is None or self.lacks(log.last):
             return None
@@ -93,7 +91,7 @@ class Proof:
                 return None
             self._state = state
         trial = state.copy()
-        for entry in turn.new:
+        for entry in new:
             if entry.kind == DECIDED and not same_decision(trial.crossed, entry.data):
                 return False
             trial.apply(entry)

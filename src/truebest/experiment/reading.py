@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from .events import Entry
-from .reconnect import patiently
 from .state import State
-from .store._base import Store
+from .store._base import Store, patiently
 from .waiting import Wait
 
 CHUNK = 5_000  # lines that are read at once

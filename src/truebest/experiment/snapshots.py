@@ -7,11 +7,10 @@ import json
 import math
 from typing import Any
 
-from .designs import new_state
 from .findings import Findings
 from .leases import Open
 from .settings import Settings
-from .state import Recall, State
+from .state import Recall, State, new_state
 
 SNAPSHOT = 11  # raised whenever the form of `as_dict` changes; other snapshots are not read
 _PLAIN = ("seq", "mark", "head", "next_pull", "counts", "stopped")

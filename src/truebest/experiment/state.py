@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 from ..errors import DamagedLogError, StoreError, TruebestError
@@ -331,6 +332,13 @@ class State(ABC):
     def waits(self) -> bool:
         """Whether some pull may still bring evidence."""
         return any(not self.is_out(item.arm) for item in self.open.values())
+
+
+def new_state(settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> State:
+    """The state before the first line of a log, as the design has it; see `State` for the arguments."""
+    module, name = settings.design.place
+    kind: type[State] = getattr(import_module(f".{module}", __package__), name)
+    return kind(settings, steers=steers, recall=recall)
 
 
 def _pull(entry: Entry) -> int:

@@ -10,13 +10,12 @@ from ..errors import DamagedLogError, StoreError
 from ..strategies import Strategy
 from ..telling.words import decided
 from .admission import Order
-from .designs import new_state
 from .events import CREATED, DECIDED, STOPPED, Entry
 from .findings import like_decision
 from .reading import stored_chunks, stored_lines
 from .settings import read_settings
 from .snapshots import agree, as_dict, is_whole, unpacked
-from .state import Recall, State
+from .state import Recall, State, new_state
 from .store._base import Store
 from .stretches import replay
 

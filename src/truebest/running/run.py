@@ -19,9 +19,9 @@ from ..experiment.checks import check_budget, seconds
 from ..experiment.experiment import Experiment
 from ..experiment.items import Items
 from ..experiment.pulls import Pull
-from ..experiment.reconnect import backoff
 from ..experiment.settings import Shared
 from ..experiment.store import Store, open_store
+from ..experiment.store._base import backoff
 from ..experiment.values import check_value
 from ..telling.account import Account
 from ..telling.standings import per_arm

@@ -14,8 +14,8 @@ from truebest.errors import StoreError
 from truebest.experiment import experiment as calls
 from truebest.experiment import journal, proof, reading
 from truebest.experiment.events import ASKED, DECIDED, TOLD, Entry
+from truebest.experiment.journal import Turn
 from truebest.experiment.store import Store, open_store
-from truebest.experiment.turn import Turn
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ import pytest
 from support.postgres import PostgresServer, find_postgres
 from truebest import ArmError, Experiment, Pull, identify
 from truebest.errors import LostConnectionError, StoreError
-from truebest.experiment import reconnect
-from truebest.experiment.store import Log
+from truebest.experiment.store import Log, _base
 from truebest.experiment.store.memory import MemoryStore
 from truebest.running import run as running
 
@@ -50,7 +49,7 @@ class Shaky(MemoryStore):
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses of milliseconds."""
-    monkeypatch.setattr(reconnect, "FIRST", 0.001)
+    monkeypatch.setattr(_base, "FIRST", 0.001)
 
 
 def begin(store: Shaky) -> Experiment:
@@ -128,7 +127,7 @@ def test_it_gives_up_after_the_stated_time(caplog: pytest.LogCaptureFixture) -> 
 def test_pauses_double_and_vary() -> None:
     """From the first to the longest, each between half and one and a half of its length."""
     for attempt, length in ((1, 0.1), (2, 0.2), (5, 1.6), (7, 5.0), (10_000, 5.0)):
-        pauses = [reconnect.backoff(attempt, 0.1, 5.0) for _ in range(50)]
+        pauses = [_base.backoff(attempt, 0.1, 5.0) for _ in range(50)]
         assert 0.5 * length <= min(pauses) < max(pauses) <= 1.5 * length
         assert max(pauses) - min(pauses) > 0.3 * length  # 50 uniform draws: fails with probability 1e-7
 

@@ -11,10 +11,10 @@ import pytest
 from truebest import Bernoulli, Experiment, Gate, Poisson, Student
 from truebest.errors import DamagedLogError, StoreError, SuspendedError
 from truebest.experiment.admission import Order
-from truebest.experiment.designs import new_state
 from truebest.experiment.events import ASKED, TOLD, Entry
 from truebest.experiment.settings import Settings
 from truebest.experiment.snapshots import as_dict
+from truebest.experiment.state import new_state
 from truebest.experiment.store import open_store
 from truebest.experiment.stretches import replay
 

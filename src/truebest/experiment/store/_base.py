@@ -8,18 +8,28 @@
 Every line is tied to the one before it by a hash (`_rows.py`), and is checked when it is read. All
 implementations run under the same contract tests. Everything that goes wrong underneath is raised
 as `StoreError`, after which the store may be used again. When a connection breaks just as a block is
-left, its lines are either all stored or none: read the log before repeating them.
+left, its lines are either all stored or none: read the log before repeating them (`patiently`).
 """
 
 from __future__ import annotations
 
+import logging
+import random
 import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from typing import TypeVar
 
-from ...errors import InvalidInputError, StoreError
+from ...errors import InvalidInputError, LostConnectionError, StoreError
 from ..events import Entry
+
+Answer = TypeVar("Answer")
+
+FIRST, LONGEST = 0.1, 5.0  # seconds of the first pause after a lost connection, and of the longest
+_log = logging.getLogger("truebest")
+_random = random.Random()  # its own, as arms may use the common one with a seed
 
 
 class Log(ABC):
@@ -173,3 +183,33 @@ def no_such_experiment(name: str, place: str, names: Sequence[str]) -> InvalidIn
     return InvalidInputError(
         f"there is no experiment {name!r} in {place}; {there}; create it first, or give another name"
     )
+
+
+def backoff(attempt: int, first: float, longest: float) -> float:
+    """The pause before attempt 1, 2, ...: doubled each time, and half of it more or less by chance."""
+    return float(min(longest, first * 2.0 ** min(attempt - 1, 60)) * _random.uniform(0.5, 1.5))
+
+
+def patiently(store: Store, call: Callable[[], Answer]) -> Answer:
+    """What a call on a store returns; while the connection is lost, it is repeated for a stated time.
+
+    A server that is restarted, or a network that fails for some seconds, must not end a worker that has run
+    for days. The call is repeated as a whole; the journal sees to it that nothing is written twice.
+    """
+    begun, attempt = time.monotonic(), 0
+    while True:
+        try:
+            answer = call()
+        except LostConnectionError as error:
+            attempt += 1
+            begun = begun if attempt > 1 else time.monotonic()
+            pause = backoff(attempt, FIRST, LONGEST)
+            if time.monotonic() + pause > begun + store.reconnect:
+                raise
+            if attempt == 1:
+                _log.warning("%s; trying again for %g s", error, store.reconnect)
+            time.sleep(pause)
+            continue
+        if attempt:
+            _log.warning("%s is back after %.1f s", store.place, time.monotonic() - begun)
+        return answer

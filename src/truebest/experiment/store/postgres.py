@@ -18,7 +18,7 @@ from psycopg.types.numeric import Int8Dumper
 
 from ..._former_name import FORMER_NAME
 from ...errors import LostConnectionError, StoreError
-from ..reconnect import patiently
+from ._base import patiently
 from ._postgres_url import read_url
 from ._rows import CHAIN, COLUMNS, SEQ, Row
 from ._sql import VERSION, Found, Session, SqlStore, steps_from
