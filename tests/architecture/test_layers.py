@@ -169,7 +169,7 @@ def test_no_module_reaches_into_another() -> None:
         ("kernels/new.py", "import truebest.theory.stopping", "theory"),
         ("running/new.py", "from ..testing import check_store", "testing"),
         ("testing/new.py", "from ..running.run import Run", "running"),
-        ("_text.py", "from .kernels import glr", "kernels"),
+        ("_text.py", "from .kernels import best", "kernels"),
     ],
 )
 def test_a_wrong_import_would_be_found(tmp_path: Path, file: str, line: str, part: str) -> None:

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._text import harmless
+from .._text import aligned, column_widths, harmless
 from ..errors import InvalidInputError, TruebestError
 from . import DONE, say
 from ._experiment import Listing, Name, StoreUrl, opened, store_url
-from ._listing import stream
-from ._output import Format, Output, answering, code_of, output_of, print_arms, print_csv_lines, put, show
+from ._output import (
+    ROWS_ON_A_TERMINAL,
+    Format,
+    Output,
+    answering,
+    code_of,
+    output_of,
+    print_arms,
+    print_csv_lines,
+    print_hidden,
+    put,
+    show,
+)
 
 if TYPE_CHECKING:
     from ..experiment.store import Store
     from ..experiment.verification import Verification
     from ..telling.account import Account
 
+AT_ONCE = 1.0  # seconds for which the rows of a long table are collected
 LISTED = [
     *("name", "arms", "delta", "samples", "failed", "decision"),
     *("promise", "leader", "stopped", "suspended"),
@@ -142,6 +157,39 @@ def _summaries(place: Store, names: Sequence[str]) -> Iterator[dict[str, Any]]:
             "stopped": isinstance(now.answer, Stopped),
             "suspended": isinstance(now.answer, Suspended),
         }
+
+
+def stream(rows: Iterator[Mapping[str, Any]], columns: Sequence[str], format: Format, total: int) -> None:
+    """`show` for a long list whose rows take a while: they are printed as they come.
+
+    In a table, those of a second are printed at once, and a column may become wider from one second to the
+    next. A terminal gets the first rows only.
+    """
+    if format is not Format.table:
+        put(format, Output(rows, columns))
+    elif sys.stdout.isatty():
+        show(list(islice(rows, ROWS_ON_A_TERMINAL)), columns, format)
+        print_hidden(total - ROWS_ON_A_TERMINAL)
+    else:
+        header: Sequence[str] = []
+        for block in _by_the_second(rows):
+            titles, rest = Output(block, columns).cells()
+            cells = list(rest)
+            first, header = not header, header or titles
+            print("\n".join(aligned(header, cells)[0 if first else 1 :]), flush=True)
+            widths = column_widths(header, cells)
+            header = [name.ljust(width) for name, width in zip(header, widths, strict=True)]
+
+
+def _by_the_second(rows: Iterator[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """Rows in lists, each with those that come within a second."""
+    for first in rows:
+        block, end = [first], time.monotonic() + AT_ONCE
+        for row in rows:
+            block.append(row)
+            if time.monotonic() >= end:
+                break
+        yield block
 
 
 def export(

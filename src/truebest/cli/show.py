@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ..errors import InvalidInputError
 from . import say
-from ._experiment import Name, StoreUrl, store_url
+from ._experiment import Name, StoreUrl, opened
 from ._numbers import read_number
 from ._output import check_writable, code_of
 
-if TYPE_CHECKING:
-    from ..experiment.experiment import Experiment
-
 PICTURES = (".svg", ".png", ".pdf")
-
-
-def _opened(store: str | None, name: str) -> Experiment:
-    url = store_url(store)
-    from ..experiment.experiment import Experiment
-
-    return Experiment.open(url, name)
 
 
 def watch(
@@ -40,7 +30,7 @@ def watch(
 
     Example: truebest watch prompts --store sqlite:///runs.db
     """
-    with _opened(store, name) as experiment:
+    with opened(store, name) as experiment:
         now = experiment.watch(timeout=read_number(timeout))
     from .experiments import print_status
 
@@ -62,7 +52,7 @@ def plot(
     Example: truebest plot prompts --output prompts.svg --store sqlite:///runs.db
     """
     check_picture(output)
-    with _opened(store, name) as experiment:
+    with opened(store, name) as experiment:
         figure = experiment.plot()
     save_picture(figure, output)
 
@@ -96,6 +86,6 @@ def report(
     Example: truebest report prompts --output prompts.html --store sqlite:///runs.db
     """
     check_writable(output)
-    with _opened(store, name) as experiment:
+    with opened(store, name) as experiment:
         experiment.report(output)
     say(f"the report is in {output}.")

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import pkgutil
 import time
-from typing import Annotated
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import TruebestError
 from . import say
+
+if TYPE_CHECKING:
+    from ..kernels._jit import Kernel
+
+PACKAGE = Path(__file__).parent.parent
 
 Live = Annotated[
     bool, typer.Option("--live", help="Only what live experiments and `solve` use, and no simulation.")
@@ -26,7 +36,6 @@ def warm_up(live: Live = False) -> None:
     """
     from ..kernels._jit import folder
     from ..kernels._numba import available
-    from ..kernels._warm import called_by_python
 
     start = time.monotonic()
     if not available():
@@ -53,3 +62,25 @@ def _simulations() -> None:
     simulate(names, means, 0.1, runs=1, max_samples=100, progress=False)
     for name in names:
         trace(name, means, 0.1, max_samples=100)
+
+
+def called_by_python() -> list[Kernel]:
+    """The kernels whose names occur in code that is not compiled, and the strategies' own."""
+    from ..kernels._jit import COMPILED, KERNELS
+
+    for part in ("kernels", "strategies"):
+        for module in pkgutil.iter_modules([str(PACKAGE / part)]):
+            import_module(f"truebest.{part}.{module.name}")
+    compiled = {path for part in COMPILED for path in PACKAGE.glob(part)}
+    names = {name for path in PACKAGE.rglob("*.py") if path not in compiled for name in _names(path)}
+    return [one for one in KERNELS if one.__name__ in names or one.__name__ == "select"]
+
+
+def _names(path: Path) -> Iterator[str]:
+    """The names that are used in a file, if it uses kernels at all."""
+    text = path.read_text(encoding="utf-8")
+    waiting = [compile(text, str(path), "exec", dont_inherit=True)] if "kernels" in text else []
+    while waiting:
+        code = waiting.pop()
+        yield from code.co_names
+        waiting += [part for part in code.co_consts if isinstance(part, CodeType)]

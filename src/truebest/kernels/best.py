@@ -12,7 +12,7 @@ from ._jit import kernel
 from ._types import Array, Indices
 from .claims import is_due, judge
 from .claims import statistic as least_evidence
-from .families import exceeds
+from .families import cost, exceeds
 from .layout import (
     DECIDES,
     LEVEL,
@@ -173,3 +173,32 @@ def pair_interval_rows(
         for a in range(lower.shape[1]):
             lower[i, a], upper[i, a] = pair_interval(params, states[i], leader[i], a, bound[i])
         lower[i, leader[i]], upper[i, leader[i]] = 0.0, 0.0
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[::1]), i8, f8[::1])")
+def costs_against(params: Array, state: Array, v: Array, leader: int, costs: Array) -> float:
+    """`cost` of the leader against every arm into `costs` (inf at itself); returns the least.
+
+    With counts of pulls for `v` this is Z(t), with weights it is g(μ, v).
+    """
+    least = math.inf
+    for a in range(v.size):
+        if a != leader:
+            costs[a] = cost(params, state, leader, a, v[leader], v[a])
+            least = min(least, costs[a])
+    costs[leader] = math.inf
+    return least
+
+
+@kernel("void(const(f8[:, :, ::1]), i8[::1])")
+def leader_rows(states: Array, leader: Indices) -> None:
+    """`leading_arm` of every state."""
+    for i in range(states.shape[0]):
+        leader[i] = leading_arm(states[i])
+
+
+@kernel("void(const(f8[::1]), const(f8[:, :, ::1]), const(f8[:, ::1]), const(i8[::1]), f8[::1], f8[:, ::1])")
+def cost_rows(params: Array, states: Array, v: Array, leader: Indices, least: Array, costs: Array) -> None:
+    """`costs_against` for every state."""
+    for i in range(states.shape[0]):
+        least[i] = costs_against(params, states[i], v[i], leader[i], costs[i])

@@ -1,4 +1,6 @@
-"""Exploration-Biased Weights (Algorithm 1): the bandit of a box whose smallest weight is largest.
+"""Confidence intervals of means, and the Exploration-Biased Weights of a box of these (Algorithm 1).
+
+The weights are those of the bandit in the box whose smallest weight is largest.
 
 With c_b = max(lower_b, min upper), the candidate of arm a puts a at upper_a and every other arm b at
 c_b. Only candidates on the Pareto front of (upper, c) can win: if upper and c of a' are at least those
@@ -12,7 +14,33 @@ import math
 from ._jit import kernel
 from ._types import Array, Indices
 from .extremes import MANY, largest, least
+from .rules.mixture import MIXTURE_C
 from .weights import root_sum, scaled_root, scaled_squares, solve_scaled, tied_weights
+
+PAPER, EXPERIMENTS, NORMAL_MIXTURE = 0, 1, 2  # kinds of intervals
+
+
+@kernel("f8(i8, f8, f8)")
+def half_width(code: int, level: float, n: float) -> float:
+    """Half-width of the confidence interval of an arm's mean in units of σ after n pulls, inf after none.
+
+    level is log(K/γ) for every code; the constants inside the logarithm are added here.
+    """
+    if n == 0.0:
+        return math.inf
+    if code == PAPER:
+        return 2.0 * math.sqrt((level + math.log(4.0) + math.log(n)) / n)  # (3)
+    if code == EXPERIMENTS:
+        return math.sqrt((level + math.log(n)) / n)
+    c = MIXTURE_C
+    return math.sqrt(2.0 * (level + 0.5 * math.log1p(n / c)) * (1.0 + c / n) / n)
+
+
+@kernel("void(i8, f8, const(f8[::1]), f8[::1])")
+def half_width_rows(code: int, level: float, pulls: Array, width: Array) -> None:
+    """`half_width` for every entry."""
+    for i in range(pulls.size):
+        width[i] = half_width(code, level, pulls[i])
 
 
 @kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[::1]))")

@@ -15,10 +15,10 @@ from .. import __version__
 from ..errors import TruebestError
 from ..experiment.store import Store
 from . import requests
+from .answers import ProblemError, answer, answer_invalid, no_such_page
 from .desks import Desks
 from .guard import SESSION, Guard
 from .pages import add_pages, static_files
-from .problems import ProblemError, answer, answer_invalid, no_such_page
 from .quick import Quick
 from .reads import Reads
 from .tokens import DAYS, Tokens

@@ -8,15 +8,15 @@ completed none for longest has to go. One address takes no more than its part of
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
+import time
 from collections import Counter, OrderedDict
 from contextlib import suppress
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
-
-from .limits import Seldom
 
 try:
     from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
@@ -30,6 +30,8 @@ SLOWEST = 60.0  # and to its last byte
 MOST = 2_000  # connections
 AT_ONCE = 32  # that are accepted before the first of them is looked at
 SPARE = 128  # files for these, and for what else the process opens
+PAUSE = 60.0  # seconds between two lines of the same kind
+_log = logging.getLogger("truebest")
 
 
 def most_connections() -> int:
@@ -38,6 +40,21 @@ def most_connections() -> int:
         return MOST
     files = getrlimit(RLIMIT_NOFILE)[0]
     return MOST if files == RLIM_INFINITY else min(MOST, max(files - SPARE, files // 2))
+
+
+class Seldom:
+    """Says something at most once per minute, however often it happens."""
+
+    def __init__(self) -> None:
+        self._count, self._due = 0, 0.0
+
+    def say(self, words: str) -> None:
+        """Count it, and say it if it was not said lately."""
+        self._count += 1
+        now = time.monotonic()
+        if now >= self._due:
+            self._due = now + PAUSE
+            _log.warning("%s (%d so far)", words, self._count)
 
 
 class Crowd:

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import time
+from collections import OrderedDict
 from collections.abc import Collection
 from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .limits import Rate
-from .problems import ProblemError
+from .answers import ProblemError
 from .tokens import Role, Tokens
 from .way import Way
 
 LARGEST = 4 * 2**20  # bytes of a body
+MOST_ADDRESSES = 10_000
 READING = ("GET", "HEAD")
 SAID_ONCE = (
     *(b"host", b"origin", b"sec-fetch-site", b"authorization", b"cookie", b"content-length"),
@@ -42,6 +44,29 @@ HEADERS = {
 }
 _RAW_HEADERS = tuple((name.lower().encode(), value.encode()) for name, value in HEADERS.items())
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
+
+
+class Rate:
+    """So many requests a second per address, and somewhat more at once.
+
+    rate   a second
+    burst  at once
+    """
+
+    def __init__(self, rate: float, burst: float) -> None:
+        self.rate, self.burst = rate, burst
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # address -> how many, when
+
+    def wait(self, address: str, now: float | None = None) -> float:
+        """Count a request; how many seconds it is too early, 0 if it may be answered."""
+        now = time.monotonic() if now is None else now
+        left, then = self._left.pop(address, (self.burst, now))
+        left = min(self.burst, left + self.rate * (now - then))
+        late = left >= 1.0
+        self._left[address] = (left - 1.0 if late else left, now)
+        if len(self._left) > MOST_ADDRESSES:
+            self._left.popitem(last=False)
+        return 0.0 if late else (1.0 - left) / self.rate
 
 
 class Guard:

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import TruebestError
-from .problems import problem_of
+from .answers import problem_of
 
 Verb = Callable[[Any], Awaitable[Response]]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from inspect import Parameter, Signature
 from itertools import chain, islice
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
@@ -17,10 +19,9 @@ from ..experiment.exports import exported, json_record
 from ..experiment.verbs import VERBS, Verb
 from ..telling import words
 from . import requests
-from .answers import as_json, file_name
+from .answers import ProblemError, as_json
 from .desks import Desks
 from .live import MOST_VIEWERS
-from .problems import ProblemError
 from .views import BADGES
 
 Name = Annotated[str, Query(description="The experiment's name.")]
@@ -91,12 +92,12 @@ class Reads:
     async def export(self, experiment: Name, format: requests.Format = "jsonl") -> Response:
         """The whole log with the settings, as a file."""
         pieces, first = await self._desks.use(experiment, lambda one: _begun(exported(one, format)))
-        return StreamingResponse(chain(first, pieces), 200, file_name(experiment, format), TYPES[format])
+        return StreamingResponse(chain(first, pieces), 200, _file_name(experiment, format), TYPES[format])
 
     async def report(self, experiment: Name) -> Response:
         """One self-contained HTML page for the people who decide."""
         page = await self._desks.use(experiment, Experiment.report)
-        return Response(page, 200, file_name(experiment, "html"), "text/html; charset=utf-8")
+        return Response(page, 200, _file_name(experiment, "html"), "text/html; charset=utf-8")
 
     def _address(self, verb: Verb) -> Callable[[str], Awaitable[Response]]:
         """What a plain verb that changes nothing shows; its parameters are those of the query."""
@@ -131,6 +132,15 @@ class Reads:
             known = str(error) if isinstance(error, TruebestError) else f"unexpected {type(error).__name__}"
             badge = {"state": "broken", "badge": BADGES["broken"], "facts": []}
             return {"name": name, **badge, "headline": f"cannot be read: {known}"}
+
+
+def _file_name(name: str, ending: str) -> dict[str, str]:
+    """The header under which a browser saves an answer: no name leads it to another folder."""
+    safe = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:80] or "experiment"
+    full = quote(re.sub(r"[/\\:*?\"<>|]+", "_", name)[:80].strip(". ") or "experiment", safe="")
+    return {
+        "Content-Disposition": f"attachment; filename=\"{safe}.{ending}\"; filename*=UTF-8''{full}.{ending}"
+    }
 
 
 def _whole_limit(limit: int) -> int:

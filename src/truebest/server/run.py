@@ -17,9 +17,8 @@ import uvicorn
 from ..errors import InvalidInputError
 from ..experiment.store import open_store
 from .app import RATE, make_app
-from .connections import AT_ONCE, Connection, Crowd, most_connections
+from .connections import AT_ONCE, Connection, Crowd, Seldom, most_connections
 from .desks import Desks
-from .limits import Seldom
 from .tokens import Tokens
 from .way import Way
 

@@ -15,12 +15,11 @@ from ..errors import InvalidInputError
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.divergences import BERNOULLI, family_reach
-from ..kernels.exploration import exploration_biased_weights
+from ..kernels.exploration import exploration_biased_weights, half_width
 from ..kernels.families import STUDENT, unseen
 from ..kernels.layout import MEANS, MODEL, OWN, PULLS, SELECT, TOLERANCE, VARIANCES, Select
 from ..kernels.random import Words
 from ..kernels.tracking import TIE, arms_left, is_open, open_arms, track, track_open
-from ..kernels.widths import half_width
 from ..theory.statistics import WIDTHS
 from ._base import Strategy
 

@@ -11,15 +11,15 @@ import numpy.typing as npt
 from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
-from ..kernels import glr as kernels
-from ..kernels import widths
+from ..kernels import best as kernels
+from ..kernels import exploration
 from ..kernels.layout import MEANS, MODEL, OWN, PULLS, UNIT
 from .models import Gaussian, Model
 
 WIDTHS = {
-    "paper": widths.PAPER,
-    "experiments": widths.EXPERIMENTS,
-    "mixture": widths.NORMAL_MIXTURE,
+    "paper": exploration.PAPER,
+    "experiments": exploration.EXPERIMENTS,
+    "mixture": exploration.NORMAL_MIXTURE,
 }
 
 
@@ -199,5 +199,5 @@ def confidence_width(
     flat = np.ascontiguousarray(count).ravel()
     width = np.empty_like(flat)
     with np.errstate(all="ignore"):
-        widths.half_width_rows(code, level, flat, width)
+        exploration.half_width_rows(code, level, flat, width)
         return (scale * width).reshape(count.shape)[()]

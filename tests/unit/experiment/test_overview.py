@@ -19,7 +19,7 @@ from support.commands import run
 from support.service import serving
 from support.told import column
 from truebest import Account, Experiment, Open, Suspended, SuspendedError
-from truebest.cli import _listing
+from truebest.cli import experiments
 from truebest.cli._output import Format, print_json, show
 from truebest.experiment.bodies import Bodies
 from truebest.experiment.overview import Overview, overview
@@ -168,10 +168,10 @@ def test_rows_are_printed_as_they_come(format: Format, monkeypatch: pytest.Monke
     """None waits for the last; together they are what a list is that is printed at once."""
     slow, at_once = io.StringIO(), io.StringIO()
     seen: list[str] = []
-    monkeypatch.setattr(_listing, "AT_ONCE", 0.0)
+    monkeypatch.setattr(experiments, "AT_ONCE", 0.0)
     with monkeypatch.context() as patched:
         patched.setattr("sys.stdout", slow)
-        _listing.stream(rows_that_take(0.0, slow, seen), ["name", "leader"], format, 4)
+        experiments.stream(rows_that_take(0.0, slow, seen), ["name", "leader"], format, 4)
     with monkeypatch.context() as patched:
         patched.setattr("sys.stdout", at_once)
         show(list(rows_that_take(0.0, at_once, [])), ["name", "leader"], format)
@@ -184,9 +184,9 @@ def test_rows_are_printed_as_they_come(format: Format, monkeypatch: pytest.Monke
 
 def test_no_row_is_an_empty_list(capsys: pytest.CaptureFixture[str]) -> None:
     """As where it is printed at once."""
-    _listing.stream(iter([]), ["name"], Format.json, 0)
+    experiments.stream(iter([]), ["name"], Format.json, 0)
     found = capsys.readouterr().out
     print_json([])
     assert found == capsys.readouterr().out
-    _listing.stream(iter([]), ["name"], Format.table, 0)
+    experiments.stream(iter([]), ["name"], Format.table, 0)
     assert capsys.readouterr().out == ""

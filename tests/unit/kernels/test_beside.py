@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from support.processes import run_python
-from truebest.kernels import _cache, _numba, _warm
+from truebest.cli import warm_up
+from truebest.kernels import _cache, _numba
 
 README = Path(__file__).parents[3] / "README.md"
 SHORT = """
@@ -153,14 +154,14 @@ time.sleep(0.2)
 
 def test_warm_up_compiles_what_python_calls(tmp_path: Path) -> None:
     """The list has what live work calls; the command compiles what is on it, and says where that is."""
-    names = {one.__name__ for one in _warm.called_by_python()}
+    names = {one.__name__ for one in warm_up.called_by_python()}
     assert {"advance", "take", "stops", "play_round", "select", "optimal_weights_rows", "refutes"} <= names
     cache = {"XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": ""}
     code = """
 from truebest.cli import main
-from truebest.kernels import _warm
+from truebest.cli import warm_up
 from truebest.kernels.rules import ceilings
-_warm.called_by_python = lambda: [ceilings.relative_entropy]
+warm_up.called_by_python = lambda: [ceilings.relative_entropy]
 assert main(["warm-up", "--live"]) == 0
 """
     run_python(code, **cache)

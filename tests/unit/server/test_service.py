@@ -18,7 +18,7 @@ from support.service import READ_TOKEN, TOKEN, Answer, Service, serving
 from support.told import flat
 from truebest import Experiment
 from truebest.experiment.forecast import Forecast
-from truebest.server import gathered
+from truebest.server import desks
 from truebest.server.live import Live
 
 NAMES = [
@@ -337,7 +337,7 @@ def test_the_mistake_of_one_is_not_that_of_others() -> None:
 
     async def main() -> list[Any]:
         with ThreadPoolExecutor(1) as pool:
-            call: gathered.Gathered[int, int] = gathered.Gathered(answers, pool)
+            call: desks.Gathered[int, int] = desks.Gathered(answers, pool)
             return await asyncio.gather(*(call(item) for item in (5, 1, 0, 2)), return_exceptions=True)
 
     found = asyncio.run(main())
@@ -367,21 +367,21 @@ def test_a_call_that_takes_long_keeps_no_other_waiting() -> None:
 
     async def main() -> list[int]:
         with ThreadPoolExecutor(8) as pool:
-            call: gathered.Gathered[int, int] = gathered.Gathered(answers, pool)
+            call: desks.Gathered[int, int] = desks.Gathered(answers, pool)
             slow = []
-            for number in range(1, gathered.BESIDE + 1):
+            for number in range(1, desks.BESIDE + 1):
                 slow.append(asyncio.ensure_future(call(0)))
                 while at_once < number:
                     await asyncio.sleep(0.01)
                 if number == 1:
                     assert await call(1) == 10
             late = asyncio.ensure_future(call(2))
-            await asyncio.sleep(2 * gathered.SLOW)
+            await asyncio.sleep(2 * desks.SLOW)
             decide.set()
             return [await late, *await asyncio.gather(*slow)]
 
     assert asyncio.run(main()) == [20, 0, 0, 0]
-    assert most == gathered.BESIDE
+    assert most == desks.BESIDE
 
 
 def watch(service: Service, name: str) -> tuple[http.client.HTTPConnection, Any]:

@@ -19,7 +19,7 @@ from support.service import READ_TOKEN, TOKEN, Answer, Service, serving
 from truebest import Experiment, InvalidInputError
 from truebest.server import connections, guard
 from truebest.server.connections import HEAD
-from truebest.server.limits import MOST_ADDRESSES, Rate
+from truebest.server.guard import MOST_ADDRESSES, Rate
 from truebest.server.tokens import DAYS, Role, Tokens, new_token
 from truebest.server.way import Way
 
