@@ -7,15 +7,6 @@
 `check_strategy` and `check_store` run the demands that every strategy and every store of truebest meets. They
 need no test runner; in one, a call is a test, and `only=` with `STRATEGY_DEMANDS` or `STORE_DEMANDS` makes
 every demand a test of its own.
-
-demands     a demand, the report, and how a broken one is told
-strategies  what is demanded of a strategy
-  cases       what it is tried on
-stores      what is demanded of a store
-  lines       of what is stored
-  blocks      of readers and writers
-  upkeep      of leases and of the end of an experiment
-  places      where it is tried
 """
 
 from __future__ import annotations
