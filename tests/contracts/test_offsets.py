@@ -27,6 +27,7 @@ from truebest.kernels.decision import advance
 from truebest.kernels.exact import FARTHEST, round_offset, two_product
 from truebest.kernels.layout import MEANS as MEANS_ROW
 from truebest.kernels.layout import PULLS
+from truebest.kernels.rules.room import ROOMS
 from truebest.strategies import strategy_names
 
 MEANS = (1.1, 0.5, 0.2)
@@ -71,7 +72,7 @@ def test_the_kernel_has_the_same_bits_at_any_offset(ratio: float, sigma: float) 
     for shift in (0.0, offset):
         evidence = model.blank(2)
         params = rule.parameters(model, 2, 0.05, offset=shift)
-        advance(arms, values + shift, checks, ordered, params, evidence)
+        advance(arms, values + shift, checks, ordered, params, evidence, np.zeros((ROOMS, evidence.shape[1])))
         bodies.append(evidence[[PULLS, MEANS_ROW]])
     np.testing.assert_array_equal(bodies[0], bodies[1])
 

@@ -19,6 +19,7 @@ from truebest.kernels import alarm
 from truebest.kernels._types import Array
 from truebest.kernels.decision import advance, take
 from truebest.kernels.layout import ALARM, MEANS, PULLS, SQUARES, WATCHED
+from truebest.kernels.rules.room import ROOMS
 from truebest.theory.mixture import Mixture
 from truebest.theory.models import Gaussian
 
@@ -37,7 +38,15 @@ def taken(
     params: Array, state: Array, arms: list[int], values: list[float], checked: bool = False
 ) -> tuple[int, bool]:
     checks, ordered = np.full(len(arms), checked), np.zeros(len(arms), np.bool_)
-    return advance(np.array(arms, np.int64), np.array(values, float), checks, ordered, params, state)
+    return advance(
+        np.array(arms, np.int64),
+        np.array(values, float),
+        checks,
+        ordered,
+        params,
+        state,
+        np.zeros((ROOMS, state.shape[1])),
+    )
 
 
 @pytest.mark.parametrize("n", [2, 3, 18, 246, 10_000, 10_000_000])

@@ -13,6 +13,7 @@ from scipy import stats
 from truebest.kernels._types import Array
 from truebest.kernels.decision import advance
 from truebest.kernels.layout import ALARM, MEANS, SQUARES, WATCHED
+from truebest.kernels.rules.room import ROOMS
 from truebest.theory.mixture import Mixture
 from truebest.theory.models import Gaussian
 
@@ -37,7 +38,9 @@ def alarm_at(rng: np.random.Generator, chase: str, ratio: float, most: int, bloc
         else:
             arms = np.full(block, _next(rng, chase, state))
         values = MEANS_OF_ARMS[arms] + ratio * rng.standard_normal(block)
-        at, refuted = advance(arms, values, unchecked, unchecked, params, state)
+        at, refuted = advance(
+            arms, values, unchecked, unchecked, params, state, np.zeros((ROOMS, state.shape[1]))
+        )
         if refuted:
             return done + at + 1
     return 0

@@ -38,6 +38,7 @@ from ..kernels.layout import (
 )
 from ..kernels.number import end
 from ..kernels.rules import comparator
+from ..kernels.rules.room import ROOMS
 from ..questions import PerArm
 from ..theory.models import Gaussian
 from .findings import Findings
@@ -100,7 +101,8 @@ class Bodies:
         params = self.pairwise.copy()
         params[ALARM] = 0.0
         none = np.zeros(len(arms), np.bool_)  # after which the rule would be asked
-        decision.advance(np.array(arms, np.int64), np.array(values), none, none, params, self.steering)
+        taken, rooms = np.array(arms, np.int64), np.zeros((ROOMS, len(self.settings.arms)))
+        decision.advance(taken, np.array(values), none, none, params, self.steering, rooms)
 
     def is_plain(self) -> Callable[[float], bool]:
         """A test of values as given: whether one could be told, and cannot move the offset."""
@@ -177,7 +179,8 @@ class Bodies:
 
         Returns  its index, or -1; and whether sigma is refuted
         """
-        return decision.advance(arms, values, checks, together, self.params, self.evidence)
+        rooms = np.zeros((ROOMS, len(self.settings.arms)))
+        return decision.advance(arms, values, checks, together, self.params, self.evidence, rooms)
 
     def decides(self) -> bool:
         """Whether the rule stops on the evidence as it is."""

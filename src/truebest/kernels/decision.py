@@ -10,6 +10,7 @@ from .families import observe
 from .layout import ALARM, OUT, PULLS, SHARE, SQUARES, VARIANCES
 from .rules import note
 from .rules.comparator import count_against
+from .rules.room import stays
 
 
 @kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)")
@@ -24,9 +25,9 @@ def take(params: Array, state: Array, arm: int, count: float, value: float) -> N
     note(params, state, arm, count, value)
 
 
-@kernel("Tuple((i8, b1))(i8[::1], f8[::1], b1[::1], b1[::1], const(f8[::1]), f8[:, ::1])")
+@kernel("Tuple((i8, b1))(i8[::1], f8[::1], b1[::1], b1[::1], const(f8[::1]), f8[:, ::1], f8[:, ::1])")
 def advance(
-    arms: Indices, values: Array, checks: Flags, together: Flags, params: Array, state: Array
+    arms: Indices, values: Array, checks: Flags, together: Flags, params: Array, state: Array, rooms: Array
 ) -> tuple[int, bool]:
     """Take in values up to the one with which the rule decides, or which refutes sigma.
 
@@ -34,6 +35,7 @@ def advance(
 
     checks    whether the rule is asked after that value; the alarm always is, and before the rule
     together  values without an order: no comparator counts them, and the alarm, too, waits for a check
+    rooms     (ROOMS, K), all 0: to see where many values need no look at each, see `rules.room`
     Returns   its index, or -1 if all were taken in; and whether sigma is refuted
     """
     t, total, alarmed = 0.0, 0.0, params[ALARM] != 0.0
@@ -43,7 +45,7 @@ def advance(
         total = scaled_squares(state)
     for i in range(arms.size):
         arm = arms[i]
-        out, before = state[OUT, arm] > 0.0, state[SQUARES, arm]
+        out, before, calm = state[OUT, arm] > 0.0, state[SQUARES, arm], False
         if out and not together[i]:
             continue
         if not out:
@@ -53,10 +55,11 @@ def advance(
             else:
                 take(params, state, arm, 1.0, values[i])
             t += 1.0
+            calm = arms.size > 1 and stays(params, state, arm, values[i], rooms)
         if alarmed:
             total += (state[SQUARES, arm] - before) / state[VARIANCES, arm]
             if (checks[i] or not together[i]) and refutes(state, t, total):
                 return i, True
-        if checks[i] and stops_after(params, state, t, -1 if together[i] else arm):
+        if checks[i] and not calm and stops_after(params, state, t, -1 if together[i] else arm):
             return i, False
     return -1, False
