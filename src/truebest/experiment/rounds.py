@@ -322,7 +322,8 @@ class RoundsState(PlainRounds):
         cluster, units = self._cluster(number), self.design.units
         for arm, value in row.items():
             least, most = zip(*map(self._placed, _answers(value)), strict=True)
-            low[arm], high[arm] = units.value(least, cluster), units.value(most, cluster)
+            low[arm] = units.value(least, cluster)
+            high[arm] = low[arm] if least == most else units.value(most, cluster)
         return low, high
 
     def _placed(self, value: float | None) -> tuple[float, float]:
@@ -334,8 +335,7 @@ class RoundsState(PlainRounds):
         return place, place
 
     def _race(self) -> list[int]:
-        race: list[int] = np.flatnonzero(self.arms[paired.OUT] <= 0.0).tolist()
-        return race
+        return [arm for arm, out in enumerate(self.arms[paired.OUT].tolist()) if out <= 0.0]
 
     def is_out(self, arm: int) -> bool:
         """Whether the rule has ruled an arm out: it is neither sampled nor waited for any more."""

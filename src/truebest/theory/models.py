@@ -64,7 +64,8 @@ class Values(ABC):
 
     def allows(self, value: float) -> bool:
         """Whether a value is possible."""
-        return self.limits is None or self.limits[0] <= value <= self.limits[1]
+        limits = self.limits
+        return limits is None or limits[0] <= value <= limits[1]
 
     @property
     def demand(self) -> str:

@@ -18,7 +18,8 @@ from ...errors import DamagedLogError, InvalidInputError
 from ..events import Entry
 
 COLUMNS = "kind, pull, arm, value, data, seq, time, chain"  # in the order of Entry's fields
-SEQ: Final = 5  # places in a row
+DATA: Final = 4  # places in a row
+SEQ: Final = 5
 TIME: Final = 6
 CHAIN: Final = 7
 _to_json = json.JSONEncoder(separators=(",", ":")).encode  # in ASCII: safe in any encoding
@@ -29,16 +30,24 @@ Row = tuple[str, int | None, int | None, float | None, str | None, int, float, s
 
 
 def link(previous: str, row: Sequence[Any]) -> str:
-    """The hash that ties the columns of a line to the chain before it; 32 hexadecimal digits.
+    """The hash that ties the columns of a line to the chain before it; 32 hexadecimal digits."""
+    return links(previous, [row])[0]
+
+
+def links(previous: str, rows: Iterable[Sequence[Any]]) -> list[str]:
+    """The hashes that consecutive lines should have, each if the chain of the line before it is right.
 
     The text of a float is exact, and the data, which may contain anything, stands last: no two different
     lines have the same text.
     """
-    kind, pull, arm, value, data, seq, time, *_ = row
-    text = f"{previous}|{kind}|{pull}|{arm}|{value!r}|{seq}|{time!r}|{data}"
-    digest = _blank_hash.copy()
-    digest.update(text.encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
+    found = []
+    for kind, pull, arm, value, data, seq, time, chain in rows:
+        digest = _blank_hash.copy()
+        text = f"{previous}|{kind}|{pull}|{arm}|{value!r}|{seq}|{time!r}|{data}"
+        digest.update(text.encode("utf-8", "surrogatepass"))
+        found.append(digest.hexdigest())
+        previous = chain or ""
+    return found
 
 
 def to_rows(entries: Iterable[Entry], last: int, chain: str, time: float) -> list[Row]:
@@ -60,13 +69,15 @@ def to_rows(entries: Iterable[Entry], last: int, chain: str, time: float) -> lis
             seq,
             own if 0.0 < own < math.inf else time,
         )
-        chain = link(chain, columns)
+        chain = link(chain, (*columns, ""))
         rows.append((*columns, chain))
     return rows
 
 
 def to_entry(row: Sequence[Any]) -> Entry:
     """The line back from its columns."""
+    if row[DATA] is None and row[CHAIN]:
+        return Entry._make(row)
     kind, pull, arm, value, data, seq, time, chain = row
     return Entry(kind, pull, arm, value, None if data is None else _parsed(data, seq), seq, time, chain or "")
 
@@ -95,12 +106,11 @@ def checked_entry(row: Sequence[Any], previous: str) -> Entry:
 
 def checked_entries(rows: Iterable[Sequence[Any]], previous: str) -> list[Entry]:
     """Consecutive lines, each checked against the one before it."""
-    found: list[Entry] = []
+    rows = list(rows)
+    if [row[CHAIN] for row in rows] == links(previous, rows):
+        return list(map(to_entry, rows))
+    found: list[Entry] = []  # of version 0.1, or damaged: then this raises
     for row in rows:
-        kind, pull, arm, value, data, seq, time, chain = row
-        if not chain or chain != link(previous, row):
-            checked_entry(row, previous)  # raises, unless version 0.1 wrote it
-        parsed = None if data is None else _parsed(data, seq)
-        previous = chain or ""
-        found.append(Entry(kind, pull, arm, value, parsed, seq, time, previous))
+        found.append(checked_entry(row, previous))
+        previous = found[-1].chain
     return found
