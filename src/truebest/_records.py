@@ -16,6 +16,8 @@ _QUOTED = frozenset(',;"\t\r\n')  # ; and tabs, too: some spreadsheets cut there
 
 def plain(value: Any) -> Any:
     """NumPy to Python, non-finite numbers to None."""
+    if value is None or type(value) in (str, int, bool):
+        return value
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -56,10 +58,12 @@ def frame(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _cell(value: Any) -> str:
-    if hasattr(value, "tolist"):
-        value = value.tolist()
     if value is None:
         return ""
+    if type(value) in (int, float):
+        return repr(value)
+    if hasattr(value, "tolist"):
+        return _cell(value.tolist())
     if isinstance(value, str):
         return _text_cell(value)
     if isinstance(value, dict | list | tuple | bool):
