@@ -6,7 +6,7 @@ An entry says where a class is and how it is constructed, and is imported only w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -30,28 +30,6 @@ class Entry(NamedTuple):
     def make(self) -> Any:
         """The strategy or the rule."""
         return self.load()(**self.arguments)
-
-
-class Made(Mapping[str, Any]):
-    """What a table stands for, by name: each is made when it is first looked up, and kept.
-
-    So a rule may stand in a file of its own, which imports the one that looks rules up.
-    """
-
-    def __init__(self, entries: Mapping[str, Entry]) -> None:
-        self._entries = entries
-        self._made: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            self._made[name] = self._entries[name].make()
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
 
 
 STRATEGIES = {

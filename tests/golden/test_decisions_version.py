@@ -26,7 +26,7 @@ from truebest.experiment.store.memory import MemoryStore
 from truebest.strategies import find_strategy
 from truebest.theory.mixture import Mixture
 from truebest.theory.models import Student
-from truebest.theory.stopping import RULES, StoppingRule
+from truebest.theory.stopping import StoppingRule, rules
 
 FILE = Path(__file__).with_name("decisions_version.json")
 MEANS = {"a": 0.5, "b": 0.0, "c": 1.75, "d": 0.25}
@@ -111,7 +111,7 @@ def course(
 BY = "tas-c"  # the rules' courses, as they were written
 COURSES: dict[str, dict[str, Any]] = {
     **{strategy: {"strategy": strategy, "stopping": "mixture"} for strategy in STRATEGIES},
-    **{rule: {"strategy": BY, "stopping": rule} for rule in RULES},
+    **{rule: {"strategy": BY, "stopping": rule} for rule in rules()},
     "tilt": {"strategy": BY, "stopping": "tilt", "former": 2},
     "tilt, version 3": {"strategy": BY, "stopping": "tilt"},
     "student": {"strategy": BY, "stopping": "student", "former": 1},
@@ -155,7 +155,7 @@ def test_the_courses_are_of_a_version_that_is_read() -> None:
     assert max(READ) == max(DECISIONS, ASKING)
     assert set(stored()["courses"]) == set(COURSES)
     assert {given["strategy"] for given in COURSES.values()} == set(STRATEGIES)
-    assert {given["stopping"] for given in COURSES.values()} == set(RULES)
+    assert {given["stopping"] for given in COURSES.values()} == set(rules())
 
 
 def test_a_slightly_different_rule_is_noticed() -> None:

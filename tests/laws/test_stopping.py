@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import truebest
 from support.bandits import Array
-from truebest.theory.stopping import RULES as ALL
+from truebest.theory.stopping import rules
 
 Data = tuple[list[int], list[float]]
-RULES = {name: rule for name, rule in ALL.items() if rule.knows(truebest.Gaussian())}
+RULES = {name: rule for name, rule in rules().items() if rule.knows(truebest.Gaussian())}
 
 
 def data(max_arms: int = 8) -> st.SearchStrategy[Data]:

@@ -11,12 +11,12 @@ from truebest.experiment.experiment import Experiment
 from truebest.experiment.store.memory import MemoryStore
 from truebest.kernels.exploration import exploration_biased_weights
 from truebest.theory.models import Bounded, Gaussian
-from truebest.theory.stopping import RULES
+from truebest.theory.stopping import rules
 
 COINS = {"rewards": "bernoulli", "model": Bounded(0.0, 1.0)}
 
 
-@pytest.mark.parametrize("name", [name for name in RULES if RULES[name].knows(Gaussian())])
+@pytest.mark.parametrize("name", [name for name, rule in rules().items() if rule.knows(Gaussian())])
 @pytest.mark.parametrize("model", [Gaussian(0.5), Gaussian((0.5, 0.2, 0.3)), Bounded(0.0, 1.0)], ids=str)
 def test_the_rule_decides_when_every_lower_end_is_above_minus_the_tolerance(
     name: str, model: truebest.Model
@@ -27,8 +27,8 @@ def test_the_rule_decides_when_every_lower_end_is_above_minus_the_tolerance(
         pulls, means = rng.integers(5, 2000, 3), rng.uniform(0.3, 0.6, 3)
         before = False
         for tolerance in (0.0, 0.02, 0.1, 0.3):
-            lower, _ = RULES[name].intervals(pulls, means, 0.1, model=model, tolerance=tolerance)
-            seen = RULES[name].evaluate(pulls, means, 0.1, model=model, tolerance=tolerance)
+            lower, _ = rules()[name].intervals(pulls, means, 0.1, model=model, tolerance=tolerance)
+            seen = rules()[name].evaluate(pulls, means, 0.1, model=model, tolerance=tolerance)
             others = np.arange(3) != seen.leader
             if abs(lower[others].min() + tolerance) > 1e-6:
                 assert seen.decided == (lower[others].min() > -tolerance)

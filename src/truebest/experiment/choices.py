@@ -13,7 +13,7 @@ from ..designs import Ordered
 from ..errors import InvalidInputError, StoreError, TruebestError
 from ..strategies import Strategy, find_strategy
 from ..theory.models import Bounded, Gaussian, Model, Values, find_model, refuse_distant
-from ..theory.stopping import RULES, StoppingRule, find_rule
+from ..theory.stopping import StoppingRule, find_rule, rules
 
 Ends = tuple[float, float]
 ROUNDS = "rounds"  # the name of strategy and rule in rounds on common items, where there is no choice
@@ -202,7 +202,7 @@ def _made(kind: Any, parameters: dict[str, Any]) -> Any:
 def choose_rule(given: str | StoppingRule) -> StoppingRule:
     """One of truebest's own, by name or as an object."""
     rule = find_rule(given)
-    if rule.name not in RULES or type(rule) is not type(RULES[rule.name]):
+    if type(rule) is not type(rules().get(rule.name)):
         raise InvalidInputError(
             f"stopping must be one of truebest's own rules, got {_door.short(given)}; a live experiment "
             f"must be able to find it again, for instance 'mixture'."
@@ -223,7 +223,7 @@ def recall_rule(record: dict[str, Any]) -> StoppingRule | None:
     if record["name"] == ROUNDS:
         return None
     name, version = record["name"], record.get("version", 1)
-    kinds = [(rule.name, kind) for rule in RULES.values() for kind in (type(rule), *rule.former)]
+    kinds = [(rule.name, kind) for rule in rules().values() for kind in (type(rule), *rule.former)]
     known = {(one, kind.version): kind for one, kind in kinds}
     try:
         return known[name, version](**record["parameters"])

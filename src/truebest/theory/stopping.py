@@ -16,16 +16,16 @@ for independent samples as the model says, whatever chose the arms on the basis 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _door
-from .._catalogue import DEFAULT_RULE, STOPPING_RULES, Made
+from .._catalogue import DEFAULT_RULE, STOPPING_RULES
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import best, layout
@@ -493,11 +493,14 @@ class KaufmannKoolen(StoppingRule):
         return 2.0 * family_calibration(0.5 * float(np.log(num_arms - 1.0) - np.log(delta)))
 
 
-RULES: Mapping[str, StoppingRule] = Made(STOPPING_RULES)
+@cache
+def rules() -> dict[str, StoppingRule]:
+    """All rules by name; made when they are first looked up, as a rule's file may import this one."""
+    return {name: entry.make() for name, entry in STOPPING_RULES.items()}
 
 
 def find_rule(rule: str | StoppingRule) -> StoppingRule:
     """A rule by its name, a key of `STOPPING_RULES`; a rule itself is returned as it is."""
     if isinstance(rule, StoppingRule):
         return rule
-    return RULES[_door.choice("stopping", rule, tuple(RULES))]
+    return rules()[_door.choice("stopping", rule, tuple(rules()))]

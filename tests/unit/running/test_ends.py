@@ -18,7 +18,7 @@ from truebest.plots.identification import draw
 from truebest.running.frame import Frame
 from truebest.server.views import Roster, view
 from truebest.telling import words
-from truebest.theory.stopping import RULES
+from truebest.theory.stopping import rules
 
 SOURCE = Path(truebest.__file__).parent
 BY_ITSELF = "each end of an interval holds by itself, at all times with probability at least 95%"
@@ -105,10 +105,10 @@ def test_no_surface_is_forgotten() -> None:
     assert users == set(SURFACES) | MAKERS
 
 
-@pytest.mark.parametrize("name", list(RULES))
+@pytest.mark.parametrize("name", list(rules()))
 def test_the_docstring_of_intervals_says_so(name: str) -> None:
     """Of each rule's own function."""
-    assert "by itself" in (type(RULES[name]).intervals.__doc__ or "")
+    assert "by itself" in (type(rules()[name]).intervals.__doc__ or "")
 
 
 def test_without_a_promise_nothing_is_said(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import truebest
-from truebest.theory.stopping import RULES
+from truebest.theory.stopping import rules
 
 RNG = np.random.default_rng(0)
 MEANS = RNG.normal(size=(2, 3, 4))
@@ -45,8 +45,8 @@ def test_statistics_and_rules() -> None:
     weights = PULLS / PULLS.sum(axis=-1, keepdims=True)
     values = truebest.evidence_rate(MEANS, weights)
     lower, upper = truebest.Mixture().intervals(PULLS, MEANS, 0.1)
-    rules = {name: rule for name, rule in RULES.items() if rule.knows(truebest.Gaussian())}
-    decisions = {name: rule.evaluate(PULLS, MEANS, 0.1) for name, rule in rules.items()}
+    known = {name: rule for name, rule in rules().items() if rule.knows(truebest.Gaussian())}
+    decisions = {name: rule.evaluate(PULLS, MEANS, 0.1) for name, rule in known.items()}
     for index in np.ndindex(2, 3):
         one = truebest.glr(PULLS[index], MEANS[index], sigma=2.0)
         assert one.statistic == batch.statistic[index]
@@ -55,7 +55,7 @@ def test_statistics_and_rules() -> None:
         assert truebest.evidence_rate(MEANS[index], weights[index]) == values[index]
         ends = truebest.Mixture().intervals(PULLS[index], MEANS[index], 0.1)
         np.testing.assert_array_equal(ends, (lower[index], upper[index]))
-        for name, rule in rules.items():
+        for name, rule in known.items():
             single = rule.evaluate(PULLS[index], MEANS[index], 0.1)
             assert single.statistic == decisions[name].statistic[index]
             assert single.threshold == decisions[name].threshold[index]
