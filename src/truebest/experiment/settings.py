@@ -56,12 +56,61 @@ from .choices import (
 )
 from .items import ItemSet, check_items, items_record, recall_items
 from .known import Known, check_known, find_known, known_record, recall_known
-from .setting import REQUIRED, Setting, setting
 
 DECISIONS = 3  # raised whenever the same results would be judged otherwise than before
 ASKING = 4  # as 3, where what is asked, or what a row is, is not known to those that must not judge it
 _RESTORE = "restore the store from a backup"
 READ = (1, 2, 3, 4)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
+REQUIRED = object()  # the default of a setting that must be given
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything there is to know about one setting.
+
+    arguments  by which it is given
+    check      what was given, as it is kept, or a refusal
+    default    what a new experiment takes, as it would be given; a function is called; REQUIRED for none
+    keys       under which it is stored, if not by the names of its arguments
+    write      what is kept, for JSON; a tuple, where there are several keys
+    read       the inverse, of the values of all keys; without one, what is stored must pass the check
+    older      key -> the stored value that a log without this key stands for
+    fixed      whether any value but the experiment's own is refused; otherwise it is ignored
+    same       whether what is given may be what is stored, both as they are kept
+    per_arm    whether the check needs the arms, too
+    nullable   whether None is a value, and does not mean "not given"
+    """
+
+    arguments: tuple[str, ...]
+    check: Callable[..., Any]
+    default: Any = REQUIRED
+    keys: tuple[str, ...] = ()
+    write: Callable[[Any], Any] = lambda value: value
+    read: Callable[..., Any] | None = None
+    older: Mapping[str, Any] = field(default_factory=dict)
+    fixed: bool = True
+    same: Callable[[Any, Any], bool] = operator.eq
+    per_arm: bool = False
+    nullable: bool = False
+
+    def take(self, values: list[Any], arms: tuple[str, ...]) -> Any:
+        """What is kept of the arguments."""
+        return self.check(*values, arms) if self.per_arm else self.check(*values)
+
+    def recall(self, values: list[Any], arms: tuple[str, ...]) -> Any:
+        """What is kept, of what was stored."""
+        return self.take(values, arms) if self.read is None else self.read(*values)
+
+    def usual(self, arms: tuple[str, ...]) -> Any:
+        """What a new experiment takes; if it must be given, the refusal of the check."""
+        if self.default is REQUIRED:
+            return self.take([None] * len(self.arguments), arms)
+        return self.take([self.default() if callable(self.default) else self.default], arms)
+
+
+def setting(*arguments: str, check: Callable[..., Any], **how: Any) -> dict[str, Setting]:
+    """What a field of `Settings` carries along: its `Setting`."""
+    return {"setting": Setting(arguments, check, **{"keys": arguments, **how})}
 
 
 class Shared(TypedDict, total=False):
