@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from support.commands import run
+from support.paper import kept_stability
 from truebest._catalogue import DEFAULT_STRATEGY
 from truebest._former_name import FORMER_NAME
 from truebest.experiment.store.postgres import SCHEMA
-from truebest.studies.paper.stability import kept_stability
 from truebest.studies.paper.table1 import joint_test, precise_table
 
 ROOT = Path(__file__).parents[2]

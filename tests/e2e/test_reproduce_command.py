@@ -23,6 +23,7 @@ import pytest
 import truebest as truebest_package
 from e2e.test_solve_command import truebest
 from support.commands import run as in_process
+from support.paper import counter_examples, kept_stability
 from truebest.cli import main
 from truebest.cli import reproduce as reproduce_module
 from truebest.studies.ledger import Ledger
@@ -284,7 +285,7 @@ def test_the_kept_stability_comes_out_again() -> None:
             for name in names
         )
 
-    kept, fresh = stability.kept_stability(), stability.measure(50, seed=7)
+    kept, fresh = kept_stability(), stability.measure(50, seed=7)
     assert [(one.strategy, one.runs) for one in kept] == [(one.strategy, 1000) for one in fresh]
     assert not any(map(far, fresh, kept))
     assert all(map(far, fresh, kept[2:] + kept[:2]))
@@ -298,7 +299,7 @@ def test_claims_rest_on_their_instances() -> None:
     assert sum(claim.broken for claim in found) == 0
     assert all(claim.instances > 0 or claim.note for claim in found)
     assert all(claim.note for claim in found if claim.verdict != "holds")
-    numbers_of = checks.counter_examples()
+    numbers_of = counter_examples()
     assert numbers_of["lemma_28_min_weight"] < 0.01
     assert numbers_of["proposition_15_value"] < numbers_of["proposition_15_claim"]
     assert numbers_of["lemma_25_tas_deviation"] > 4

@@ -169,9 +169,7 @@ def _checked(
             raise InvalidInputError(f"bandit {bandit.name!r}: {error}") from None
     assert problem is not None
     count = _door.whole("runs", runs, 2, 10**6, "one run has no standard error")
-    key = _door.whole(
-        "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
-    )
+    key = _door.seed(seed)
     identities = {one.name: _identity(one, rule) for one in strategies}
     workers, allowed = num_threads(threads), problem.tolerance
     return _Task(problem.deltas, count, key, stopping, allowed, limit, workers, identities)

@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...simulation.trace import Trace, trace
-from ...strategies import EBS, TrackAndStop
+from ...strategies import EBS
 from ...theory.complexity import complexity_bounds, optimal_weights
 from ...theory.exploration import exploration_biased_weights
 from ...theory.guarantees import non_asymptotic_bound, regularity_bounds
 from ...theory.statistics import confidence_width
 from ...theory.statistics import evidence_rate as g
-from .published import MU_1
 
 Array = npt.NDArray[np.float64]
 
@@ -262,22 +261,3 @@ def theorem_5(rng: np.random.Generator, n: int) -> tuple[int, int]:
     bound, inner = non_asymptotic_bound(mu), non_asymptotic_bound(mu, eta=1 / 7)
     good = bound.time * bound.log_inverse_delta_0 >= inner.t_1
     return _count(~(good & (bound.log_inverse_delta_0 >= 8 * 7**3)))
-
-
-def counter_examples() -> dict[str, float]:
-    """The numbers that refute the statements which fail as printed."""
-    w = optimal_weights(MU_1).weights
-    v = w.copy()
-    v[3] *= 4.2
-    v /= v.sum()
-    eta = float((np.abs(w - v) / w).max())
-    forced = trace(TrackAndStop("C"), MU_1, 0.01, seed=0, max_samples=5000)
-    assert forced.target is not None
-    sums = 1.0 + np.cumsum(np.where((forced.target == 1.0).any(axis=1)[:, None], 0.0, forced.target), axis=0)
-    return {
-        "lemma_28_min_weight": float(w.min()),
-        "proposition_15_eta": eta,
-        "proposition_15_value": float(g(MU_1, v)),
-        "proposition_15_claim": (1 - eta) ** 2 / (1 + eta) * float(g(MU_1, w)),
-        "lemma_25_tas_deviation": float(np.abs(forced.pulls[1:] - sums[:-1]).max()),
-    }

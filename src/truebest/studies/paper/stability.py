@@ -6,10 +6,8 @@ often the most-targeted arm changes, and how long they stay uniform.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,15 +69,6 @@ def _one(strategy: Strategy, run: int, seed: int) -> tuple[float, int, int]:
     even = np.abs(target - 1.0 / target.shape[1]).max(axis=1) < 1e-12
     uniform = int(even.argmin()) if not even.all() else len(even)
     return total_variation(target), int((np.diff(leader) != 0).sum()), uniform
-
-
-def kept_stability() -> list[Stability]:
-    """The same from 1000 runs: data that came with the package, nothing is simulated.
-
-    `truebest reproduce stability --seed 0 --output DIR` makes the same numbers again.
-    """
-    kept = json.loads(Path(__file__).with_name("stability_kept.json").read_text())
-    return [Stability(**part) for part in kept["finished"].values()]
 
 
 def to_dict(found: list[Stability]) -> list[dict[str, Any]]:
