@@ -26,12 +26,10 @@ class Independent(Design):
 
     @classmethod
     def is_meant(cls, kept: Mapping[str, Any]) -> bool:
-        """Whether settings, by field, are of this design."""
         return kept.get("items") is None and kept.get("compare") != WINS
 
     @classmethod
     def of(cls, settings: Terms) -> Independent:  # noqa: ARG003
-        """The design of these settings."""
         return cls()
 
     def complete(self, settings: Terms, given: Collection[str]) -> StoppingRule:

@@ -78,7 +78,6 @@ class Rounds(Design):
 
     @property
     def pull_fields(self) -> tuple[str, ...]:
-        """What a pull has besides its id, arm, seed and deadline."""
         return ("round", "item") if self.units.epochs == 1 else ("round", "item", "epoch")
 
     @property
@@ -90,12 +89,10 @@ class Rounds(Design):
 
     @classmethod
     def is_meant(cls, kept: Mapping[str, Any]) -> bool:
-        """Whether settings, by field, are of this design."""
         return kept.get("items") is not None and kept.get("compare") != WINS
 
     @classmethod
     def of(cls, settings: Terms) -> Rounds:
-        """The design of these settings."""
         version, question, limits = settings.items.version, settings.question, settings.values.limits
         units = Units(settings.epochs, settings.items.clusters, settings.weigh)
         if limits is not None and math.isfinite(limits[1] - limits[0]):  # as values are mapped
@@ -107,7 +104,6 @@ class Rounds(Design):
         return cls(rows, settings.failures, strata=_strata_of(settings), **own)
 
     def misfit(self, settings: Terms) -> str:
-        """Why settings that were stored cannot be of this design; "" if they can."""
         unlimited = self.averages and settings.values.limits is None
         largest, units = settings.largest, self.units
         bounds = largest is not None and (units.clusters is None or largest < units.largest)
@@ -231,12 +227,10 @@ class Rounds(Design):
 
     @property
     def failure_words(self) -> str:
-        """What became of values that were not given; "" if they were asked for again."""
         how = self.failures
         return self.words_for_failures[how] if isinstance(how, str) else f", counted as {how:g}"
 
     def spent_words(self, samples: int, rounds: int | None) -> str:
-        """What it took."""
         of_all = "" if self.items is None else f" of {self.items}"
         unit = self.units.unit if (self.items or rounds) == 1 else f"{self.units.unit}s"
         return f"{plural(samples, 'sample')} on {rounds}{of_all} {unit}{self.units.epochs_words}"
@@ -251,7 +245,6 @@ class Rounds(Design):
 
     @property
     def condition_words(self) -> str:
-        """What must be true of the samples, as the end of a sentence."""
         unit = self.units.unit
         order = f"in the order in which {unit}s were drawn"
         return f"all options of a round are measured on the same {unit}, {order}"

@@ -38,17 +38,14 @@ class Ordered(Values):
 
     @property
     def words(self) -> str:
-        """What a promise assumes of the values."""
         return "values of which only the order counts"
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Between which every value lies, if there are such limits."""
         return (0.0, math.inf) if self.positive else None
 
     @property
     def demand(self) -> str:
-        """What `allows` asks of a value, in words."""
         return "at least 0" if self.positive else "a number"
 
     def check(self, number: float, given: object) -> None:
@@ -92,12 +89,10 @@ class Wins(Rounds):
 
     @classmethod
     def is_meant(cls, kept: Mapping[str, Any]) -> bool:
-        """Whether settings, by field, are of this design."""
         return kept.get("compare") == WINS
 
     @classmethod
     def of(cls, settings: Terms) -> Wins:
-        """The design of these settings."""
         if settings.items is None:
             return cls(None, settings.failures, settings.direct)
         return cls(settings.items.size, settings.failures, settings.direct, version=settings.items.version)
@@ -131,7 +126,6 @@ class Wins(Rounds):
         self._refuse_the_rest(settings)
 
     def assumes(self, settings: Terms) -> str:
-        """For which values the promise holds."""
         rounds = "assuming independent rounds"
         if self.items is not None:
             rounds = f"for these answers to these {self.items} items, assuming items in random order"
@@ -143,7 +137,6 @@ class Wins(Rounds):
         return f"wins against {rival} in more than half of all {self._rounds} that are not ties"
 
     def within_words(self, tolerance: float) -> str:
-        """What an arm is that is good enough."""
         return f"{super().within_words(tolerance)} in more than half of all {self._rounds}"
 
     def near_words(self, tolerance: float) -> str:
@@ -156,7 +149,6 @@ class Wins(Rounds):
         return f"wins at least {share}% of rounds against the best, ties counting half"
 
     def spent_words(self, samples: int, rounds: int | None) -> str:
-        """What it took."""
         if self.items is None:
             return f"{plural(samples, 'sample')} in {plural(rounds or 0, 'round')}"
         return super().spent_words(samples, rounds)
@@ -175,7 +167,6 @@ class Wins(Rounds):
 
     @property
     def condition_words(self) -> str:
-        """What must be true of the samples, as the end of a sentence."""
         if self.items is not None:
             return super().condition_words
         return "all options of a round are measured under the same conditions, that rounds are independent"

@@ -81,7 +81,6 @@ class IndependentState(State):
         return entry.kind == TOLD and entry.value is not None and self.bodies.is_far(entry.value)
 
     def copy(self) -> Self:
-        """The same state, which may go its own way."""
         twin = super().copy()
         twin.beyond, twin.bodies, twin.chooser = self.beyond.copy(), self.bodies.copy(), self.chooser.copy()
         return twin
@@ -89,7 +88,6 @@ class IndependentState(State):
     # -- evidence --------------------------------------------------------------------------------------
 
     def _begin(self, pull: int, arm: int, data: dict[str, Any]) -> None:  # noqa: ARG002
-        """A pull is issued for the first time."""
         if not data.get("observed"):
             if self.steers and self.chooser.chosen is None and self.settings.strategy is not None:
                 self.choose()  # as it was called then: for what it remembers; the log has the arm
@@ -97,7 +95,6 @@ class IndependentState(State):
         self.chooser.count(arm, 1.0)
 
     def _settle(self, pull: int, opened: Open, raw: float | None) -> None:
-        """A pull has its value, or is void for good (None)."""
         arm = opened.arm
         value = None if raw is None else self.bodies.signed(raw)
         self.chooser.count(arm, -1.0 if value is None else 0.0)
@@ -113,11 +110,9 @@ class IndependentState(State):
         return arm, check or (self.settings.order == "arrival" and not together), together, value
 
     def _is_used(self, pull: int) -> bool:
-        """Whether the decision could already use a settled pull."""
         return pull not in self.beyond
 
     def _change(self, entry: Entry, was: float | None) -> None:
-        """The value of a settled pull changes."""
         assert entry.pull is not None
         assert entry.arm is not None
         if self.bodies.rule.replays and entry.pull < self.first:
@@ -163,7 +158,6 @@ class IndependentState(State):
         self.chooser.all_changed()
 
     def _judge(self) -> None:
-        """Ask the rule about the evidence as it is, then about what waits behind it."""
         self.crossed = None
         if self.refuted is None and not self.partial and self.bodies.refutes():
             self.refuted = self.bodies.deviations()
@@ -225,30 +219,24 @@ class IndependentState(State):
         self._ask_self_stopper()
 
     def is_out(self, arm: int) -> bool:
-        """Whether the rule has ruled an arm out: it is neither sampled nor waited for any more."""
         return bool(self.bodies.evidence[OUT, arm])
 
     def standing(self) -> tuple[int, int]:
-        """The arm that leads, -1 for none, and how many results the rule has seen."""
         return self.bodies.standing()
 
     @property
     def labels(self) -> Sequence[float]:
-        """What would be answered now, per arm, if a question is asked; empty before anything can be said."""
         return self.bodies.labels
 
     def findings(self, arm: int | None = None) -> Findings:
-        """What the rule sees; the arm is the leader if none is given."""
         return self.bodies.findings(arm)
 
     def enough(self) -> bool:
-        """Whether the results so far would decide, if only the pulls before them were settled."""
         if not self.beyond or self.serial:
             return False
         return self.bodies.would_decide()
 
     def expected(self) -> Forecast:
-        """How many more samples the decision needs if values go on as they did so far."""
         return of_pulls(self.settings, self.bodies, self.chooser)
 
     def uniform_samples(self) -> int | None:
@@ -256,17 +244,14 @@ class IndependentState(State):
         return uniform_samples(self.bodies)
 
     def leads(self, arm: int) -> tuple[list[float], list[float]]:
-        """Between which ends an arm is better than each of the others, in the values' units."""
         return self.bodies.leads(arm)
 
     @property
     def waiting(self) -> int:
-        """Results that wait for an earlier pull to be settled before they count."""
         return sum(value is not None for *_, value in self.beyond.values())
 
     @property
     def eliminates(self) -> bool:
-        """Whether arms are ruled out one by one."""
         return self.bodies.rule.eliminates
 
     # -- what to sample next ---------------------------------------------------------------------------
@@ -277,7 +262,6 @@ class IndependentState(State):
         return self.settings.chosen.stops_itself
 
     def next(self) -> tuple[int, dict[str, Any]] | None:
-        """The arm to ask for next, and what the log is to say of the pull; None to wait."""
         action = self.choose()
         if action is None:
             return None
@@ -304,11 +288,9 @@ class IndependentState(State):
 
     @property
     def size(self) -> int:
-        """How many numbers a snapshot holds, about."""
         return 2 * len(self.beyond) + 2 * self.bodies.evidence.size + self.chooser.memory.size
 
     def to_dict(self) -> dict[str, Any]:
-        """What the design keeps, as JSON can hold it."""
         return {
             **self.bodies.to_dict(),
             **self.chooser.to_dict(),
@@ -318,7 +300,6 @@ class IndependentState(State):
         }
 
     def restore(self, data: dict[str, Any]) -> None:
-        """What `to_dict` gave, bit for bit."""
         self.bodies.restore(data)
         self.chooser.restore(data)
         self.first = data["first"]

@@ -100,7 +100,6 @@ class RoundsState(PlainRounds):
         return Totals(self.settings) if closed else None
 
     def copy(self) -> Self:
-        """The same state, which may go its own way."""
         twin = super().copy()
         twin.pairs, twin.arms, twin.body = self.pairs.copy(), self.arms.copy(), self.body.copy()
         twin.totals = self.totals and self.totals.copy()
@@ -115,7 +114,6 @@ class RoundsState(PlainRounds):
         self._note(pull, self._cell(arm, data))
 
     def _cell(self, arm: int, data: dict[str, Any]) -> Cell:
-        """What the log says of a pull."""
         number, units = int(data["round"]), self.design.units
         if units.single:
             return number, arm
@@ -142,7 +140,6 @@ class RoundsState(PlainRounds):
         return cell[0], self._item(cell[0]) if item is None else item, epoch
 
     def _put(self, cell: Cell, value: float | None) -> None:
-        """An answer is in, or will not come."""
         if len(cell) == 2:
             self.values[cell] = value
             return
@@ -190,7 +187,6 @@ class RoundsState(PlainRounds):
         return None if isinstance(self.design.failures, str) else self.design.failures
 
     def _is_used(self, pull: int) -> bool:
-        """Whether the decision could already use a settled pull."""
         return pull not in self.cells
 
     def _change(self, entry: Entry, was: float | None) -> None:  # noqa: ARG002
@@ -226,7 +222,6 @@ class RoundsState(PlainRounds):
                     self._put(cell, self._scored())
 
     def _judge(self) -> None:
-        """Ask the rule about the evidence as it is, then about what waits behind it."""
         self.crossed = None
         found = self._verdict() if self.first > 1 else paired.GO_ON
         if found not in _OPEN and not self.suspended:
@@ -297,7 +292,6 @@ class RoundsState(PlainRounds):
         return {arm: self._value(number, arm) for arm in race} if whole else None
 
     def _is_there(self, number: int, arm: int) -> bool:
-        """Whether an arm has its value in a round, or is known to have none."""
         return arm in self.known or (number, arm) in self.values
 
     def _value(self, number: int, arm: int) -> Score:
@@ -338,17 +332,14 @@ class RoundsState(PlainRounds):
         return [arm for arm, out in enumerate(self.arms[paired.OUT].tolist()) if out <= 0.0]
 
     def is_out(self, arm: int) -> bool:
-        """Whether the rule has ruled an arm out: it is neither sampled nor waited for any more."""
         return bool(self.arms[paired.OUT, arm] > 0.0)
 
     @property
     def waiting(self) -> int:
-        """Results that wait for an earlier pull to be settled before they count."""
         return sum(value is not None for value in (self.parts or self.values).values())
 
     @property
     def eliminates(self) -> bool:
-        """Whether arms are ruled out one by one."""
         return True
 
     @property
@@ -366,7 +357,6 @@ class RoundsState(PlainRounds):
     # -- what is found ---------------------------------------------------------------------------------
 
     def standing(self) -> tuple[int, int]:
-        """The arm that leads, -1 for none, and how many results the rule has seen."""
         return self._leading() if self.first > 1 else -1, sum(self._samples())
 
     def _samples(self, most: float = math.inf) -> tuple[int, ...]:
@@ -380,7 +370,6 @@ class RoundsState(PlainRounds):
         return rows * self.design.units.epochs if self._answers_of is None else self._answers_of[rows]
 
     def findings(self, arm: int | None = None) -> Findings:
-        """What the rule sees; the arm is the leader if none is given."""
         K, rounds, race = len(self.settings.arms), self.first - 1, self._race()
         leader = self.standing()[0] if arm is None or rounds == 0 else max(arm, -1)
         lower, upper = self._found_ends(leader)
@@ -540,7 +529,6 @@ class RoundsState(PlainRounds):
 
     @property
     def size(self) -> int:
-        """How many numbers a snapshot holds, about."""
         used = int(self.pairs.any(axis=1).sum())
         return int(used * self.pairs.shape[1] + self.arms.size + self.body.size + 5 * len(self.asked))
 
@@ -559,7 +547,6 @@ class RoundsState(PlainRounds):
         }
 
     def restore(self, data: dict[str, Any]) -> None:
-        """What `to_dict` gave, bit for bit."""
         for array, rows in ((self.pairs, data["pairs"]), (self.arms, data["arms"])):
             for row, kept in zip(array, rows, strict=True):
                 row[:] = 0.0 if kept is None else kept

@@ -43,13 +43,11 @@ class WinsState(RoundsState):
         """Values are not added up."""
 
     def copy(self) -> Self:
-        """The same state, which may go its own way."""
         twin = super().copy()
         twin.near, twin.told = self.near.copy(), self.told.copy()
         return twin
 
     def _scored(self) -> float | None:
-        """What counts in the place of a value that will not come."""
         if self.design.failures == LOSS:
             return math.inf if self.settings.minimize else -math.inf
         return super()._scored()
@@ -120,7 +118,6 @@ class WinsState(RoundsState):
         return {**super().to_dict(), "near": near, "beats": self.beats.ravel().tolist()}
 
     def restore(self, data: dict[str, Any]) -> None:
-        """What `to_dict` gave, bit for bit."""
         super().restore(data)
         for row, kept in zip(self.near, data["near"], strict=True):
             row[:] = 0.0 if kept is None else kept

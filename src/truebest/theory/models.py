@@ -93,7 +93,6 @@ class Model(Values):
 
     @property
     def smallest_scale(self) -> float:
-        """The smallest scale of a value; inf where no scale is known, and means are counted from 0."""
         return self.unit
 
     @property
@@ -102,7 +101,6 @@ class Model(Values):
         return None
 
     def check(self, number: float, given: object) -> None:
-        """Refuse a number that can be no value; the limits are not checked."""
         largest = 1e100 * self.unit  # at most 1e250
         if not math.isfinite(number) or abs(number) > largest:
             raise InvalidInputError(
