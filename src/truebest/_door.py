@@ -214,6 +214,11 @@ def whole(name: str, value: int, low: int, high: int, advice: str) -> int:
     return int(value)
 
 
+def seed(value: int) -> int:
+    """The seed of a simulation."""
+    return whole("seed", value, 0, 2**64 - 1, "any number will do, and the same one gives the same result")
+
+
 def scalar(name: str, value: float) -> float:
     """One real number, not NaN."""
     try:

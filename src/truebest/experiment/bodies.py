@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -72,8 +73,7 @@ class Bodies:
 
     def copy(self) -> Bodies:
         """A copy, which may go its own way."""
-        twin = Bodies.__new__(Bodies)
-        twin.__dict__.update(self.__dict__)
+        twin = copy(self)
         twin.steering, twin.evidence = self.steering.copy(), self.evidence.copy()
         return twin
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -52,8 +53,7 @@ class Evidence:
 
     def copy(self) -> Evidence:
         """A copy, which may go its own way."""
-        twin = Evidence.__new__(Evidence)
-        twin.__dict__.update(self.__dict__)
+        twin = copy(self)
         twin._pairs, twin._arms, twin._sums = self._pairs.copy(), self._arms.copy(), self._sums.copy()
         return twin
 

@@ -9,6 +9,7 @@ bet λ. Here rows must be kept, for no sum of them says what other d would have 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -47,9 +48,7 @@ class Weighted:
 
     def copy(self) -> Self:
         """The same, which may go its own way: arrays are replaced, not changed."""
-        twin = type(self).__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        return twin
+        return copy(self)
 
     def take(
         self,

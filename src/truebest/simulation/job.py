@@ -64,39 +64,13 @@ class Job:
         self.params[layout.DECIDES] = 1.0
         self.blank, self.truth = rule.blank(model, K), self.problem.means / model.unit
         self.select = kernel_of(self.strategy)
+        self.name, self.rule_name, self.num_arms = self.strategy.name, self.problem.rule.name, K
+        self.names_arms = not self.problem.question.by_claims
+        self.best = self.problem.best if self.names_arms else frozenset({RIGHT})
+        self.endless = None if np.isfinite(self.problem.max_samples) else self.name
 
     def __reduce__(self) -> tuple[type[Job], tuple[object, ...]]:
         return Job, (self.strategy, self.problem, self.deltas, self.seed)  # for another process
-
-    @property
-    def name(self) -> str:
-        """What tables call the strategy."""
-        return self.strategy.name
-
-    @property
-    def rule_name(self) -> str:
-        """What tables call the rule."""
-        return self.problem.rule.name
-
-    @property
-    def num_arms(self) -> int:
-        """How many arms."""
-        return self.problem.num_arms
-
-    @property
-    def best(self) -> frozenset[int]:
-        """The answers that are right: arms, or `RIGHT`."""
-        return self.problem.best if self.names_arms else frozenset({RIGHT})
-
-    @property
-    def names_arms(self) -> bool:
-        """Whether runs answer with an arm."""
-        return not self.problem.question.by_claims
-
-    @property
-    def endless(self) -> str | None:
-        """What may never end, for a warning; None where runs are cut off."""
-        return None if np.isfinite(self.problem.max_samples) else self.strategy.name
 
     @property
     def task(self) -> Task:

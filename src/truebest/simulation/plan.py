@@ -204,7 +204,6 @@ def _terms(
     threads: int | None,
 ) -> Terms:
     more = "more runs give a smaller standard error"
-    same = "any number will do, and the same one gives the same result"
     limit = max_rounds
     if limit is not None:
         limit = _door.whole("max_rounds", limit, 1, 10**9, "it is where a run is cut off")
@@ -215,7 +214,7 @@ def _terms(
         _door.tolerance(tolerance),
         BEST if question is None else find_question(question),
         _door.whole("runs", runs, 1, 10**9, more),
-        _door.whole("seed", seed, 0, 2**64 - 1, same),
+        _door.seed(seed),
         limit,
         max_samples,
         num_threads(threads),

@@ -122,9 +122,7 @@ def simulate(
     """
     several = _bandits_of(means)
     num_runs = _door.whole("runs", runs, 1, 10**9, "more runs give a smaller standard error")
-    key = _door.whole(
-        "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
-    )
+    key = _door.seed(seed)
     begin = _door.whole("first", first, 0, 2**40, "runs are counted from 0")
     kept, on = _door.choice("keep", keep, KEPT), _door.choice("device", device, DEVICES)
     if cluster is not None and on == "cuda":

@@ -155,9 +155,7 @@ def traced(
 ) -> Trace:
     """`trace`; or without the statistic, which is then NaN: a search for it may take most of the time."""
     number = _door.whole("run", run, 0, 2**40, "runs are counted from 0")
-    key = _door.whole(
-        "seed", seed, 0, 2**64 - 1, "any number will do, and the same one gives the same result"
-    )
+    key = _door.seed(seed)
     chosen = None if strategy is None else find_strategy(strategy, files=True)
     found = make_works("trace", chosen, [means], _door.delta(delta), key, ways)
     (job,) = found.jobs[0]
