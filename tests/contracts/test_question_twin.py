@@ -10,16 +10,17 @@ import pytest
 import truebest
 from support.told import in_the_race, ruled_out
 from support.twin import Rewards, drive
-from truebest import Against, AtLeast, BestArm, Bounded, Gate, Gaussian, Student, Undecided, Verdicts
+from truebest import Against, AtLeast, BestArm, Bounded, Gate, Gaussian, Poisson, Student, Undecided, Verdicts
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.exports import exported
 from truebest.experiment.store.memory import MemoryStore
-from truebest.kernels.random import BERNOULLI, GAUSSIAN
+from truebest.kernels.random import BERNOULLI, GAUSSIAN, POISSON
 from truebest.questions import PerArm
 from truebest.theory.models import Model
 from truebest.theory.stopping import StoppingRule
 
 PAIRS = BestArm(pairs=True)
+KINDS = {BERNOULLI: "bernoulli", GAUSSIAN: "gaussian", POISSON: "poisson"}
 Case = tuple[int, list[float], Model, StoppingRule]
 CASES: dict[str, Case] = {
     "tilt": (BERNOULLI, [0.9, 0.5, 0.6], Bounded(0.0, 1.0), truebest.Tilt()),
@@ -36,6 +37,9 @@ VERDICTS: dict[str, tuple[Case, PerArm]] = {
     ),
     "number": ((BERNOULLI, [0.9, 0.5, 0.75], Bounded(0.0, 1.0), truebest.Tilt()), AtLeast(0.65)),
     "normal": ((GAUSSIAN, [0.9, -0.2, 1.7], Gaussian(1.0), truebest.Tilt()), AtLeast(0.4)),
+    "number, student": ((GAUSSIAN, [0.9, -0.2, 1.7], Student(), truebest.StudentRule()), AtLeast(0.4)),
+    "number, mixture": ((GAUSSIAN, [0.9, -0.2, 1.7], Gaussian(1.0), truebest.Mixture()), AtLeast(0.4)),
+    "number, counts": ((POISSON, [0.9, 0.1, 1.7], Poisson(), truebest.KaufmannKoolen()), AtLeast(0.4)),
 }
 
 
@@ -43,7 +47,7 @@ VERDICTS: dict[str, tuple[Case, PerArm]] = {
 def test_a_live_experiment_is_the_simulated_run(case: str) -> None:
     """The same arms and the same end, with snapshots and new processes; a retraction leaves no trace."""
     family, means, model, rule = CASES[case]
-    kind = "bernoulli" if family == BERNOULLI else "gaussian"
+    kind = KINDS[family]
     options: dict[str, Any] = {"model": model, "stopping": rule, "seed": 4, "question": PAIRS}
     want = truebest.trace("uniform", means, 0.1, rewards=kind, max_samples=900, **options)
     experiment = Experiment.create(MemoryStore(), "x", ["a", "b", "c"], 0.1, **options)
@@ -63,7 +67,7 @@ def test_a_live_experiment_is_the_simulated_run(case: str) -> None:
 def test_verdicts_are_those_of_the_simulated_run(case: str, tmp_path: Path) -> None:
     """The same arms and the same end, with snapshots and new processes; what is stored comes back."""
     (family, means, model, rule), question = VERDICTS[case]
-    kind = "bernoulli" if family == BERNOULLI else "gaussian"
+    kind = KINDS[family]
     options: dict[str, Any] = {"model": model, "stopping": rule, "seed": 4}
     place = question.bound(["a", "b", "c"])
     assert isinstance(place, PerArm)

@@ -12,8 +12,10 @@ import pytest
 from support.paired import log_sum
 from truebest.designs import Rounds
 from truebest.designs.strata import Strata
-from truebest.kernels import paired, round_claims, strata
+from truebest.kernels import number, paired, round_claims, strata
 from truebest.kernels._types import Array
+from truebest.kernels.questions import FAILED, OPEN, PASSED
+from truebest.questions import AtLeast
 
 TABLE = np.array(  # of three arms; the last is known
     [[1.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.0, 0.5, 1.0], [0.5, 1.0, 0.0], [0.0, 0.25, 0.0], [0.75, 0.0, 0.25]]
@@ -77,6 +79,62 @@ def test_a_known_arm_whose_scores_are_others_voids_that() -> None:
             paired.take_round(params, rows[m], rows[m], pairs, arms)
         total += math.exp(min(paired.pair_evidence(params, pairs, arms, 0, 2, means[0] - means[2]), 50.0))
     assert total > 1.5 * math.factorial(len(TABLE))
+
+
+def numbered(how: str, threshold: float) -> tuple[Rounds, Array, int]:
+    """Rounds in which arm 0 and a known one are compared with a number; their rows, and how many orders."""
+    two = np.ascontiguousarray(TABLE[:, [0, 2]])
+    design = Rounds(len(two), version=3, strata=strata_of(two, 1, how), question=AtLeast(threshold))
+    return design, rows_of(two, design), math.factorial(len(two))
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("above", [True, False])
+def test_the_evidence_about_a_number_has_a_mean_of_one_at_most(how: str, above: bool) -> None:
+    """At the true mean, after every row, over all orders: exactly 1 after the first, whatever is known.
+
+    Known scores are no more than guesses there: wrong ones do not void it, and a spy's do not, either.
+    """
+    mean = float(TABLE[:, 0].mean())
+    design, rows, orders = numbered(how, mean)
+    sums = np.zeros(len(TABLE) - 1)
+    for order in itertools.permutations(range(len(TABLE))):
+        (params, pairs, arms), told = begun(design, 2), round_claims.room(2)
+        for n, m in enumerate(order[:-1]):
+            round_claims.take_cell(params, rows[m], rows[m], pairs, arms, told, 0)
+            sums[n] += math.exp(number.evidence_of_rounds(params, arms, 0, mean, above))
+    assert (sums <= (1.0 + 1e-9) * orders).all()
+    assert sums[0] == pytest.approx(orders, rel=1e-9)
+
+
+def test_a_budget_of_payoffs_that_is_exceeded_voids_that() -> None:
+    """The negative control: c that sum to a fifth more, with a stratum for each item."""
+    X, kappa = TABLE[:, 0], 0.5
+    total = 0.0
+    for order in itertools.permutations(range(len(X))):
+        product, left = 1.0, X.sum()
+        for n, m in enumerate(order[:-1]):
+            rest = len(X) - n
+            product *= kappa * (X[m] + 1.2 / kappa) / (1.0 + kappa * left / rest)
+            left -= X[m]
+        total += product
+    assert total > 1.5 * math.factorial(len(X))
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.375, 0.541666, 0.7])
+def test_a_known_arm_is_above_or_below_a_number_by_its_sum(threshold: float) -> None:
+    """From the first row on, at no risk; and between no numbers but its mean."""
+    design, rows, _ = numbered("known", threshold)
+    (params, pairs, arms), told = begun(design, 2, 1e-6), round_claims.room(2)
+    mean = float(TABLE[:, 2].mean())
+    assert params[paired.PAIR_LEVEL] == pytest.approx(
+        -math.log(1e-6)
+    )  # of one arm: nothing else can be wrong
+    round_claims.take_cells(params, rows[0], rows[0], pairs, arms, told, 0)
+    round_claims.judge(params, pairs, arms, told)
+    assert told[round_claims.LABELS].tolist() == [OPEN, PASSED if mean >= threshold else FAILED]
+    for lower in (True, False):
+        assert number.end_of_rounds(params, arms, 1, lower, 3.0) == pytest.approx(mean)
 
 
 @pytest.mark.parametrize("up", [True, False])

@@ -16,7 +16,7 @@ from truebest.designs import Rounds
 from truebest.designs.rounds import BESIDE, VERSION
 from truebest.designs.strata import Strata
 from truebest.kernels.steps import WRONG
-from truebest.questions import BEST, Gate, Question
+from truebest.questions import BEST, AtLeast, Gate, Question
 from truebest.simulation.rounds import ItemScores, RoundsJob
 from truebest.simulation.work import Part
 
@@ -99,6 +99,17 @@ def test_a_gate_is_seldom_wrong_at_its_margin(how: str) -> None:
         assert int((part.arms[:, 0] == WRONG).sum()) <= MOST
 
 
+@pytest.mark.parametrize("how", ["alone", "spy", "liar"])
+def test_an_arm_at_a_number_is_seldom_on_the_other_side(how: str) -> None:
+    """Beside a known arm, at the number, where it passes, and one item below. False alarm: 1e-6 in each."""
+    table = tied("coins", 2, 5)
+    below = table.copy()
+    below[np.flatnonzero(below[:, 0] == 1.0)[0], 0] = 0.0
+    for one in (table, below):
+        part = played(one, strata_of(one, (1,), how), 6, AtLeast(float(table[:, 0].mean())))
+        assert 0 < int((part.arms[:, 0] == WRONG).sum()) <= MOST
+
+
 def test_known_scores_that_are_not_those_that_count_drop_an_arm() -> None:
     """Negative control: of two tied arms one was told with 8% of the items wrong, and is dropped for that."""
     table = tied("coins", 2, 1)
@@ -115,3 +126,17 @@ def test_known_scores_save_calls_on_these_tables() -> None:
     rows = [played(table, None, 3).pulls[0, 0]]
     rows += [played(table, strata_of(table, (1,), how), 3).pulls[0, 0] for how in ("alone", "spy")]
     assert rows[2] < rows[1] < 0.95 * rows[0]
+
+
+def test_known_scores_save_calls_where_a_mean_is_compared_with_a_number() -> None:
+    """An arm is found to be above or below it sooner with strata than without, at the same level.
+
+    So by a known arm alone where the two are like each other, and with proxies where they are less so.
+    """
+    for kind, how, part in (("scores", "alone", 0.95), ("coins", "stored", 0.7), ("coins", "spy", 0.5)):
+        table = tied(kind, 2, 1)
+        for off in (-0.1, 0.1):
+            question = AtLeast(float(table[:, 0].mean()) + off)
+            alone = played(np.ascontiguousarray(table[:, :1]), None, 3, question)
+            beside = played(table, strata_of(table, (1,), how), 3, question)
+            assert beside.samples[:, 0].mean() < part * alone.samples[:, 0].mean()

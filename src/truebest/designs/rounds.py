@@ -140,20 +140,12 @@ class Rounds(Design):
     def _refuse_known(self, settings: Terms) -> None:
         """Refuse known scores that are not those of every item of a closed set, or not as values are."""
         known = settings.known
-        if known is not None and settings.question.of_number:
-            raise InvalidInputError(
-                f"{settings.question} compares no arm with another one, got {known} too; leave known= out."
-            )
         if self.items is None:
             refuse_known(settings)
-        if self.units.clusters is not None:
+        if known.size != settings.items.size:
             raise InvalidInputError(
-                f"known needs rounds of one item each, got {known} and cluster= too; leave one of them out."
-            )
-        if known.size != self.items:
-            raise InvalidInputError(
-                f"known must have a score on every item, {self.items} of them, got {known}; give one number "
-                f"per item."
+                f"known must have a score on every item, {settings.items.size} of them, got {known}; give "
+                f"one number per item."
             )
         for arm, scores in known.scores.items():
             for number, score in enumerate(scores, 1):
@@ -286,10 +278,15 @@ class Rounds(Design):
         params[paired.ITEMS] = math.inf if self.items is None else self.items
         if self.question.by_claims:
             params[paired.QUESTION : paired.PARAMS] = self.question.told()
-            level = math.log(self.question.false_claims(num_arms)) - math.log(delta)
+            level = math.log(self.question.false_claims(self.judged(num_arms))) - math.log(delta)
             params[paired.LEVEL] = params[paired.PAIR_LEVEL] = level
         self._leave_out_bets(params)
         return params if self.strata is None else np.concatenate([params, self.strata.told(num_arms)])
+
+    def judged(self, num_arms: int) -> int:
+        """Of how many arms something wrong could be said: not of one that is known beside a number."""
+        known = () if self.strata is None or not self.question.of_number else self.strata.known
+        return num_arms - len(known)
 
     @property
     def bets_grow(self) -> bool:
@@ -341,9 +338,10 @@ def _strata_of(settings: Terms) -> Strata | None:
         return None
     low, high = limits
     zero, unit = (high, low - high) if settings.minimize else (low, high - low)
+    units = Units(1, settings.items.clusters, settings.weigh)
 
     def mapped(scores: tuple[float, ...]) -> Array:
-        return np.clip((np.array(scores) - zero) / unit, 0.0, 1.0)
+        return units.rows(np.clip((np.array(scores) - zero) / unit, 0.0, 1.0))
 
     columns = {settings.arms.index(arm): mapped(scores) for arm, scores in known.scores.items()}
     means = None if known.means is None else mapped(known.means)

@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from .. import _door
+from .._door import Array
 from .._text import plural
 
 MOST_EPOCHS = 1000
@@ -120,11 +123,31 @@ class Units:
         alike = self.clusters is not None and self.weigh == ITEMS
         return math.fsum(answers) / (self.epochs * self.largest if alike else self.answers(cluster))
 
+    def rows(self, scores: Array) -> Array:
+        """The value of every row, in the order of clusters, where each answer to an item is its score."""
+        if self.clusters is None:
+            return scores
+        sums = np.bincount(self.clusters, scores)
+        return sums / (self.largest if self.weigh == ITEMS else np.array(self.sizes, np.float64))
+
+    def alike(self, scores: Array) -> Array:
+        """The scores of all that counts alike: of items, or of clusters."""
+        return self.rows(scores) if self.clusters is not None and self.weigh == CLUSTERS else scores
+
     def shown(self, answers: Several) -> list[Several]:
         """The answers of an arm in a row, by what is shown the mean of: the items, or the cluster."""
         if self.clusters is None or self.weigh == CLUSTERS:
             return [answers]
         return [answers[i : i + self.epochs] for i in range(0, len(answers), self.epochs)]
+
+    def shown_of(self, rows: int, answers: int) -> int:
+        """How many of these there are of an arm that has so many answers, all of so many rows."""
+        return rows if self.clusters is None or self.weigh == CLUSTERS else answers // self.epochs
+
+    def known(self, scores: Sequence[float], row: int) -> Several:
+        """The answers in a row of an arm whose every answer is the score of its item."""
+        items = (row,) if self.clusters is None else self.members[row]
+        return tuple(scores[item] for item in items for _ in range(self.epochs))
 
     def weight(self, cluster: int | None) -> int:
         """How often an answer of a row counts in a total."""

@@ -285,9 +285,10 @@ class Bodies:
         asked, K = self.settings.question, whole.shape[1]
         if isinstance(asked, PerArm):
             other = asked.reference(self.settings.arms)
-            level = self.rule.level_of(asked.verdicts(K), self.model, 0.5 * self.settings.delta)
             if other < 0:
+                level = self.rule.asked_level(self.model, K, 0.5 * self.settings.delta)
                 return self._ends_from(asked.base([], ()), level)
+            level = self.rule.level_of(asked.verdicts(K), self.model, 0.5 * self.settings.delta)
             low, high = (self._clipped(end, other) for end in self._intervals(other, whole, level))
             return -high, -low
         lower, upper = self._intervals(leader, whole, self.params[PAIR_LEVEL])

@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from ..kernels import number, paired, questions, round_claims
 from ..questions import PerArm
 from .findings import Findings
 from .rounds import AHEAD, RoundsState
+from .totals import Totals
 
 MIXED = 1.4  # nats by which a mixture of bets falls short of the best one, about
 
@@ -32,6 +35,24 @@ class CellsState(RoundsState):
     def _clear(self) -> None:
         super()._clear()
         self.told = round_claims.room(len(self.settings.arms))
+        self.params[paired.EXACT] = self.totals is not None and isinstance(self.design.question, PerArm)
+        if self.totals is not None and self.design.question.of_number:
+            for arm, whole in self._whole.items():
+                self.totals.sums[arm] = whole
+
+    @cached_property
+    def _whole(self) -> dict[int, tuple[Decimal, Decimal]]:
+        """What arms whose scores are known have in total, from the beginning."""
+        totals, units = Totals(self.settings), self.design.units
+        for n in range(1, (self.design.items or 0) + 1):
+            row = {arm: self._value(n, arm) for arm in self.known}
+            totals.add(row, units.weight(self._cluster(n)))
+        return {arm: totals.sums[arm] for arm in self.known}
+
+    def _is_whole(self, arm: int) -> bool:
+        """Whether all items of a closed set are in an arm's total."""
+        known = self.design.question.of_number and arm in self.known
+        return known or self._taken(arm) == self.design.items
 
     def copy(self) -> Self:
         """The same state, which may go its own way."""
@@ -83,7 +104,7 @@ class CellsState(RoundsState):
             for cell in self._cells_of(number, arm):
                 self.cells.pop(self.asked.pop(cell, 0), None)
             self._show(arm, value)
-            if self.totals is not None:
+            if self.totals is not None and not (self.design.question.of_number and arm in self.known):
                 self.totals.add({arm: value}, self.design.units.weight(self._cluster(number)))
         self._show_known(number)
         self._compare_totals()
@@ -109,8 +130,7 @@ class CellsState(RoundsState):
         labels = self.told[round_claims.LABELS]
         questions.label(ask, self.told[round_claims.STANDING], proven, labels)
         for a in self._race():
-            taken = min(self._taken(one) for one in ((a,) if base < 0 else (a, base)))
-            if a == base or taken < self.params[paired.ITEMS]:
+            if a == base or not all(map(self._is_whole, (a,) if base < 0 else (a, base))):
                 continue
             least, most = self.totals.beyond(a, base, asked.mark)
             passes = least > 0 or (least == 0 and asked.passes_at_mark)
@@ -118,7 +138,7 @@ class CellsState(RoundsState):
             for b, i in ((a, rival),) * passes + ((rival, a),) * fails:
                 d = questions.margin(ask, proven, labels, b, i)
                 if not math.isnan(d):
-                    questions.note_proof(proven, b, i, d, float(taken))
+                    questions.note_proof(proven, b, i, d, float(self._taken(a)))
 
     def _verdict(self) -> int:
         """The arm that an answer names, NO_WINNER for none; GO_ON or UNDECIDED while it is open."""
@@ -146,7 +166,8 @@ class CellsState(RoundsState):
         asked = self.design.question
         if not isinstance(asked, PerArm):
             return super()._found_ends(leader)
-        level = math.log(2.0 * asked.verdicts(len(self.settings.arms))) - math.log(self.settings.delta)
+        judged = self.design.judged(len(self.settings.arms))
+        level = math.log(2.0 * asked.verdicts(judged)) - math.log(self.settings.delta)
         if asked.of_number:
             arms, width = range(len(self.settings.arms)), self.scale
             first, last = (
@@ -159,7 +180,7 @@ class CellsState(RoundsState):
                 [min(max(self.low + end, self.low), self.high) for end in ends] for ends in (first, last)
             )
             for a in arms:
-                if self.totals is not None and self._taken(a) == self.design.items:
+                if self.totals is not None and self._is_whole(a):
                     low[a], high[a] = self.totals.mean(a)
             return low, high
         low, high = self._ends(asked.reference(self.settings.arms), level)

@@ -257,7 +257,7 @@ class RoundsState(PlainRounds):
     def _show_known(self, number: int) -> None:
         """Count the scores of known arms in a round in for what is shown, also of those that are out."""
         for arm in self.known:
-            if self.body[PULLS, arm] < number:
+            if self.body[PULLS, arm] < self.design.units.shown_of(number, self._answers_in(number)):
                 self._show(arm, self._value(number, arm))
 
     def _play(self, number: int, row: dict[int, Score]) -> int:
@@ -298,10 +298,9 @@ class RoundsState(PlainRounds):
         """That value; a known score is that of every answer."""
         if arm not in self.known:
             return self.values[number, arm]
-        item = self._item(number)
-        assert item is not None
-        score = self.known[arm][item]
-        return score if self.design.units.single else (score,) * self.design.units.epochs
+        row, units, scores = self._item(number), self.design.units, self.known[arm]
+        assert row is not None
+        return scores[row] if units.single else units.known(scores, row)
 
     def _beside(self, number: int, low: Array, high: Array) -> tuple[Array, Array]:
         """A mapped round as kernels take it: with the stratum of its item, where scores are known."""

@@ -4,9 +4,10 @@ A tilt of size ε multiplies by (1 + κX)/(1 + κθ), κ = e^ε - 1, for every v
 if the mean is θ, and below 1 if it is smaller. The evidence for "above θ" is the logarithm of an average over
 tilts, that for "below θ" the same of 1 - X and 1 - θ. If the items of a closed set of M have the mean θ, and
 those before have the sum S, the rest have the mean (Mθ - S)/(items left). By Jensen's inequality the average
-of these may take the place of θ in every round; so one sum serves for all numbers.
+of these may take the place of θ in every round; so one sum serves for all numbers. Where scores of other arms
+are known, a factor is κ(X + c)/(1 + κθ), with a c of 1/κ on average over the items left, see `strata`.
 
-    evidence            of independent pulls, in the layout of the rule TILT
+    evidence            of independent pulls; of the rule TILT as above, of the others as they have it
     evidence_of_rounds  of rounds: NUMBER_ROWS rows of an arm, behind all others, see `paired`
 """
 
@@ -20,9 +21,16 @@ from ._jit import kernel
 from ._types import Array
 from .exact import two_sum
 from .families import BOUNDED
-from .layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, UNIT
-from .paired import EVEN, HALVINGS, ITEMS, ROUNDS, SLACK, SPAN
-from .rules.tilt import DOWNWARDS, KAPPA, NODES, NONE, UPWARDS, multiply, summed, tilt
+from .layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, RULE, UNIT
+from .paired import EVEN, EXACT, HALVINGS, ITEMS, PARAMS, ROUNDS, SEEN, SLACK, SPAN
+from .rules.likelihood import number_evidence as likelihood_evidence
+from .rules.mixture import MIXTURE
+from .rules.mixture import number_evidence as mixture_evidence
+from .rules.student import STUDENT
+from .rules.student import number_evidence as student_evidence
+from .rules.tilt import DOWNWARDS, KAPPA, NODES, NONE, TILT, UPWARDS, multiply, summed, tilt
+from .strata import is_known, payoff
+from .strata import total as known_total
 
 
 def _prior() -> Array:
@@ -32,6 +40,7 @@ def _prior() -> Array:
 
 
 PRIOR = _prior()
+FARTHEST = 1e150  # where the search for an end is given up: its evidence rises no more
 # In rounds: the sum of an arm's values, as low and as high as those that are missing may be, each with what
 # rounding took from it; the sum over rounds of these before the round, over the items left; and the products
 # of 1 + κX, and of 1 + κ(1 - X).
@@ -53,6 +62,14 @@ def evidence(params: Array, state: Array, a: int, number: float, above: bool) ->
     bounded = params[MODEL] == BOUNDED
     if state[PULLS, a] < (1.0 if bounded else 2.0):  # if a scale is assumed, two may refute it
         return 0.0
+    if params[RULE] != TILT:
+        if (state[MEANS, a] > number) != above:
+            return 0.0
+        if params[RULE] == STUDENT:
+            return float(student_evidence(params, state, a, number))
+        if params[RULE] == MIXTURE:
+            return float(mixture_evidence(params, state, a, number))
+        return float(likelihood_evidence(params, state, a, number))
     if bounded:
         number = (number * params[UNIT] + (params[OFFSET] - params[LOW])) / (params[HIGH] - params[LOW])
     top, total, side = 0.0, NONE, UPWARDS if above else DOWNWARDS
@@ -63,28 +80,43 @@ def evidence(params: Array, state: Array, a: int, number: float, above: bool) ->
     return top + math.log(total)
 
 
+@kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8)")
+def sums(params: Array, arms: Array, a: int) -> tuple[float, float]:
+    """The least and the most that the sum over a closed set can be."""
+    if is_known(params, PARAMS, a):
+        return known_total(params, PARAMS, a), known_total(params, PARAMS, a)
+    first, rest = arms.shape[0] - NUMBER_ROWS, params[ITEMS] - arms[ROUNDS, a]
+    least = arms[first + TOTAL, a] + arms[first + TOTAL_LOST, a]
+    return least, arms[first + MOST, a] + arms[first + MOST_LOST, a] + rest
+
+
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8, b1)")
 def ahead(params: Array, arms: Array, a: int, number: float, above: bool) -> float:
     """By how much the sum over a closed set is above M times a number, at least; or below it."""
-    first, whole = arms.shape[0] - NUMBER_ROWS, params[ITEMS] * number
-    if above:
-        return float((arms[first + TOTAL, a] - whole) + arms[first + TOTAL_LOST, a])
-    rest = params[ITEMS] - arms[ROUNDS, a]
-    return float((whole - arms[first + MOST, a]) - arms[first + MOST_LOST, a] - rest)
+    least, most = sums(params, arms, a)
+    return float(least - params[ITEMS] * number if above else params[ITEMS] * number - most)
 
 
-@kernel("void(f8[:, ::1], i8, f8, f8, f8)", apart=True)
-def take_value(arms: Array, a: int, low: float, high: float, left: float) -> None:
-    """Count a value of a round in, with so many items left before it; a missing one lies between both."""
-    first = arms.shape[0] - NUMBER_ROWS
+@kernel("void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], i8, f8)", apart=True)
+def take_value(params: Array, low: Array, high: Array, arms: Array, a: int, left: float) -> None:
+    """Count an arm's value in a round in, with so many items left before it.
+
+    low, high  the round: a missing value lies between both; see `paired` and `strata`
+    """
+    first, least, most = arms.shape[0] - NUMBER_ROWS, low[a], high[a]
     arms[first + SPENT, a] += (arms[first + TOTAL, a] + arms[first + TOTAL_LOST, a]) / left
     arms[first + MOST_SPENT, a] += (arms[first + MOST, a] + arms[first + MOST_LOST, a]) / left
     for k in range(NODES):
-        multiply(arms, first + RISEN + k, a, 1.0, 1.0 + KAPPA[k] * low)
-        multiply(arms, first + FALLEN + k, a, 1.0, 1.0 + KAPPA[k] * (1.0 - high))
-    arms[first + TOTAL, a], error = two_sum(arms[first + TOTAL, a], low)
+        rise = fall = 1.0
+        if params.size > PARAMS:
+            s, budget = int(low[arms.shape[1]]), left / KAPPA[k]
+            rise = KAPPA[k] * payoff(params, PARAMS, arms, SEEN, a, True, s, budget, left)
+            fall = KAPPA[k] * payoff(params, PARAMS, arms, SEEN, a, False, s, budget, left)
+        multiply(arms, first + RISEN + k, a, 1.0, rise + KAPPA[k] * least)
+        multiply(arms, first + FALLEN + k, a, 1.0, fall + KAPPA[k] * (1.0 - most))
+    arms[first + TOTAL, a], error = two_sum(arms[first + TOTAL, a], least)
     arms[first + TOTAL_LOST, a] += error
-    arms[first + MOST, a], error = two_sum(arms[first + MOST, a], high)
+    arms[first + MOST, a], error = two_sum(arms[first + MOST, a], most)
     arms[first + MOST_LOST, a] += error
 
 
@@ -96,6 +128,8 @@ def evidence_of_rounds(params: Array, arms: Array, a: int, number: float, above:
         return 0.0
     if items < math.inf and ahead(params, arms, a, number, above) > SLACK * items:
         return math.inf
+    if is_known(params, PARAMS, a):
+        return 0.0
     x = (number * arms[SPAN, a] - arms[first + (SPENT if above else MOST_SPENT), a]) / n
     x = max(x if above else 1.0 - x, 0.0)
     top, total, row = 0.0, NONE, first + (RISEN if above else FALLEN)
@@ -110,53 +144,70 @@ def evidence_of_rounds(params: Array, arms: Array, a: int, number: float, above:
 def is_on_side(params: Array, arms: Array, a: int, number: float, above: bool, level: float) -> bool:
     """Whether the evidence exceeds a level, or the sum says it of a set that is used up.
 
-    Where the sum is M times the number, but for rounding, the arm is not below it.
+    Where the sum is M times the number, but for rounding, the arm is not below it. A known arm's sum says it.
     """
-    if arms[ROUNDS, a] >= params[ITEMS]:
-        return bool(ahead(params, arms, a, number, above) > (-EVEN if above else EVEN) * params[ITEMS])
+    if arms[ROUNDS, a] >= params[ITEMS] or is_known(params, PARAMS, a):
+        least = (-EVEN if above else EVEN) * params[ITEMS]
+        return params[EXACT] == 0.0 and bool(ahead(params, arms, a, number, above) > least)
     return bool(evidence_of_rounds(params, arms, a, number, above) > level)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, b1, f8, f8, f8, b1)", apart=True)
+def outermost(
+    params: Array,
+    state: Array,
+    a: int,
+    lower: bool,
+    level: float,
+    inside: float,
+    outside: float,
+    rounds: bool,
+) -> float:
+    """Nearly the last number, from one outside of an interval to one inside, whose evidence is above a level.
+
+    rounds  whether the evidence is that of rounds, and not of independent pulls
+    """
+    for _ in range(HALVINGS):
+        middle = 0.5 * (inside + outside)
+        if rounds:
+            found = evidence_of_rounds(params, state, a, middle, lower)
+        else:
+            found = evidence(params, state, a, middle, lower)
+        if found > level:
+            outside = middle
+        else:
+            inside = middle
+    return outside
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, b1, f8)", apart=True)
 def end_of_rounds(params: Array, arms: Array, a: int, lower: bool, level: float) -> float:
     """An end of the numbers between which the evidence leaves a mean possible, and what is left of a set."""
-    first, n, items, low, high = arms.shape[0] - NUMBER_ROWS, arms[ROUNDS, a], params[ITEMS], 0.0, 1.0
-    if items < math.inf:
-        low = (arms[first + TOTAL, a] + arms[first + TOTAL_LOST, a]) / items
-        high = (arms[first + MOST, a] + arms[first + MOST_LOST, a] + (items - n)) / items
+    low, high = 0.0, 1.0
+    if params[ITEMS] < math.inf:
+        least, most = sums(params, arms, a)
+        low, high = least / params[ITEMS], most / params[ITEMS]
     inside, outside = (high, low) if lower else (low, high)
-    if n == 0.0 or evidence_of_rounds(params, arms, a, outside, lower) <= level:
+    if arms[ROUNDS, a] == 0.0 or evidence_of_rounds(params, arms, a, outside, lower) <= level:
         return outside
-    for _ in range(HALVINGS):
-        middle = 0.5 * (inside + outside)
-        if evidence_of_rounds(params, arms, a, middle, lower) > level:
-            outside = middle
-        else:
-            inside = middle
-    return outside
+    return float(outermost(params, arms, a, lower, level, inside, outside, True))
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, b1, f8)", apart=True)
 def end(params: Array, state: Array, a: int, lower: bool, level: float) -> float:
     """The same of independent pulls, in units around the offset; infinite where nothing is known."""
-    side, n = -1.0 if lower else 1.0, state[PULLS, a]
+    side, n, limit = -1.0 if lower else 1.0, state[PULLS, a], params[LOW] if lower else params[HIGH]
     if n == 0.0:
         return side * math.inf
     inside = float(state[MEANS, a])
-    outside = inside + side / math.sqrt(n)
-    if params[MODEL] == BOUNDED:
-        outside = ((params[LOW] if lower else params[HIGH]) - params[OFFSET]) / params[UNIT]
+    if abs(limit) < math.inf:
+        outside = (limit - params[OFFSET]) / params[UNIT]
         if evidence(params, state, a, outside, lower) <= level:
             return float(outside)
-    elif n < 2.0:
-        return side * math.inf
     else:
+        outside = inside + side * max(1.0 / math.sqrt(n), 1e-12 * abs(inside))
         while evidence(params, state, a, outside, lower) <= level:
             outside += outside - inside
-    for _ in range(HALVINGS):
-        middle = 0.5 * (inside + outside)
-        if evidence(params, state, a, middle, lower) > level:
-            outside = middle
-        else:
-            inside = middle
-    return outside
+            if abs(outside) > FARTHEST:
+                return side * math.inf
+    return float(outermost(params, state, a, lower, level, inside, outside, False))

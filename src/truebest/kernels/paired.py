@@ -41,10 +41,11 @@ from .strata import SUM_HIGH, SUM_LOW, is_known, note, payoff, total
 # distance of the bounds; how many items there are, inf for unlimited ones. Then, where only wins count (see
 # `wins`): 1; the factor within which values are near, 0 for none; and by what part of itself a value may miss
 # the factor and count as equal to it, as 1.07 * 100 is above 107. Then how many bets grow, the largest ones,
-# 0 where all stay as they are; and the logarithm of their weight in PRIOR. Last, what is asked, see
-# `questions`; 0 for the best arm in the way that is described above.
-LEVEL, PAIR_LEVEL, SHARE, TOLERANCE, ITEMS, WINS, RATIO, ROUNDING, GROWING, KEPT = range(10)
-QUESTION, NUMBER, MARGIN, PARAMS = range(10, 14)
+# 0 where all stay as they are; and the logarithm of their weight in PRIOR; 1 where the sums of a set that is
+# used up are compared elsewhere, in exact numbers. Last, what is asked, see `questions`; 0 for the best arm
+# in the way that is described above.
+LEVEL, PAIR_LEVEL, SHARE, TOLERANCE, ITEMS, WINS, RATIO, ROUNDING, GROWING, KEPT, EXACT = range(11)
+QUESTION, NUMBER, MARGIN, PARAMS = range(11, 15)
 
 # The rows of bets: how often D was 1, and -1; the logarithms of products of all other factors that have
 # become large, and NODES rows further these products (see `tilt.multiply`). Then, of a pair: the sum of D,

@@ -24,6 +24,7 @@ from .layout import BESIDE
 from .number import evidence_of_rounds, is_on_side, take_value
 from .paired import (
     EVEN,
+    EXACT,
     ITEMS,
     OUT,
     PAIR_LEVEL,
@@ -77,7 +78,9 @@ def is_shown(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float,
     if items == math.inf and ahead <= d * n:
         return False
     if n >= items and params[WINS] == 0.0:
-        return bool(ahead - d * items >= (-EVEN if math.copysign(1.0, d) < 0.0 else EVEN) * items)
+        return params[EXACT] == 0.0 and bool(
+            ahead - d * items >= (-EVEN if math.copysign(1.0, d) < 0.0 else EVEN) * items
+        )
     return bool(pair_evidence(params, pairs, arms, b, i, d) > level)
 
 
@@ -199,8 +202,8 @@ def take_cell(params: Array, low: Array, high: Array, pairs: Array, arms: Array,
     """
     K, row = arms.shape[1], arms[ROUNDS, a]
     left, alone = params[ITEMS] - row, params[QUESTION] == THRESHOLD
-    if alone:
-        take_value(arms, a, low[a], high[a], left)
+    if alone and not is_known(params, PARAMS, a):
+        take_value(params, low, high, arms, a, left)
     for b in range(0 if alone else K):
         if b != a and arms[OUT, b] <= 0.0 and arms[ROUNDS, b] > row:
             if params.size > PARAMS and is_half_known(params, a, b):

@@ -34,7 +34,7 @@ class Mixture(StoppingRule):
     c: float = mixture.MIXTURE_C
 
     name = "mixture"
-    pools = True
+    numbers = pools = True
     models = proofs = (Gaussian, Bounded)
     reference = "Robbins 1970, normal mixtures with Ville's inequality, for each pair of arms"
     code = mixture.MIXTURE

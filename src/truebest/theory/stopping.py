@@ -170,11 +170,16 @@ class StoppingRule(ABC):
         """`level_for`, for a union over so many claims."""
         return self.level_for(model, claims + 1, delta)
 
+    def level_of_numbers(self, claims: int, model: Model, delta: float) -> float:  # noqa: ARG002
+        """The same of claims about one arm and a number each."""
+        return float(np.log(claims) - np.log(delta))
+
     def asked_level(self, model: Model, num_arms: int, delta: float) -> float:
         """The level for what is asked."""
         if self.question is None:
             return self.level_for(model, num_arms, delta)
-        return self.level_of(self.question.false_claims(num_arms), model, delta)
+        level = self.level_of_numbers if self.question.of_number else self.level_of
+        return level(self.question.false_claims(num_arms), model, delta)
 
     def asking(self, question: Question) -> StoppingRule:
         """The form in which the rule is asked for claims about pairs, if a question is answered by these."""
@@ -480,6 +485,7 @@ class KaufmannKoolen(StoppingRule):
     """
 
     name = "kaufmann-koolen"
+    numbers = True
     proofs = (Gaussian, Bounded, ExponentialFamily)
     reference = "Kaufmann & Koolen 2021, Mixture martingales revisited, JMLR 22(246)"
     code = likelihood.KAUFMANN_KOOLEN
@@ -491,6 +497,10 @@ class KaufmannKoolen(StoppingRule):
         if not isinstance(model, ExponentialFamily):
             return self.level(num_arms, delta)
         return 2.0 * family_calibration(0.5 * float(np.log(num_arms - 1.0) - np.log(delta)))
+
+    def level_of_numbers(self, claims: int, model: Model, delta: float) -> float:
+        calibrated = family_calibration if isinstance(model, ExponentialFamily) else calibration
+        return calibrated(super().level_of_numbers(claims, model, delta))
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +41,7 @@ class StudentRule(StoppingRule):
     name = "student"
     version = 2
     models = proofs = (Student,)
-    watches: ClassVar[bool] = True
+    watches = numbers = True
     reference = "scale-invariant likelihood ratios, one per arm, for each pair of arms; docs/proofs.md"
     code = STUDENT
 

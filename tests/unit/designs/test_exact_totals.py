@@ -189,3 +189,35 @@ def test_verdicts_on_a_set_that_is_used_up_are_those_of_exact_sums(case: str) ->
         lead = account[arm].lead
         assert lead is not None
         assert lead.low == lead.high <= asked.mark
+
+
+@pytest.mark.parametrize("hair", [-1e-14, 0.0, 1e-14])
+@pytest.mark.parametrize(
+    ("question", "high"), [(Gate("a", 0.05), 0.4), (Gate("a", -0.05), 0.6), (AtLeast(0.3), 0.6)]
+)
+def test_what_is_missing_leaves_open_by_exact_sums_what_rounded_ones_would_decide(
+    question: PerArm, high: float, hair: float
+) -> None:
+    """The least that b can have is at the margin, or a hair off it: exact sums say whether it passes."""
+    experiment = Experiment.create(
+        MemoryStore(),
+        "x",
+        ["a", "b"],
+        1e-9,
+        bounds=(0, 1),
+        items=2,
+        failures="worst",
+        question=question,
+        seed=1,
+    )
+    values = {"a": [0.5, 0.0], "b": [high + hair, 0.0]}
+    while pulls := experiment.ask():
+        assert pulls[0].item is not None
+        if pulls[0].arm == "b" and pulls[0].item == 1:
+            experiment.fail(pulls[0], "no answer")
+        else:
+            experiment.tell(pulls[0], values[pulls[0].arm][pulls[0].item])
+    passes = hair >= 0.0 if question.passes_at_mark else hair > 0.0
+    row = next(one for one in experiment.status().standings if one.arm == "b")
+    assert str(row.role) == ("passed" if passes else "open")
+    assert experiment.verify().sound

@@ -15,7 +15,8 @@ import math
 
 from .._jit import kernel
 from .._types import Array
-from ..layout import LEVEL, PULLS, ROWS, RULE, SHARE, SQUARES, TOLERANCE, own_rows
+from ..layout import LEVEL, PULLS, QUESTION, ROWS, RULE, SHARE, SQUARES, TOLERANCE, own_rows
+from ..questions import THRESHOLD
 from .ceilings import pair_ceiling as tilt_ceiling
 from .comparator import rank
 from .likelihood import growth
@@ -42,8 +43,8 @@ CUSTOM = 6  # a user's, which is asked elsewhere; the statistic is the likelihoo
 
 @kernel("f8(const(f8[::1]), f8)")
 def threshold(params: Array, t: float) -> float:
-    """The threshold at time t >= 1."""
-    return float(params[LEVEL]) + growth(params, t)
+    """The threshold at time t >= 1; of one arm and a number, the growth is in the evidence."""
+    return float(params[LEVEL]) + (0.0 if params[QUESTION] == THRESHOLD else growth(params, t))
 
 
 @kernel("void(const(f8[::1]), f8[:, ::1], i8, f8, f8)")

@@ -9,9 +9,9 @@ import math
 
 from .._jit import kernel
 from .._types import Array
-from ..divergences import BERNOULLI
+from ..divergences import BERNOULLI, divergence
 from ..families import cost_beyond, interval
-from ..layout import MODEL, PULLS, RULE, TUNING
+from ..layout import MEANS, MODEL, PULLS, RULE, TUNING, VARIANCES
 
 PRACTICAL, GK16, KAUFMANN_KOOLEN = 0, 1, 2
 
@@ -34,6 +34,18 @@ def growth(params: Array, t: float) -> float:
 def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float) -> float:
     """The cost of mistaking an arm for the better one of a pair."""
     return cost_beyond(params, state, b, a, state[PULLS, b], state[PULLS, a], tolerance)
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8)")
+def number_evidence(params: Array, state: Array, arm: int, number: float) -> float:
+    """The cost of mistaking the side of a number, less the growth of one arm's threshold: KAUFMANN_KOOLEN."""
+    n, mean = state[PULLS, arm], state[MEANS, arm]
+    if params[MODEL] >= BERNOULLI:
+        mu, x = abs(mean), abs(number)
+        found = divergence(params[MODEL], mu, x, x - mu)
+        return float(n * found - 3.0 * math.log(1.0 + math.log(n)))
+    apart = mean - number
+    return float(0.5 * n * apart * apart / state[VARIANCES, arm] - 2.0 * math.log(4.0 + math.log(n)))
 
 
 @kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")

@@ -7,7 +7,7 @@ import math
 from .._jit import kernel
 from .._types import Array
 from ..families import cost_beyond, interval
-from ..layout import PENALTY, PULLS, RULE, TUNING
+from ..layout import MEANS, PENALTY, PULLS, RULE, TUNING, VARIANCES
 
 MIXTURE = 3
 MIXTURE_C = 20.0  # default of the rule and of the width: the prior has the weight of 20 pulls
@@ -37,6 +37,13 @@ def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float)
     n_b, n_a = state[PULLS, b], state[PULLS, a]
     likelihood = cost_beyond(params, state, b, a, counted(params, n_b), counted(params, n_a), tolerance)
     return likelihood - (charge(params, n_b) + charge(params, n_a))
+
+
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8)")
+def number_evidence(params: Array, state: Array, arm: int, number: float) -> float:
+    """The same of one arm, on the side of a number where its mean lies."""
+    n, apart = state[PULLS, arm], state[MEANS, arm] - number
+    return float(0.5 * counted(params, n) * apart * apart / state[VARIANCES, arm] - charge(params, n))
 
 
 @kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")

@@ -305,6 +305,16 @@ def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float,
     return least
 
 
+@kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8)")
+def number_evidence(params: Array, state: Array, arm: int, number: float) -> float:
+    """log E of one arm on the side of a number where its mean lies; 0 where the rule has to wait."""
+    if not varies(params, state, arm):
+        return 0.0
+    n, apart = state[PULLS, arm], mean_from(state, arm, number * params[UNIT] + params[OFFSET])
+    s = place((1.0 - SLACK) * abs(apart) / params[UNIT], state[SQUARES, arm] / n)
+    return float(arm_evidence(n, s, False)[0])
+
+
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8)")
 def lower_end(params: Array, state: Array, b: int, a: int, level: float) -> float:
     """The lower end for μ_b - μ_a, in units: above 0 exactly when the pair passes without a tolerance."""
