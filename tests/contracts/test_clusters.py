@@ -69,6 +69,7 @@ def rows_of(items: list[dict[str, Any]], table: Any) -> Any:
     return sums, np.array([(which == c).sum() for c in range(len(talks))])
 
 
+COMPARED = [lambda unit: truebest.Gate("c", 0.1 / unit), lambda unit: truebest.AtLeast(0.6 / unit)]
 WEIGHTS = [
     {},
     {"weigh": "clusters"},
@@ -165,6 +166,63 @@ def test_a_number_is_asked_of_items(number: float) -> None:
     assert isinstance(answer, truebest.Verdicts)
     assert all(truth[arm] >= number for arm in answer.passed)
     assert all(truth[arm] < number for arm in answer.failed)
+
+
+def beside(table: Any, **given: Any) -> Experiment:
+    """The third arm is not asked: its scores are known."""
+    known = {"c": table[:, 2].tolist()}
+    given = {
+        "bounds": (0, 1),
+        "seed": 5,
+        "items": items_of(SIZES),
+        "cluster": "talk",
+        "known": known,
+        **given,
+    }
+    return Experiment.create(MemoryStore(), "x", ["a", "b"], 0.1, **given)
+
+
+@pytest.mark.parametrize("given", [*WEIGHTS, {"question": truebest.AtLeast(0.6)}, {"proxies": True}])
+def test_known_scores_of_items_in_clusters_decide_by_the_table_alone(given: dict[str, Any]) -> None:
+    """One worker or many, in whatever order answers come, with failures: the same findings."""
+    table = scores(items_of(SIZES), 1)
+    given = given | ({"proxies": [table[:, 0].tolist()]} if "proxies" in given else {})
+    one, other = run(beside(table, **given), table), run(beside(table, **given), table, wild=2)
+    assert findings(one) == findings(other)
+    assert one.population == other.population
+    assert one["c"].samples == 0
+
+
+@pytest.mark.parametrize("weigh", ["clusters", "items"])
+@pytest.mark.parametrize("ask", [lambda unit: None, lambda unit: PAIRS, *COMPARED])
+def test_known_scores_of_a_cluster_are_its_mean_or_its_sum(weigh: str, ask: Any) -> None:
+    """Told means of clusters, or sums divided by the largest size, an experiment finds the same."""
+    items = items_of(SIZES)
+    table = scores(items, 4)
+    sums, sizes = rows_of(items, table)
+    rows, unit = sums / sizes[:, None], 1.0
+    if weigh == "items":
+        rows, unit = sums / sizes.max(), len(sizes) * sizes.max() / sizes.sum()
+    one = run(beside(table, weigh=weigh, question=ask(1.0)), table)
+    other = run(beside(rows, items=len(SIZES), cluster=None, question=ask(unit)), rows)
+    assert one.answer == other.answer
+    assert one.progress.rounds == other.progress.rounds
+    mean = (table if weigh == "items" else rows).mean(axis=0)[2]
+    assert one["c"].mean == pytest.approx(mean)
+    for mine, its in zip(one.standings, other.standings, strict=True):
+        if mine.lead is not None and its.lead is not None:
+            ends = [min(max(unit * end, -1.0), 1.0) for end in its.lead.ends]
+            assert mine.lead.ends == pytest.approx(ends, abs=1e-9)
+
+
+def test_a_part_of_a_known_mean_is_one_of_what_counts_alike() -> None:
+    """Of the mean over all items, or of the mean of the means of clusters."""
+    table = scores(items_of(SIZES), 4)
+    sums, sizes = rows_of(items_of(SIZES), table)
+    for weigh, mean in (("items", table[:, 2].mean()), ("clusters", (sums / sizes[:, None])[:, 2].mean())):
+        asked = beside(table, weigh=weigh, question=truebest.Gate("c", "10%")).settings.question
+        assert isinstance(asked, truebest.Gate)
+        assert asked.margin == pytest.approx(0.1 * mean)
 
 
 def test_clusters_of_one_size_count_as_their_items_do() -> None:

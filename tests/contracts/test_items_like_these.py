@@ -199,25 +199,19 @@ def test_an_experiment_keeps_what_it_was_created_with() -> None:
         make(store, sampled=True)
 
 
-def test_known_scores_are_rows_like_any_other() -> None:
+@pytest.mark.parametrize("clusters", [{}, {"largest": 2}, {"weigh": "clusters"}])
+def test_known_scores_are_rows_like_any_other(clusters: dict[str, Any]) -> None:
     """Beside an arm whose scores are stored, the line is what it is if that arm is asked for them."""
     table, found = scores(80, 9), []
     given: dict[str, Any] = {"items": 80, "bounds": (0, 1), "seed": 5, "sampled": True}
+    if clusters:
+        given |= {"items": [{"id": i, "of": i // 2} for i in range(80)], "cluster": "of", **clusters}
     asked = Experiment.create(MemoryStore(), "x", ARMS, 1e-6, **given)
     known = Experiment.create(MemoryStore(), "x", ARMS[:2], 1e-6, known={"c": table[:, 2].tolist()}, **given)
     for experiment, arms in ((asked, 3), (known, 2)):
         experiment.tell([(pull, value_of(table, pull)) for pull in experiment.ask(12 * arms)])
-        assert experiment.status().progress.rounds == 12
+        assert experiment.status().progress.rounds == (6 if clusters else 12)
         state = experiment._journal.known
         assert state is not None
         found.append([state.population(arm) for arm in range(3)])
     assert found[0] == found[1]
-    items = [{"id": i, "of": i // 2} for i in range(80)]
-    with pytest.raises(InvalidInputError, match="cluster="):
-        Experiment.create(
-            MemoryStore(),
-            "x",
-            ARMS[:2],
-            known={"c": table[:, 2].tolist()},
-            **{**given, "items": items, "cluster": "of", "largest": 2},
-        )

@@ -107,6 +107,7 @@ def _standings(
     if asked is not None and asked.of_number:
         between = [None if lead is None else lead.ends for lead in leads]
     beaten = [None if by is None else arms[by] for by in seen.beaten] or [None] * len(arms)
+    known = settings.known_summary
     return tuple(
         Standing(
             arm=arm,
@@ -114,8 +115,8 @@ def _standings(
             samples=seen.pulls[a],
             pending=pending[a],
             failures=state.counts["failed"][a],
-            mean=seen.means[a],
-            sd=seen.deviations[a],
+            mean=known[arm][0] if arm in known else seen.means[a],
+            sd=known[arm][1] if arm in known else seen.deviations[a],
             between=between[a],
             lead=leads[a],
             over_control=control[a],

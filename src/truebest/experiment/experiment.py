@@ -27,6 +27,7 @@ from .events import Entry, Event, event_of
 from .forecast import Forecast, forecast
 from .imports import import_log
 from .journal import Journal, Turn
+from .known import with_stored
 from .leases import expired, is_gone, refuse_unknown, worker_name
 from .names import check_name
 from .pulls import Pull, Pulls, pull_seed
@@ -106,9 +107,10 @@ class Experiment(Shown):
             used at most once, in random order; inf for an unlimited source. `pull.item` says which; needs
             bounds, and chooses strategy and rule itself
         known
-            with items: arm -> its score on every item, a list in the order of the items, item -> score, or a
-            file with an id and a score per line. Such an arm is not asked: the others are compared with these
-            scores, which are stored, and take fewer calls for it
+            with items: arm -> its score on every item, a list in the order of the items, item -> score, a
+            file with an id and a score per line, or another experiment on the same items that has an arm of
+            this name, by itself or by its name in the store. Such an arm is not asked: the others are
+            compared with these scores, which are stored, and take fewer calls for it
         proxies
             with known: rows of stored scores of other models on the same items, None where one is missing.
             The better they predict, the fewer calls; they never make an answer wrong
@@ -163,6 +165,8 @@ class Experiment(Shown):
         check_name("the name of an experiment", name)
         worker_name(worker)
         place = open_store(store)
+        if settings.get("known") is not None:
+            settings["known"] = with_stored(settings["known"], place.names, lambda one: cls.open(place, one))
         request = Request.of(arms, delta, **settings)
         if request.enough or name not in place.names():
             made = request.complete()

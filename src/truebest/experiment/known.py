@@ -1,7 +1,8 @@
 """Scores that are known before an experiment begins: of arms that are not asked, and of models beside them.
 
-Scores are one number per item: a list in the order of the items; item -> score; or the path of a file with
-an id and a score per line. An item that is a record is known by its `id`, any other one by itself, and one of
+Scores are one number per item: a list in the order of the items; item -> score; the path of a file with an
+id and a score per line; or another experiment on the same items that has an arm of that name, by itself or
+by its name in the store. An item that is a record is known by its `id`, any other one by itself, and one of
 which there is only the number by that. The scores are stored with the experiment, with a hash of them.
 """
 
@@ -16,19 +17,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from .. import _door
-from .._text import plural
+from .._text import listed, plural
+from ..designs.units import Units
 from ..errors import InvalidInputError
-from .items import Items
+from .events import ASKED, FAILED, RETRACTED, TOLD, Event
+from .items import Items, ItemSet
 from .names import check_name
 
 ID, SCORE = "id", "score"  # columns of a file
 _LISTED = (
-    "one number per item in the order of the items, item -> number, or a file with an id and a score per line"
+    "one number per item in the order of the items, item -> number, a file with an id and a score per line, "
+    "or an experiment of the store on these items"
 )
 _ADVICE = f"give {_LISTED}"
 
@@ -58,10 +62,14 @@ class Known:
         """How many items there are."""
         return len(next(iter(self.scores.values())))
 
-    @property
-    def mean_scores(self) -> dict[str, float]:
-        """The mean score of every known arm."""
-        return {arm: math.fsum(one) / len(one) for arm, one in self.scores.items()}
+    def summary(self, units: Units) -> dict[str, tuple[float, float | None]]:
+        """The mean score of every known arm, and the standard deviation, of all that counts alike."""
+        found = {}
+        for arm, scores in self.scores.items():
+            one = units.alike(np.array(scores))
+            mean = math.fsum(one) / one.size
+            found[arm] = mean, float(np.std(one, ddof=1)) if one.size > 1 else None
+        return found
 
     def agrees(self, other: Known | None) -> bool:
         """Whether both are the same scores."""
@@ -89,8 +97,10 @@ def find_known(given: Any, proxies: Any, items: Any) -> Known | None:
             f"{what}; give for example known={{'old': scores}}."
         )
     ids = _Ids(items)
+    names = {check_name("the name of an arm", arm): one for arm, one in given.items()}
     scores = {
-        check_name("the name of an arm", arm): ids.scores(f"known {arm!r}", one) for arm, one in given.items()
+        arm: _scores_in(one, arm, ids) if isinstance(one, Stored) else ids.scores(f"known {arm!r}", one)
+        for arm, one in names.items()
     }
     for arm, one in scores.items():
         wrong = [number for number, score in enumerate(one, 1) if not math.isfinite(score)]
@@ -130,15 +140,99 @@ def recall_known(record: dict[str, Any] | None) -> Known | None:
     return Known(scores, means, record["models"], record["digest"])
 
 
+# -- other experiments -----------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class Stored(Protocol):
+    """An experiment, here or behind a server."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def settings(self) -> Any: ...
+
+    def events(self) -> Iterable[Event]: ...
+
+
+def with_stored(given: Any, names: Callable[[], Iterable[str]], opened: Callable[[str], Stored]) -> Any:
+    """Known scores as they were given, with an experiment for its name; a file of that name comes first."""
+    if not isinstance(given, Mapping) or not any(isinstance(one, str) for one in given.values()):
+        return given
+    stored = set(names())
+    return {
+        arm: opened(one) if isinstance(one, str) and one in stored and not Path(one).exists() else one
+        for arm, one in given.items()
+    }
+
+
+def _scores_in(experiment: Stored, arm: str, ids: _Ids) -> tuple[float, ...]:
+    """What an arm of an experiment scores on each item of its closed set."""
+    own, what = experiment.settings, f"the experiment {experiment.name!r}"
+    if own.items is None or own.items.size is None:
+        raise InvalidInputError(
+            f"known {arm!r} must be scores on a closed set of items, got {what} on "
+            f"{own.items or 'independent pulls'}; give one that has items=, a list, a file or a number."
+        )
+    if ids.set is not None and not own.items.agrees(ids.set):
+        raise InvalidInputError(
+            f"known {arm!r} must be scores on the same items, {ids.set}, got {what} on {own.items}; score "
+            f"these items, or give those as items=."
+        )
+    if arm not in own.arms:
+        raise InvalidInputError(
+            f"known {arm!r} must be an arm of {what}, whose arms are {listed(own.arms)[:200]}; give the "
+            f"known arm the name that it has there."
+        )
+    if own.known is not None and arm in own.known.scores:
+        found: tuple[float, ...] = own.known.scores[arm]
+        return found
+    answers = _answers(experiment, arm)
+    missing = [place for place in range(own.items.size) if len(answers.get(place, ())) < own.epochs]
+    if missing:
+        first = (list(ids.places) or range(own.items.size))[missing[0]]
+        raise InvalidInputError(
+            f"known {arm!r} must have a score on each of the {own.items.size} items, got {what}, in which "
+            f"{len(missing)} have none, the first {first!r:.60}; a run ends as soon as it is decided, so "
+            f"score the rest and give them all, or ask the arm."
+        )
+    return tuple(math.fsum(answers[place]) / own.epochs for place in range(own.items.size))
+
+
+def _answers(experiment: Stored, arm: str) -> dict[int, list[float]]:
+    """The values of an arm on each item, as they count: without those that were taken back."""
+    items: dict[int, int] = {}
+    values: dict[int, float | None] = {}
+    for event in experiment.events():
+        if event.arm != arm or event.pull is None:
+            continue
+        if event.kind == ASKED and event.data and event.data.get("item") is not None:
+            items[event.pull] = event.data["item"]
+        elif event.kind in (TOLD, RETRACTED):
+            values[event.pull] = event.value
+        elif event.kind == FAILED and not isinstance(experiment.settings.failures, str):
+            values[event.pull] = experiment.settings.failures
+    found: dict[int, list[float]] = {}
+    for pull, value in values.items():
+        if value is not None:
+            found.setdefault(items[pull], []).append(value)
+    return found
+
+
+# -- by item ---------------------------------------------------------------------------------------------
+
+
 class _Ids:
     """By what the items of a set are known."""
 
     def __init__(self, items: Any) -> None:
+        self.set: ItemSet | None = None
         self.size: int | None = None
         self._places: Callable[[], dict[str, int]] = dict
         if items is not None:
             own = Items(items)
-            self.size = own.set.size
+            self.set, self.size = own.set, own.set.size
             self._places = lambda: {_name_of(item): place for place, item in enumerate(own.listed())}
 
     @cached_property

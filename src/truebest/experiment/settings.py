@@ -19,7 +19,7 @@ from .. import _door
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, IN_TURN
 from ..designs import COMPARED, MEANS, Design, Wins, kind_of
 from ..designs.rounds import BESIDE
-from ..designs.units import ITEMS, check_epochs, check_largest, check_weigh
+from ..designs.units import ITEMS, Units, check_epochs, check_largest, check_weigh
 from ..errors import InvalidInputError, StoreError, TruebestError
 from ..questions import BEST, PerArm, Question, find_question, question_record, recall_question
 from ..strategies import Strategy
@@ -343,6 +343,11 @@ class Settings:
         """What one sample is, and all that depends on it."""
         return kind_of({name: getattr(self, name) for name in DECLARED}).of(self)
 
+    @cached_property
+    def known_summary(self) -> dict[str, tuple[float, float | None]]:
+        """The mean of every arm that is not asked, and the standard deviation, over all items."""
+        return _summary({name: getattr(self, name) for name in ("known", "items", "weigh")})
+
     @property
     def model(self) -> Model:
         """What is assumed of a value, where means are computed with."""
@@ -412,10 +417,12 @@ class Request:
         names = check_arms(arms, () if known is None else known.arms)
         said: dict[str, Any] = {"delta": delta, **given, "known": known, "proxies": None}
         question = given.get("question")
-        if known is not None and question is not None:
-            said["question"] = find_question(question).bound(names, known.mean_scores)
         kept: dict[str, Any] = {"arms": names}
         for name, how in DECLARED.items():
+            if name == "question" and known is not None and question is not None:
+                found = _summary({**kept, "weigh": said.get("weigh") or ITEMS})
+                means = {arm: mean for arm, (mean, _) in found.items()}
+                said[name] = find_question(question).bound(names, means)
             values = [said.get(argument) for argument in how.arguments]
             if any(value is not None for value in values) or (how.nullable and name in said):
                 kept[name] = how.take(values, names)
@@ -436,7 +443,7 @@ class Request:
         rest = {name: how for name, how in DECLARED.items() if name not in kept}
         made = Settings(**kept, **{name: how.usual(kept["arms"]) for name, how in rest.items()})
         made.question.check(len(made.arms), made.values.limits, made.minimize)
-        rule = made.design.complete(made, self.kept)
+        rule = made.design.complete(replace(made, question=made.question.spelled(made.arms)), self.kept)
         chosen = made.chosen if made.design.steered else IN_ROUNDS
         asks_more = made.question.by_claims or not made.design.units.single
         version, items = ASKING if asks_more else made.decisions, made.items
@@ -468,6 +475,13 @@ class Request:
                     raise InvalidInputError(_differs(name, key, stored[key], given[key], own.arms))
         chosen: Chosen | None = self.kept.get("chosen")
         return own if chosen is None else replace(own, chosen=own.chosen.with_own(chosen.strategy))
+
+
+def _summary(kept: Mapping[str, Any]) -> dict[str, tuple[float, float | None]]:
+    """See `Settings.known_summary`, of settings by field."""
+    known, items = kept.get("known"), kept.get("items")
+    units = Units(1, None if items is None else items.clusters, kept["weigh"])
+    return {} if known is None else known.summary(units)
 
 
 def new_settings(arms: Iterable[str], delta: float | None = None, **given: Unpack[Given]) -> Settings:

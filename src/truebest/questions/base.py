@@ -66,6 +66,10 @@ class Question(ABC):
         """
         return self
 
+    def spelled(self, arms: Sequence[str]) -> Question:  # noqa: ARG002
+        """The same as people write it, with names in the place of numbers of arms."""
+        return self
+
     def placed(self, zero: float, unit: float) -> Question:  # noqa: ARG002
         """The same of values (x - zero)/unit; a negative unit turns them round."""
         return self

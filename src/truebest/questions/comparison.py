@@ -40,6 +40,9 @@ class Comparison(PerArm):
         """With the baseline as a number."""
         return replace(self, baseline=number_of(self.baseline, arms))  # type: ignore[type-var]
 
+    def spelled(self, arms: Sequence[str]) -> Comparison:
+        return replace(self, baseline=arms[self.reference(arms)])  # type: ignore[type-var]
+
     def told(self) -> tuple[float, float, float]:
         return float(LISTED if self.pools else GATE), float(self.baseline), self.allowed
 

@@ -11,7 +11,7 @@ from ..errors import InvalidInputError
 from ..experiment.checks import seconds
 from ..experiment.choices import choose_rule, choose_strategy, rule_record, values_record
 from ..experiment.items import check_items, items_record
-from ..experiment.known import find_known, known_record
+from ..experiment.known import find_known, known_record, with_stored
 from ..experiment.settings import DECLARED, Given, read_settings
 from ..questions import find_question, question_record
 from .experiment import RemoteExperiment
@@ -42,6 +42,7 @@ class Service(Wired):
         Raises  InvalidInputError, StoreError
         """
         given: dict[str, Any] = dict(settings)
+        given["known"] = with_stored(given.get("known"), self.names, self.open)
         if delta is not None:
             given["delta"] = delta
         body = {"experiment": name, "arms": list(arms), **_records(given)}

@@ -53,8 +53,7 @@ def test_only_the_others_are_asked_and_counted() -> None:
     assert found.best == "new"
     assert len(calls) == len(set(calls)) == found.samples == found.pulls["new"]
     assert found.pulls["old"] == 0
-    seen = [OLD[int(name.split()[1])] for name in calls]
-    assert found.means["old"] == pytest.approx(np.mean(seen))
+    assert found.means["old"] == pytest.approx(np.mean(OLD))
     assert [row[1] for row in found.table()[1]] == [str(len(calls)), "known"]
     assert found.sentence.count("the scores of old as they were given") == 1
     assert f"{len(calls)} samples on {len(calls)} of 60 items, with old known" in found.sentence
@@ -167,7 +166,7 @@ def test_changed_scores_are_refused_and_nothing_is_lost() -> None:
     again = Experiment.create(store, "x", ["new"], **{**GIVEN, "known": {"old": BY_ID}})
     assert again.settings == made.settings
     assert again.ask()[0].id == 2
-    assert Experiment.open(store, "x").status().means["old"] == OLD[pull.item or 0]
+    assert Experiment.open(store, "x").status().samples == 1
 
 
 def test_damaged_scores_are_noticed() -> None:
@@ -231,13 +230,21 @@ def test_an_export_is_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("question", [None, truebest.Against("old")])
-def test_a_known_arm_that_is_out_is_shown_on_the_same_items(question: Any) -> None:
-    """Of two known arms the worse is out at once; its mean is that over the items used so far."""
+def test_a_known_arm_is_shown_by_what_is_known_of_it(question: Any) -> None:
+    """By its mean over all items, from the beginning, and also if it is out; and so is its deviation."""
     worse = [0.5 * x for x in OLD]
     known = {"old": OLD, "older": worse}
-    found = truebest.identify({"new": score}, rng=4, **{**GIVEN, "known": known}, question=question)
+    given = {**GIVEN, "known": known, "question": question}
+    before = Experiment.create("memory:", "x", ["new"], **given).status()
+    found = truebest.identify({"new": score}, rng=4, **given)
     assert found["older"].out is not None
-    assert found.means["older"] == pytest.approx(0.5 * (found.means["old"] or 0.0))
+    for arm, scores in known.items():
+        for one in (found[arm], next(row for row in before.standings if row.arm == arm)):
+            assert one.mean == pytest.approx(np.mean(scores))
+            assert one.sd == pytest.approx(np.std(scores, ddof=1))
+    lead = found["old" if question is None else "new"].lead  # of the same items, which differ less
+    assert lead is not None
+    assert lead.estimate is not None
 
 
 def test_a_used_up_set_is_compared_exactly() -> None:
@@ -277,3 +284,128 @@ def test_what_was_observed_lies_inside_its_interval() -> None:
             assert all(type(end) is float and str(end) != "-0.0" for end in lead.ends)
             inside.append(lead.estimate in lead.ends)
     assert any(inside)
+
+
+# -- a number ----------------------------------------------------------------------------------------------
+
+
+def test_a_known_arm_is_compared_with_a_number_at_once() -> None:
+    """By its sum, at no risk: in exact decimals, and the others at the level of the others alone."""
+    old = [0.1, 0.2, 0.6] * 20
+    for number, passes in ((0.3, True), (0.3000001, False), (0.7, False)):
+        given = {**GIVEN, "known": {"old": old}, "question": truebest.AtLeast(number)}
+        experiment = Experiment.create(MemoryStore(), "x", ["new"], 0.1, seed=1, **given)
+        (pull,) = experiment.ask(1)
+        experiment.tell(pull, 1.0)
+        now = experiment.status()
+        (row,) = (one for one in now.standings if one.arm == "old")
+        assert str(row.role) == ("passed" if passes else "failed")
+        assert row.lead is not None
+        assert row.lead.ends == row.between == (0.3, 0.3)
+        assert now.progress.threshold == pytest.approx(math.log(1.0 / 0.1))
+
+
+@pytest.mark.parametrize("given", [{}, {"epochs": 2}, {"proxies": [NEW]}])
+def test_a_number_beside_known_scores_is_decided_by_the_table_alone(given: dict[str, Any]) -> None:
+    """In any order of arrival, with two readers; what is asked is only the new one."""
+    answers = []
+    for seed in (0, 1):
+        store, rng = MemoryStore(), np.random.default_rng(seed)
+        experiment = Experiment.create(
+            store, "x", ["new"], seed=7, question=truebest.AtLeast(0.45), **{**GIVEN, **given}
+        )
+        while pulls := experiment.ask(1 + 6 * seed):
+            for place in rng.permutation(len(pulls)):
+                experiment.tell(pulls[place], NEW[pulls[place].item or 0])
+        now = Experiment.open(store, "x").status()
+        assert experiment.verify().sound
+        answers.append((now.answer, now.samples, [one.lead for one in now.standings]))
+    assert answers[0] == answers[1]
+    assert answers[0][0] == truebest.Verdicts(("new",), ("old",))
+
+
+# -- another experiment --------------------------------------------------------------------------------------
+
+
+def scored(store: MemoryStore, name: str = "before", most: int = 60, **given: Any) -> Experiment:
+    """An experiment in which an arm has been scored on items: of two that are tied, so that none is out."""
+    options: dict[str, Any] = {"items": ITEMS, "bounds": (0, 1), "seed": 3, **given}
+    experiment = Experiment.create(store, name, ["old", "twin"], 1e-9, **options)
+    while pulls := [pull for pull in experiment.ask(2) if (pull.round or 0) <= most]:
+        for pull in pulls:
+            experiment.tell(pull, OLD[pull.item or 0])
+    return experiment
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_the_scores_of_another_experiment_are_known(epochs: int) -> None:
+    """By itself or by its name in the store; the values that count are those after a retraction."""
+    store = MemoryStore()
+    before = scored(store, epochs=epochs)
+    for name, given in (("a", before), ("b", "before")):
+        experiment = Experiment.create(store, name, ["new"], items=ITEMS, bounds=(0, 1), known={"old": given})
+        assert experiment.settings.known == find_known({"old": OLD}, None, ITEMS)
+    changed = next(event.pull for event in before.events() if event.kind == "told" and event.arm == "old")
+    assert changed is not None
+    before.retract(changed, "a typing error", 0.5)
+    again = find_known({"old": before}, None, ITEMS)
+    assert again is not None
+    assert sum(one != two for one, two in zip(again.scores["old"], OLD, strict=True)) == 1
+    with pytest.raises(InvalidInputError, match="resume it with the same scores"):
+        Experiment.create(store, "b", ["new"], items=ITEMS, bounds=(0, 1), known={"old": "before"})
+    known = Experiment.open(store, "b")  # in which the arm was known itself
+    assert find_known({"old": known}, None, ITEMS) == find_known({"old": OLD}, None, ITEMS)
+
+
+def test_failures_that_count_as_a_number_are_scores() -> None:
+    """And others leave the item without one."""
+    for failures, words in ((0.25, ""), ("worst", "1 have none")):
+        store = MemoryStore()
+        experiment = Experiment.create(
+            store, "x", ["old", "twin"], 1e-9, items=4, bounds=(0, 1), failures=failures, seed=1
+        )
+        while pulls := experiment.ask(2):
+            for pull in pulls:
+                if pull.item == 2:
+                    experiment.fail(pull, "no answer")
+                else:
+                    experiment.tell(pull, 1.0)
+        if words:
+            with pytest.raises(InvalidInputError, match=words):
+                find_known({"old": experiment}, None, 4)
+        else:
+            found = find_known({"old": experiment}, None, 4)
+            assert found is not None
+            assert found.scores["old"] == (1.0, 1.0, 0.25, 1.0)
+
+
+def test_an_experiment_whose_scores_will_not_do_is_refused(tmp_path: Path) -> None:
+    """In one sentence; a file of its name is read, and not the experiment."""
+    store = MemoryStore()
+    scored(store, "short", most=40)
+    scored(store, "other", items=[{"id": f"case {i}"} for i in range(60)])
+    scored(store, "smaller", items=ITEMS[:20])
+    Experiment.create(store, "pulls", ["old", "new"], bounds=(0, 1))
+    Experiment.create(store, "source", ["old", "new"], bounds=(0, 1), items=math.inf)
+    for known, words in (
+        (
+            {"old": "short"},
+            "score on each of the 60 items, got the experiment 'short', in which 20 have none",
+        ),
+        (
+            {"old": "other"},
+            "scores on the same items, 60 items with the hash .* got the experiment 'other' on",
+        ),
+        ({"old": "smaller"}, "got the experiment 'smaller' on 20 items"),
+        ({"old": "pulls"}, "a closed set of items, got the experiment 'pulls' on independent pulls"),
+        ({"old": "source"}, "got the experiment 'source' on an unlimited source of items"),
+        (
+            {"older": "short"},
+            "known 'older' must be an arm of the experiment 'short', whose arms are old and twin",
+        ),
+        ({"old": "nothing"}, "cannot read the scores from 'nothing'.*or an experiment of the store"),
+    ):
+        with pytest.raises(InvalidInputError, match=words) as found:
+            Experiment.create(store, "x", ["new"], items=ITEMS, bounds=(0, 1), known=known)
+        assert "\n" not in str(found.value)
+    assert "x" not in store.names()
