@@ -11,7 +11,7 @@ import pytest
 
 from truebest.designs import Rounds
 from truebest.designs.units import Units
-from truebest.experiment.weighted import Weighted, log_evidence
+from truebest.experiment.population import Weighted, log_evidence
 from truebest.kernels import paired
 from truebest.kernels._types import Array
 

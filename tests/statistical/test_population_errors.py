@@ -15,8 +15,7 @@ import pytest
 from scipy import stats
 
 from truebest.designs import Rounds
-from truebest.experiment.population import Evidence
-from truebest.experiment.weighted import Weighted
+from truebest.experiment.population import Evidence, Weighted
 from truebest.kernels import paired
 from truebest.kernels._types import Array
 
