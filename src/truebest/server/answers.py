@@ -26,9 +26,9 @@ _TYPE = re.compile(r"(int|float|str|bool|list\[.*|dict\[.*)$")  # of several, wh
 MEDIA_TYPE = "application/problem+json"
 
 
-def as_json(content: Any, status: int = 200) -> Response:
+def as_json(content: Any) -> Response:
     """Numbers that JSON does not have are null."""
-    return Response(json.dumps(plain(content), allow_nan=False), status, media_type="application/json")
+    return Response(json.dumps(plain(content), allow_nan=False), media_type="application/json")
 
 
 class ProblemError(TruebestError):
