@@ -30,8 +30,8 @@ HALVINGS = 60
 _X, _Z, _COST, _AT_LEADER, _AT_ARM = range(5)
 
 
-@kernel("f8(f8[:, ::1], i8, f8, f8)")
-def total_share(memory: Array, b: int, s: float, z_b: float) -> float:
+@kernel("f8(f8[:, ::1], f8, f8)")
+def total_share(memory: Array, s: float, z_b: float) -> float:
     """The sum of z that the level s needs with z_b at the leader."""
     total = z_b
     for a in range(memory.shape[1]):
@@ -41,15 +41,15 @@ def total_share(memory: Array, b: int, s: float, z_b: float) -> float:
     return total
 
 
-@kernel("UniTuple(f8, 2)(f8[:, ::1], i8, f8)")
-def least_total(memory: Array, b: int, s: float) -> tuple[float, float]:
+@kernel("UniTuple(f8, 2)(f8[:, ::1], f8)")
+def least_total(memory: Array, s: float) -> tuple[float, float]:
     """The least of `total_share` over z_b in [0, 1], and the first place: convex, a kink for each arm."""
-    found, least = 0.0, total_share(memory, b, s, 0.0)
+    found, least = 0.0, total_share(memory, s, 0.0)
     for a in range(memory.shape[1]):
         if memory[_AT_ARM, a] > 0.0:
             z_b = (s + memory[_COST, a]) / memory[_AT_LEADER, a]
             if 0.0 < z_b <= 1.0:
-                total = total_share(memory, b, s, z_b)
+                total = total_share(memory, s, z_b)
                 if total < least - TIE or (total <= least + TIE and z_b < found):
                     found, least = z_b, total
     return least, found
@@ -65,12 +65,12 @@ def play(memory: Array, b: int) -> None:
             high = max(high, memory[_AT_LEADER, a] + memory[_AT_ARM, a])
     for _ in range(HALVINGS):
         s = 0.5 * (low + high)
-        least, _ = least_total(memory, b, s)
+        least, _ = least_total(memory, s)
         if least <= 1.0:
             low = s
         else:
             high = s
-    _, memory[_Z, b] = least_total(memory, b, low)
+    _, memory[_Z, b] = least_total(memory, low)
     total = memory[_Z, b]
     for a in range(memory.shape[1]):
         if memory[_AT_ARM, a] > 0.0:
