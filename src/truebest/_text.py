@@ -121,6 +121,11 @@ def exactly(number: float) -> str:
     return f"{Decimal(text):f}".removesuffix(".0") if not number or 1e-9 < abs(number) < 1e21 else text
 
 
+def factor(tolerance: float) -> str:
+    """By how many times a tolerance that is a part allows more: 1.05 for 0.05, with all of its digits."""
+    return f"{1 + Decimal(repr(float(tolerance))):f}".removesuffix(".0")
+
+
 def rounded(number: float, rounding: str) -> str:
     """To three digits, never rounded the other way."""
     found = Decimal(number).normalize(Context(prec=3, rounding=rounding))

@@ -50,7 +50,15 @@ class DamagedLogError(StoreError):
 
 
 class SuspendedError(TruebestError):
-    """A value lies outside the bounds, or the values vary more than sigma allows; nothing is promised."""
+    """A value lies outside the bounds, or the values vary more than sigma allows; nothing is promised.
+
+    Attributes
+    ----------
+    unstored
+        the same of a run that is not stored, where nothing can be taken back
+    """
+
+    unstored: str = ""
 
 
 class ArmError(TruebestError):

@@ -16,7 +16,7 @@ import pytest
 
 import truebest
 from support.browser import visit
-from support.commands import refused, run
+from support.commands import instead, refused, run
 from truebest.cli.compare import compare as compare_command
 
 BASE = (
@@ -90,7 +90,7 @@ def test_the_page_asks_the_network_for_nothing(tmp_path: Path) -> None:
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     """The code is 130, stderr says how to go on, and the file has finished parts."""
     file = tmp_path / "parts.json"
-    words = (*QUICK, "--runs", "2000", "--resume", str(file))
+    words = instead(QUICK, "--runs", "2000", "--resume", str(file))
     command = [sys.executable, "-m", "truebest", *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not file.exists() and process.poll() is None:
@@ -120,4 +120,4 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
 )
 def test_bad_input(words: list[str], part: str) -> None:
     """One line on stderr, and code 2."""
-    refused(run(*QUICK, *words), part)
+    refused(run(*instead(QUICK, *words)), part)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from e2e.test_solve_command import COMMAND
-from support.commands import Ran, refused, run
+from support.commands import Ran, instead, refused, run
 
 STORE = "sqlite:///runs.db"
 LATELY = "echo $(( TRUEBEST_SEED / 16 % 10 < {} ))"
@@ -39,7 +39,7 @@ def gate(old: str, *new: str, more: str = "") -> Ran:
     """With several candidates, each under the name of its script."""
     candidates = [word for name in new for word in ("--candidate", f"{name}=./{name}")]
     budget = ["--max-samples", "3000", "--seed", "5"]
-    return run("gate", "--baseline", f"old=./{old}", *candidates, *budget, *more.split())
+    return run("gate", "--baseline", f"old=./{old}", *candidates, *instead(budget, *more.split()))
 
 
 def test_the_exit_code_is_the_verdict() -> None:
@@ -140,10 +140,10 @@ def test_a_run_in_a_store_is_resumed_and_keeps_its_question() -> None:
     again = gate("s8", "s9", more=f"{asked} --quiet")
     assert again.code == 0
     assert "already decided, so nothing was run" in again.out
-    assert run("status", "identify", "--store", STORE, "--exit-code").code == 0
+    assert run("status", "gate", "--store", STORE, "--exit-code").code == 0
     listed = run("list", "--store", STORE, "--format", "json")
     assert json.loads(listed.out)[0]["decision"] == "s9 is not worse than old by more than 0.1"
-    checked = run("verify", "identify", "--store", STORE)
+    checked = run("verify", "gate", "--store", STORE)
     assert checked.code == 0
     assert "s9 passed (follows from the log)" in checked.out
 
@@ -153,16 +153,16 @@ def test_every_look_at_a_gate(tmp_path: Path) -> None:
     asked = f"--margin 0.1 --store {STORE} --quiet"
     for budget in (40, 3000):
         gate("s8", "s9", more=f"{asked} --max-samples {budget}")
-        shown = run("status", "identify", "--store", STORE)
+        shown = run("status", "gate", "--store", STORE)
         assert ("open       s9" in shown.out) == (budget == 40)
         assert ("passed     s9" in shown.out) == (budget == 3000)
-        assert run("forecast", "identify", "--store", STORE).code == 0
-        report = run("report", "identify", "--store", STORE, "--output", "report.html")
+        assert run("forecast", "gate", "--store", STORE).code == 0
+        report = run("report", "gate", "--store", STORE, "--output", "report.html")
         assert report.code == 0
         page = (tmp_path / "report.html").read_text()
         assert "where an option begins to pass" in page
         assert "<h2>What is asked?" not in page
-        assert run("plot", "identify", "--store", STORE, "--output", "picture.png").code == 0
+        assert run("plot", "gate", "--store", STORE, "--output", "picture.png").code == 0
 
 
 def test_a_question_by_options_of_identify_and_create() -> None:
@@ -239,7 +239,7 @@ def test_check_asks_whether_a_mean_is_at_least_a_number() -> None:
     both = run(*words, "--arm", "bad=./s2", "--at-least", "0.7")
     assert both.code == 5
     assert both.out.startswith("the mean of agent is at least 0.7; the mean of bad is below 0.7; wrong with")
-    undecided = run(*words, "--at-least", "0.88", "--max-samples", "20")
+    undecided = run(*instead(words, "--at-least", "0.88", "--max-samples", "20"))
     assert undecided.code == 3
     assert undecided.out.startswith("undecided after 20 samples; the mean of agent is ")
     table = undecided.out.splitlines()[2].split()
@@ -251,7 +251,7 @@ def test_check_asks_whether_a_mean_is_at_least_a_number() -> None:
     assert run(*exact, "--at-least", "0.7").code == 0
     assert run(*exact, "--at-least", "0.701").code == 5
     ten = ["check", "--arm", "agent=echo 10", "--bounds", "0,10", "--quiet", "--max-samples", "300"]
-    assert run(*ten, "--at-least", "9").out.startswith("agent is at least 9; ")
+    assert run(*ten, "--at-least", "9").out.startswith("the mean of agent is at least 9; ")
     refused(
         run(*words, "--at-least", "1.5"),
         "--at-least 1.5 needs a number that is above 0, and at most 1, as values are; it is what the mean of",
@@ -294,3 +294,54 @@ def test_a_pipe_that_is_closed_and_an_interrupt() -> None:
     assert process.returncode == 130
     assert "the same command resumes the run" in err
     assert "Traceback" not in err
+
+
+def test_an_answer_from_all_items_is_certain() -> None:
+    """On the sums of all items nothing is left to chance; that of fewer items, or of others, is."""
+    exact = ["--items", "items.txt", "--margin", "0", "--quiet"]
+    same = run("gate", "--baseline", "old=./i40", "--candidate", "new=./i40", *exact)
+    assert same.out.splitlines()[0] == (
+        "new is not better than old; certain, since all items were used, for these answers to these 60 "
+        "items; 120 samples on 60 of 60 items"
+    )
+    assert "probability" not in same.out
+    early = run("gate", "--baseline", "old=./i42", "--candidate", "new=./s2", *exact)
+    assert "wrong with probability at most 5%" in early.out
+    alone = ["check", "--arm", "agent=./i42", "--items", "items.txt", "--quiet", "--format", "json"]
+    for least, certain in (("0.7", True), ("0.2", False)):
+        found = json.loads(run(*alone, "--at-least", least).out)
+        assert found["promise"]["certain"] == certain
+        assert found["promise"]["bound"] == 0.05
+
+
+def test_what_is_wrong_is_said_in_the_words_of_the_command() -> None:
+    """Items that are not there, a value outside the bounds, a format, and an option given twice."""
+    words = ["check", "--arm", "agent=./s9", "--at-least", "0.7", "--max-samples", "30"]
+    Path("empty.txt").write_text("")
+    refused(
+        run(*words, "--items", "nosuch"), "name a file with one item per line, or give how many there are"
+    )
+    refused(run(*words, "--items", "empty.txt"), "there must be 1 to 10000000 items, got none in 'empty.txt'")
+    refused(run(*words, "--format", "xml"), "Invalid value for '--format': 'xml' is not one of 'table',")
+    refused(
+        run(*words, "--at-least", "0.8"), "--at-least may be given once, got it 2 times; leave the others"
+    )
+    assert run(*words, "--quiet", "--quiet").code in (0, 3, 5)
+    outside = ["check", "--arm", "agent=echo 1.0000001", "--at-least", "0.7", "--max-samples", "30"]
+    alone = run(*outside)
+    assert (alone.code, alone.out) == (1, "")
+    assert alone.err == (
+        "truebest: pull 1 of arm 'agent' gave 1.0000001, outside the bounds [0, 1]; correct the arm, or run "
+        "again with the right bounds.\n"
+    )
+    assert "retract the pull with the right value" in run(*outside, "--store", STORE).err
+
+
+def test_each_command_stores_under_its_own_name() -> None:
+    """A gate, a check and a best arm in one store are three experiments."""
+    how = ["--max-samples", "3000", "--seed", "5", "--store", STORE, "--quiet"]
+    assert run("gate", "--baseline", "a=./s8", "--candidate", "b=./s9", "--margin", "0.1", *how).code == 0
+    assert run("check", "--arm", "a=./s8", "--at-least", "0.5", *how).code == 0
+    assert run("identify", "--arm", "a=./s2", "--arm", "b=./s9", "--bounds", "0,1", *how).code == 0
+    listed = json.loads(run("list", "--store", STORE, "--format", "json").out)
+    assert sorted(one["name"] for one in listed) == ["check", "gate", "identify"]

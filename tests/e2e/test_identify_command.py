@@ -145,7 +145,7 @@ def test_a_budget_that_ran_out_is_code_3() -> None:
     assert "larger --max-samples" in ran.err
     ran = run(*words("sleep 50", "sleep 50", "--timeout", "0.2", "--store", STORE))
     assert ran.code == 3
-    assert ran.out.startswith("no result yet (the time ran out)")
+    assert ran.out.startswith("no result yet; the time ran out")
     assert "the same command resumes the run" in ran.err
 
 
@@ -481,13 +481,12 @@ def test_a_broken_off_run_resumes_to_the_same_result(signal_number: signal.Signa
     process.send_signal(signal_number)
     out, err = process.communicate(timeout=600)
     assert out == ""
-    if signal_number == signal.SIGINT:
-        assert process.returncode == 130
+    if signal_number != signal.SIGKILL:
+        assert process.returncode == 128 + signal_number
         lines = err.splitlines()
-        assert lines[-1] == "truebest: interrupted"
+        by = "ended by SIGTERM" if signal_number == signal.SIGTERM else "interrupted"
+        assert lines[-1] == f"truebest: {by}"
         assert lines[-2] == "truebest: every result so far is stored; the same command resumes the run."
-    elif signal_number == signal.SIGTERM:
-        assert process.returncode == 128 + signal.SIGTERM
     before = told("run")
     resumed = run(*words("./slow", "./bad", *options, "--format", "json"))
     assert resumed.code == 0
@@ -497,17 +496,26 @@ def test_a_broken_off_run_resumes_to_the_same_result(signal_number: signal.Signa
     assert [result(resumed)[key] for key in kept] == [whole[key] for key in kept]
 
 
-def test_an_interrupt_leaves_no_command_running() -> None:
-    """Ctrl-C: the commands and what they started are gone; without a store, a line says what is missing."""
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (signal.SIGINT, "interrupted"),
+        (signal.SIGTERM, "ended by SIGTERM"),
+        (signal.SIGHUP, "ended by SIGHUP"),
+    ],
+)
+def test_an_interrupt_leaves_no_command_running(number: signal.Signals, said: str) -> None:
+    """The commands and what they started are gone; without a store, a line says what is missing."""
     script(Path("hang"), "sleep 1000 & echo $$ $! > pids-$TRUEBEST_PULL; wait")
     process = start(*words("./hang", "./hang", "--workers", "2", "--timeout", "100"))
     wait_for(lambda: len(numbers("pids-*")) == 4)
     pids = numbers("pids-*")
     assert all(map(alive, pids))
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, err = process.communicate(timeout=600)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert "with --store sqlite:///runs.db the same command could resume the run" in err
+    assert err.splitlines()[-1] == f"truebest: {said}"
     wait_for(lambda: not any(map(alive, pids)))
 
 

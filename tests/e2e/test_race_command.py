@@ -81,7 +81,7 @@ def test_equal_programs_end_with_the_budget_or_within_a_tolerance() -> None:
     """Undecided is 3, with advice; a wide tolerance decides."""
     ran = race("--runs", "4", first="sleep 0.01", second="sleep 0.01")
     assert ran.code == 3
-    assert ran.out.startswith("undecided after 8 measurements in 4 rounds (the rounds ran out)")
+    assert ran.out.startswith("undecided after 8 measurements in 4 rounds; the rounds ran out")
     assert "--tolerance within which two are the same" in ran.err
     assert "sleep 0.01 (2)" in ran.out
     ran = race("--tolerance", "400%", first="sleep 0.02", second="sleep 0.02")
@@ -121,12 +121,10 @@ def test_the_time_of_the_race_ends_a_run_and_does_not_count_it() -> None:
     ran = run("race", "sleep 100", "sleep 101", "--timeout", "0.5")
     assert time.monotonic() - begun < 90.0, "it did not wait for the commands"
     assert ran.code == 3
-    assert ran.out.startswith("undecided after 0 measurements in 0 rounds (the time ran out)")
+    assert ran.out.startswith("undecided after 0 measurements in 0 rounds; the time ran out")
     ran = run("race", "true", "sleep 0.01", "--prepare", "sleep 100", "--timeout", "0.5")
-    assert (ran.code, ran.out.split(";")[0].split("\n")[0]) == (
-        3,
-        "undecided after 0 measurements in 0 rounds (the time ran out)",
-    )
+    assert ran.code == 3
+    assert ran.out.startswith("undecided after 0 measurements in 0 rounds; the time ran out")
 
 
 def test_a_command_before_the_runs_is_not_timed() -> None:

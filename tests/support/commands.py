@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from truebest.cli import main
@@ -29,6 +30,12 @@ def run(*words: str, stdin: str | bytes = b"") -> Ran:
     finally:
         sys.stdin = before
     return Ran(code, out.getvalue(), err.getvalue())
+
+
+def instead(words: Sequence[str], *more: str) -> list[str]:
+    """The words, but for those options that are said again in more, behind them."""
+    places = [i for i, word in enumerate(words) if word.startswith("--") and word in more]
+    return [word for i, word in enumerate(words) if i not in places and i - 1 not in places] + list(more)
 
 
 def refused(ran: Ran, part: str, code: int = 2) -> None:

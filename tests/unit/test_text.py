@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from truebest._text import clean, exactly, harmless, is_control, rough_range
+from truebest._text import clean, exactly, factor, harmless, is_control, rough_range
 from truebest.errors import InvalidInputError
 from truebest.experiment.names import check_name
 
@@ -67,3 +67,14 @@ def test_a_range_to_two_digits_contains_what_it_stands_for() -> None:
     for low in range(1500):
         least, most = rough_range(low, low)
         assert least <= low <= most
+
+
+def test_a_factor_has_all_digits_of_its_tolerance() -> None:
+    """And no more, though 1 + 0.14 is 1.1400000000000001 in doubles."""
+    assert [factor(one) for one in (0.05, 0.14, 0.012345678, 1.0, 0)] == [
+        "1.05",
+        "1.14",
+        "1.012345678",
+        "2",
+        "1",
+    ]

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 DONE, FAILURE, BAD_INPUT, UNDECIDED, OVER, OTHER, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 CODES = {
@@ -43,6 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code if isinstance(code, int) else DONE
     except KeyboardInterrupt:
         return _say("interrupted", INTERRUPTED)
+    except SystemExit as ended:
+        if isinstance(ended.code, int) and ended.code > 128:
+            with suppress(OSError, ValueError):  # the terminal may be gone
+                say(f"ended by {signal.Signals(ended.code - 128).name}")
+        raise
     except BrokenPipeError:
         forget_output()
         return FAILURE
@@ -77,7 +84,9 @@ def _explain(error: Exception) -> tuple[str, str, int]:
     from ..errors import InvalidInputError, TruebestError
 
     if hasattr(error, "format_message"):  # the parser's own complaint
-        text = error.format_message().strip().rstrip(".")
+        text = (
+            error.format_message().strip().rstrip(".").replace("Value error, ", "")
+        )  # of the types below it
         join = " See" if text.endswith("?") else "; see"
         return text, f"{join} 'truebest --help'.", BAD_INPUT
     if isinstance(error, InvalidInputError):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand
 
 from .. import __version__
+from ..errors import InvalidInputError
 from ..experiment.verbs import VERBS
 from . import CODES
 
@@ -66,6 +69,25 @@ COMMANDS = {
 }
 
 
+class Once(TyperCommand):
+    """A command that refuses an option given twice, unless it may be."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """See the class."""
+        said = Counter(one for one in self.make_parser(ctx).parse_args(args=list(args))[2] if _is_once(one))
+        twice = next((one for one, times in said.items() if times > 1), None)
+        if twice is not None:
+            raise InvalidInputError(
+                f"{twice.opts[0]} may be given once, got it {said[twice]} times; leave the others out."
+            )
+        return super().parse_args(ctx, args)
+
+
+def _is_once(one: Any) -> bool:
+    """Whether it is an option with a value that is not one of several."""
+    return one.param_type_name == "option" and not (one.multiple or one.is_flag)
+
+
 def app_for(words: Sequence[str]) -> typer.Typer:
     """The application, with only the command that is called: to read the options of all takes a while."""
     app = typer.Typer(
@@ -82,7 +104,8 @@ def app_for(words: Sequence[str]) -> typer.Typer:
         function = _function(command)
         settings = {command.reading: True} if command.reading else None
         text = _paragraphs(function)
-        app.command(name, help=text, rich_help_panel=command.panel, context_settings=settings)(function)
+        panel = command.panel
+        app.command(name, cls=Once, help=text, rich_help_panel=panel, context_settings=settings)(function)
     return app
 
 

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -288,14 +288,16 @@ def _workers(commands: Commands, width: int) -> Iterator[ThreadPoolExecutor]:
 
 @contextmanager
 def _resumable(stored: bool) -> Iterator[None]:
-    """After Ctrl-C, say what is stored."""
+    """After Ctrl-C or a signal that ends the run, say what is stored."""
     try:
         yield
-    except KeyboardInterrupt:
-        if stored:
-            say("every result so far is stored; the same command resumes the run.")
-        else:
-            say("no result was stored; with --store sqlite:///runs.db the same command could resume the run.")
+    except (KeyboardInterrupt, SystemExit):
+        with suppress(OSError):  # the terminal may be gone
+            if stored:
+                say("every result so far is stored; the same command resumes the run.")
+            else:
+                could = "with --store sqlite:///runs.db the same command could resume the run"
+                say(f"no result was stored; {could}.")
         raise
 
 

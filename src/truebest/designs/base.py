@@ -131,6 +131,10 @@ class Design(ABC):
     def assumes(self, settings: Terms) -> str:
         """For which values the promise holds, and under which assumption."""
 
+    def subject_words(self, settings: Terms) -> str:  # noqa: ARG002
+        """What an answer about a closed set is about."""
+        return ""
+
     @property
     def failure_words(self) -> str:
         """What became of values that were not given; "" if they were asked for again."""

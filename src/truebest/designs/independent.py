@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._catalogue import FAMILY_RULE
+from .._text import exactly
 from ..errors import InvalidInputError
 from ..questions import Question
 from ..strategies import Strategy
@@ -76,7 +77,7 @@ def refuse_question(question: Question, rule: StoppingRule | None, tolerance: fl
         )
     if question.by_claims and tolerance > 0.0:
         raise InvalidInputError(
-            f"{question} knows no tolerance, got tolerance={tolerance:g}; leave one of them out."
+            f"{question} knows no tolerance, got tolerance={exactly(tolerance)}; leave one of them out."
         )
 
 

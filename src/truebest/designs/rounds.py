@@ -17,7 +17,7 @@ import numpy as np
 from .. import _door
 from .._door import Array
 from .._former_name import FORMER_NAME
-from .._text import listed, plural
+from .._text import exactly, listed, plural
 from ..errors import InvalidInputError
 from ..kernels import paired
 from ..kernels._types import Indices
@@ -151,8 +151,8 @@ class Rounds(Design):
             for number, score in enumerate(scores, 1):
                 if not settings.values.allows(score):
                     raise InvalidInputError(
-                        f"known {arm!r} must have scores {settings.values.demand}, got {score:g} on item "
-                        f"{number}; correct it, or give the bounds that all scores respect."
+                        f"known {arm!r} must have scores {settings.values.demand}, got {exactly(score)} on "
+                        f"item {number}; correct it, or give the bounds that all scores respect."
                     )
 
     def _refuse_clusters(self, settings: Terms) -> None:
@@ -197,8 +197,8 @@ class Rounds(Design):
         how = self.failures
         if not isinstance(how, str) and not (settings.values.allows(how) and abs(how) < 1e300):
             raise InvalidInputError(
-                f"failures must be 'repeat', 'worst', or a value {settings.values.demand}, got {how:g}; it "
-                f"counts in the place of a value that an arm does not give."
+                f"failures must be 'repeat', 'worst', or a value {settings.values.demand}, got "
+                f"{exactly(how)}; it counts in the place of a value that an arm does not give."
             )
         self.parameters(len(settings.arms), settings.delta)
 
@@ -207,20 +207,24 @@ class Rounds(Design):
     def assumes(self, settings: Terms) -> str:
         """For which values the promise holds."""
         assert settings.values.limits is not None
-        low, high = settings.values.limits
+        between = f"[{', '.join(map(exactly, settings.values.limits))}]"
         if self.items is None:
             of_all = "the same for all arms of a round"
-            return f"assuming values in [{low:g}, {high:g}] on items drawn at random, {of_all}"
-        what, unit = "this item" if settings.items.size == 1 else f"these {self.set_words}", self.units.unit
-        answers = f"for these answers to {what}"
-        if settings.known is not None:
-            answers += f" and the scores of {listed(settings.known.arms)} as they were given"
-        return f"{answers}, assuming values in [{low:g}, {high:g}] and {unit}s in random order"
+            return f"assuming values in {between} on items drawn at random, {of_all}"
+        order = f"{self.units.unit}s in random order"
+        return f"{self.subject_words(settings)}, assuming values in {between} and {order}"
+
+    def subject_words(self, settings: Terms) -> str:
+        """What an answer about a closed set is about."""
+        what = "this item" if settings.items.size == 1 else f"these {self.set_words}"
+        known = settings.known
+        beside = "" if known is None else f" and the scores of {listed(known.arms)} as they were given"
+        return f"for these answers to {what}{beside}"
 
     @property
     def failure_words(self) -> str:
         how = self.failures
-        return self.words_for_failures[how] if isinstance(how, str) else f", counted as {how:g}"
+        return self.words_for_failures[how] if isinstance(how, str) else f", counted as {exactly(how)}"
 
     def spent_words(self, samples: int, rounds: int | None) -> str:
         of_all = "" if self.items is None else f" of {self.items}"

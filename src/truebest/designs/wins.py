@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .. import _door
 from .._door import Array
-from .._text import plural, rounded
+from .._text import exactly, factor, plural, rounded
 from ..errors import InvalidInputError
 from ..kernels import paired
 from ..questions import BEST, Question, Winner
@@ -118,7 +118,7 @@ class Wins(Rounds):
         if self.direct and settings.tolerance:
             raise InvalidInputError(
                 f"direct=True finds who wins against whom, and knows no tolerance, got tolerance="
-                f"{settings.tolerance:g}; leave one of them out."
+                f"{exactly(settings.tolerance)}; leave one of them out."
             )
         refuse_sampled(settings)
         refuse_epochs(settings)
@@ -141,7 +141,7 @@ class Wins(Rounds):
 
     def near_words(self, tolerance: float) -> str:
         """The same in few words."""
-        return f"within {1.0 + tolerance:g} times the best"
+        return f"within {factor(tolerance)} times the best"
 
     def shortfall_words(self, distance: float, side: str) -> str:  # noqa: ARG002
         """How the leader fares against the best."""

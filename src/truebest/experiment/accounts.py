@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .._text import exactly
 from ..questions import PerArm
 from ..telling.account import Account
 from ..telling.answers import (
@@ -26,7 +27,7 @@ from ..telling.standings import Hold, Interval, Lead, Progress, Promise, Role, S
 from ..theory.models import Bounded, Gaussian
 from ..theory.statistics import confidence_width
 from .findings import Findings
-from .promise import assumption, caveats, promise, refutation
+from .promise import assumption, caveats, certain, promise, refutation
 from .settings import Settings
 from .state import State
 
@@ -34,7 +35,7 @@ from .state import State
 def account_of(name: str, state: State, waits_for: Hold | None = None) -> Account:
     """Where the experiment of that name stands; what it waits for is not in the state."""
     settings, seen = state.settings, state.decision or state.findings()
-    told = Promise(promise(state), assumption(state), caveats(state))
+    told = Promise(promise(state), assumption(state), caveats(state), certain(state))
     within, race = (None, None) if told.bound is None else _race(state, seen)
     far = Progress(seen.samples, seen.rounds, seen.statistic, seen.threshold, state.waiting, waits_for)
     answer = answer_of(state, seen.arm, within)
@@ -225,11 +226,23 @@ def _mean_intervals(settings: Settings, seen: Findings) -> list[Interval | None]
 
 def suspension(state: State) -> str:
     """Why an experiment is suspended, and what to do."""
+    what, right = misfit(state)
     if state.refuted is not None:
         return (
-            f"{refutation(state)}; no retraction can change that, so begin a new experiment, under another "
-            f"name, with a larger sigma, with bounds, or with model=truebest.Student(), which needs no sigma"
+            f"{what}; no retraction can change that, so begin a new experiment, under another name, with "
+            f"{right}"
         )
+    return (
+        f"{what}; if that was a clerical error, retract the pull with the right value, otherwise begin a new "
+        f"experiment, under another name, with {right}"
+    )
+
+
+def misfit(state: State) -> tuple[str, str]:
+    """Why an experiment is suspended, and with what another one should begin."""
+    if state.refuted is not None:
+        right = "a larger sigma, with bounds, or with model=truebest.Student(), which needs no sigma"
+        return refutation(state), right
     values = state.settings.values
     assert state.violated
     assert values.limits is not None
@@ -237,8 +250,6 @@ def suspension(state: State) -> str:
     arm = state.settings.arms[state.open[pull].arm]
     wrong, right = f"and must be {values.demand}", "another model"
     if not values.needs_origin:
-        wrong, right = f"outside the bounds [{values.limits[0]:g}, {values.limits[1]:g}]", "the right bounds"
-    return (
-        f"pull {pull} of arm {arm!r} gave {value:g}, {wrong}; if that was a clerical error, retract the pull "
-        f"with the right value, otherwise begin a new experiment, under another name, with {right}"
-    )
+        between = ", ".join(map(exactly, values.limits))
+        wrong, right = f"outside the bounds [{between}]", "the right bounds"
+    return f"pull {pull} of arm {arm!r} gave {exactly(value)}, {wrong}", right

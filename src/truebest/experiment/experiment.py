@@ -21,7 +21,7 @@ from ..strategies import Strategy
 from ..telling.account import Account
 from ..telling.standings import Hold
 from . import events
-from .accounts import account_of, suspension
+from .accounts import account_of, misfit, suspension
 from .course import Course
 from .events import Entry, Event, event_of
 from .forecast import Forecast, forecast
@@ -629,9 +629,12 @@ class Experiment(Shown):
         answer, suspends = self._journal.transact(lambda turn: (work(turn), turn.suspends), size or 1)
         if suspends:
             with self._journal.reading() as state:
-                raise SuspendedError(
+                error = SuspendedError(
                     f"experiment {self.name!r} is suspended: {suspension(state)}; what was told is recorded."
                 )
+                what, right = misfit(state)
+                error.unstored = f"{what}; correct the arm, or run again with {right}."
+            raise error
         return answer
 
     def _hold(self, state: State) -> Hold | None:

@@ -195,8 +195,9 @@ def item_seed(seed: int, number: int) -> int:
 
 
 def _listed(given: Any) -> list[Any]:
+    where = ""
     if isinstance(given, str | os.PathLike):
-        values = _read(Path(given))
+        values, where = _read(Path(given)), f" in {str(given)!r}"
     elif hasattr(given, "to_dict") and hasattr(given, "columns"):
         values = given.to_dict("records")
     elif isinstance(given, Iterable) and not isinstance(given, bytes | dict):
@@ -204,7 +205,10 @@ def _listed(given: Any) -> list[Any]:
     else:
         raise InvalidInputError(f"items must be {_WHAT}, got {_door.short(given)}; give one of these.")
     if not 1 <= len(values) <= MOST_ITEMS:
-        raise InvalidInputError(f"items must be 1 to {MOST_ITEMS}, got {len(values)}; give at least one.")
+        found = len(values) or "none"
+        raise InvalidInputError(
+            f"there must be 1 to {MOST_ITEMS} items, got {found}{where}; give at least one."
+        )
     return values
 
 
@@ -214,7 +218,8 @@ def _read(path: Path) -> list[Any]:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InvalidInputError(
-            f"cannot read the items from {str(path)!r}: {reason}; give {_WHAT}."
+            f"cannot read the items from {str(path)!r}: {reason}; name a file with one item per line, or "
+            f"give how many there are."
         ) from None
     kind = path.suffix.lower()
     lines = text.splitlines()

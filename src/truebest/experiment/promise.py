@@ -144,17 +144,27 @@ def wrong(settings: Settings, bound: float) -> str:
     return f"{lists}wrong with probability at most {percent(bound)}"
 
 
+def certain(state: State) -> bool:
+    """Whether the answer follows from the values alone: every arm has one on each item of a closed set."""
+    found, design = state.decision, state.settings.design
+    if found is None or design.items is None or not design.averages or promise(state) is None:
+        return False
+    return bool(found.lower) and found.lower == found.upper
+
+
 def assumption(state: State) -> str:
     """What is promised, and for which values; or why nothing is."""
     bound = promise(state)
     if bound is None:
         reasons = "; ".join(caveat.sentence for caveat in caveats(state) if caveat.effect == VOIDS)
         return f"no guarantee ({reasons})"
-    text = wrong(state.settings, bound)
-    assumed = state.settings.design.assumes(state.settings)
+    settings, design = state.settings, state.settings.design
+    if certain(state):
+        return f"certain, since all {design.units.unit}s were used, {design.subject_words(settings)}"
+    text, assumed = wrong(settings, bound), design.assumes(settings)
     if state.readings == 1:
         return f"{text}, {assumed}"
     return (
-        f"{text}: {percent(state.settings.delta)} for each of {state.readings} readings, {assumed}, and "
+        f"{text}: {percent(settings.delta)} for each of {state.readings} readings, {assumed}, and "
         f"retractions and durations without regard to values or arms"
     )

@@ -6,6 +6,7 @@ import textwrap
 import unicodedata
 from typing import Any
 
+from .._text import exactly
 from ..telling import words
 from ..telling.account import Account
 from ..telling.columns import in_order
@@ -53,7 +54,7 @@ def _draw_leads(axes: Any, now: Account, arms: list[Standing]) -> None:
     if mark and now.centre is not None:
         axes.axvline(0.0, color="grey", lw=0.8, ls=":")
     if mark:
-        axes.annotate(f"{mark:g}", (mark, 1.0), (0, 2), xycoords=("data", "axes fraction"), **ABOVE)
+        axes.annotate(exactly(mark), (mark, 1.0), (0, 2), xycoords=("data", "axes fraction"), **ABOVE)
     for y, one in enumerate(arms):
         if one.arm == now.centre:
             said = words.beside(now)

@@ -56,8 +56,8 @@ class Comparison(PerArm):
         if not abs(self.allowed) < width:
             name = "at_least, or minus the margin," if self.margin < 0.0 else "margin"
             raise InvalidInputError(
-                f"{name} must be smaller than the distance between the bounds, {width:g}, got "
-                f"{abs(float(self.margin)):g}; no arm can be worse or better than another by more."
+                f"{name} must be smaller than the distance between the bounds, {exactly(width)}, got "
+                f"{exactly(abs(float(self.margin)))}; no arm can be worse or better than another by more."
             )
 
     def placed(self, zero: float, unit: float) -> Comparison:  # noqa: ARG002

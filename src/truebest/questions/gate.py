@@ -84,7 +84,7 @@ def _positive(at_least: float) -> float:
     number = _door.scalar("at_least", at_least)
     if not number > 0.0:
         raise InvalidInputError(
-            f"at_least must be positive, got {number:g}; it is by how much an arm must be better, and "
+            f"at_least must be positive, got {exactly(number)}; it is by how much an arm must be better, and "
             f"margin=0 asks for arms that are better at all."
         )
     return number

@@ -47,7 +47,7 @@ class Frame:
         budget = "" if self.max_samples is None else f" of at most {self.max_samples}"
         found = [f"{samples}{budget} samples", f"{_clock(self.seconds)} elapsed", *self._outlook()]
         pending = sum(one.pending for one in self.now.standings)
-        if pending:
+        if pending and not self.now.over:
             found.append(f"{pending} pending")
         waiting = self.now.progress.waiting
         if waiting and not isinstance(self.now.answer, Undecided | UsedUp):  # else the sentence says it

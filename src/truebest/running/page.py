@@ -7,7 +7,7 @@ import html
 from .._html import Cell, table
 from ..telling import words
 from ..telling.account import Account
-from ..telling.columns import ends_text, mean_text, samples_text, sd_text
+from ..telling.columns import ends_text, mean_text, pending_text, samples_text, sd_text
 from ..telling.drawing import UNKNOWN, axis_of, chosen, look_of, mark_of, rest_words
 from ..telling.numbers import places_of
 from ..telling.standings import Interval, Standing, per_arm
@@ -30,7 +30,7 @@ def arm_table(now: Account, most: int) -> str:
             sd_text(one),
             Cell(_interval(now, one, axis)),
             Cell(html.escape(ends_text(now, one, places)), left),
-            str(one.pending or ""),
+            pending_text(now, one),
         ]
         for one in arms
     ]

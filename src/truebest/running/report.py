@@ -79,12 +79,10 @@ def _tiles(now: Account, course: LogSummary, uniform: int | None) -> str:
     saved = f"of {len(now.standings)} options"
     if uniform and now.best is not None:
         saved = f"about {rough(uniform)} if shared equally"
-    bound = now.promise.bound
-    chance = "not proven" if bound is None else f"at most {percent(bound)}"
     who = plural(len(course.workers), "worker") if course.workers else "workers not named"
     tiles = [
         ("samples", str(now.samples), saved),
-        ("chance of a wrong answer", chance, f"asked for: {percent(now.settings.delta)}"),
+        ("chance of a wrong answer", *words.chance(now)),
         ("elapsed time", took, who),
     ]
     cells = "".join(
@@ -162,10 +160,7 @@ def _samples(now: Account) -> str:
         _row(one.arm, _bar(one.samples / most), _samples_of(now, one))
         for one in filter(arms.__contains__, in_order(now))
     ]
-    return (
-        "<figure><figcaption>Where the samples went: to the options that are hard to tell apart."
-        f"</figcaption>{''.join(rows)}</figure>"
-    )
+    return f"<figure><figcaption>{_text(words.spread(now))}</figcaption>{''.join(rows)}</figure>"
 
 
 def _samples_of(now: Account, one: Standing) -> str:

@@ -54,7 +54,7 @@ class Result(Account):
         text, control = super().sentence, words.versus_control(self)
         if not self.decided:
             why = WHY.get(self.ended, "")
-            text += f" ({why})" if why and not isinstance(self.answer, Suspended) else ""
+            text += f"; {why}" if why and not isinstance(self.answer, Suspended) else ""
         else:
             text += f" (uniform: about {rough(self.uniform)})" if self.uniform else ""
             if self.resumed >= self.samples:

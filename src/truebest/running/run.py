@@ -14,7 +14,7 @@ import numpy as np
 from .. import _door
 from .._signature import callers
 from ..designs import Design
-from ..errors import ArmError, InvalidInputError
+from ..errors import ArmError, InvalidInputError, SuspendedError
 from ..experiment.checks import check_budget, seconds
 from ..experiment.experiment import Experiment
 from ..experiment.items import Items
@@ -102,6 +102,7 @@ class Run:
         )
         design = self._design()
         self.settles_failures = design.failures != "repeat"
+        self.lasting = place.lasting
         self.heart = Heart(self.experiment, place.lasting)
         if self.max_samples is None and self.timeout is None and not design.items:
             _warn_of_ties(self.experiment)
@@ -205,7 +206,7 @@ class Run:
             if value is not None:
                 told.append((pull, value))
         if told:
-            self.experiment.tell(told)
+            self._tell(told)
             self._look()
         if problem is not None:
             raise problem
@@ -213,6 +214,14 @@ class Run:
             said = [callback(self.experiment.status()) for callback in self.callbacks]
             if any(answer is False for answer in said):
                 self.ended = self.ended or "callback"
+
+    def _tell(self, told: list[tuple[Pull, float]]) -> None:
+        try:
+            self.experiment.tell(told)
+        except SuspendedError as error:
+            if self.lasting:
+                raise
+            raise SuspendedError(error.unstored) from None
 
     def result(self) -> Result:
         """What was found, and why the run ended."""

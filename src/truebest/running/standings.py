@@ -10,7 +10,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from .._html import table
-from .._text import percent, plural
+from .._text import exactly, factor, percent, plural
 from ..telling import words
 from ..telling.answers import NoWinner
 from ..theory.ratios import Ratio, level_of_all_pairs, median_ratio
@@ -196,7 +196,7 @@ class Race:
             return f"{str(result).rpartition('; ')[0]}; {spent}"
         if self.best is None:
             why = _WHY.get(result.ended, "")
-            text = f"undecided after {spent}" + (f" ({why})" if why else "")
+            text = f"undecided after {spent}" + (f"; {why}" if why else "")
             if result.leader is None:
                 return text
             race = [arm for arm in words.leads(result) if arm != result.leader]
@@ -205,15 +205,15 @@ class Race:
         return f"{self._called(self.best)} {self._verdict()}; {self._promise()}; {spent}"
 
     def _called(self, name: str) -> str:
-        factor = self.handicap.get(name, 1.0)
-        return name if factor == 1.0 else f"{factor:g} times {name}"
+        handicap = self.handicap.get(name, 1.0)
+        return name if handicap == 1.0 else f"{exactly(handicap)} times {name}"
 
     def _verdict(self) -> str:
         others = [arm for arm in self.laps if arm != self.best]
         tolerance = self.result.settings.tolerance
         if tolerance:
-            limit = f"{1.0 + tolerance:g}"
-            return f"takes at most {limit} times as long as the fastest in more than half of all rounds"
+            limit = f"{factor(tolerance)} times as long as the fastest"
+            return f"takes at most {limit} in more than half of all rounds"
         against = self._called(others[0]) if len(others) == 1 else "each other one"
         return f"is faster than {against} in more than half of all rounds"
 

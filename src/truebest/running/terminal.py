@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .._text import clean
 from ..telling import words
 from ..telling.account import Account
-from ..telling.columns import ends_text, mean_text, samples_text, sd_text
+from ..telling.columns import ends_text, mean_text, pending_text, samples_text, sd_text
 from ..telling.drawing import UNKNOWN, axis_of, chosen, look_of, mark_of, rest_words
 from ..telling.numbers import places_of
 from ..telling.standings import Interval, Lead, Standing
@@ -85,7 +85,7 @@ def _columns(
     left = width - sum(column.size + gap for column in columns)
     most = max(one.samples for one in now.standings)
     shares = [_share(one.samples / most if most else 0.0, ascii_only) for one in arms]
-    pending = _Column("pending", [str(one.pending or "") for one in arms], right=True)
+    pending = _Column("pending", [pending_text(now, one) for one in arms], right=True)
     spread = _Column("sd", [sd_text(one) for one in arms], right=True)
     # pending and share stand before the mean, the deviation behind it
     for column, wanted in (

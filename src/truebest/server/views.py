@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, assert_never
 
 from .._records import plain
-from .._text import begun, duration, percent, plural, rough
+from .._text import begun, duration, plural, rough
 from ..experiment.events import Event
 from ..experiment.forecast import Forecast
 from ..experiment.overview import Overview
@@ -209,8 +209,8 @@ def _measured(now: Account) -> str:
 def _tiles(now: Account, forecast: Forecast, pace: float | None) -> list[dict[str, Any]]:
     """Numbers of most interest, each with a title and what there is to say below it."""
     bound, progress = now.promise.bound, now.progress
-    chance = "not proven" if bound is None else f"at most {percent(bound)}"
-    asked = "see the reasons below" if bound is None else f"asked for: {percent(now.settings.delta)}"
+    chance, asked = words.chance(now)
+    asked = "see the reasons below" if bound is None else asked
     value, more = _longer(now, forecast, pace)
     speed = "" if pace is None else f"{pace:.2g}" if pace < 10.0 else f"{rough(round(pace)):,}"
     lately = [f"{speed} a second lately"] if pace else []

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from .. import _door
 from .._door import Array
+from .._text import exactly
 from ..designs import Ordered
 from ..designs.rounds import MOST_ITEMS
 from ..designs.units import ITEMS, Units, check_epochs, check_weigh
@@ -101,8 +102,9 @@ class Range:
         outside = (values < self.bounds.lo) | (values > self.bounds.hi)
         if outside.any():
             raise InvalidInputError(
-                f"scores must lie in [{self.bounds.lo:g}, {self.bounds.hi:g}], got {values[outside][0]:g} "
-                f"{where}; correct it, or give the bounds that all scores respect."
+                f"scores must lie in [{', '.join(map(exactly, self.limits))}], got "
+                f"{exactly(values[outside][0])} {where}; correct it, or give the bounds that all scores "
+                f"respect."
             )
 
 

@@ -34,7 +34,7 @@ def table(now: Account, between: bool = False, since: bool = True) -> tuple[list
         "arm": True,
         "verdict": asked is not None,
         "samples": True,
-        "pending": any(one.pending for one in rows),
+        "pending": any(pending_text(now, one) for one in rows),
         "failed": any(one.failures for one in rows),
         "mean": True,
         "mean between": (between or of_number) and any(one.between is not None for one in rows),
@@ -47,7 +47,7 @@ def table(now: Account, between: bool = False, since: bool = True) -> tuple[list
             one.arm,
             str(one.role),
             samples_text(now, one),
-            str(one.pending or ""),
+            pending_text(now, one),
             str(one.failures or ""),
             mean_text(one, places),
             _between(now, one, places),
@@ -92,6 +92,11 @@ def _between(now: Account, one: Standing, places: int | None) -> str:
     if asked is not None and asked.of_number:
         return judged_ends(now, one, places)
     return "" if one.between is None else " to ".join(number(end, places) for end in one.between)
+
+
+def pending_text(now: Account, one: Standing) -> str:
+    """Its pulls without a value, as long as these are waited for."""
+    return "" if now.over else str(one.pending or "")
 
 
 def sd_text(one: Standing) -> str:

@@ -141,11 +141,13 @@ class Promise(NamedTuple):
     bound    the decision is, or would be, wrong with at most this probability; None if nothing is proven
     words    the same, and for which values it holds; or why nothing is proven
     caveats  what voids the promise, weakens it, or should be known
+    certain  whether the answer follows from the values alone, as a closed set of items is used up
     """
 
     bound: float | None
     words: str
     caveats: tuple[Caveat, ...]
+    certain: bool = False
 
 
 class Hold(NamedTuple):

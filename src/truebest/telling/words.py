@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, assert_never
 
-from .._text import begun, confidence, exactly, listed, moment, plural, shortened
+from .._text import begun, confidence, exactly, listed, moment, percent, plural, shortened
 from .answers import (
     Answer,
     Best,
@@ -259,6 +259,17 @@ def colour_words(now: Account, things: str = "lines") -> str:
     return f"Green {things} are of options that are ruled out."
 
 
+def spread(now: Account) -> str:
+    """To which options samples went, as a caption."""
+    went = "to the options that are hard to tell apart"
+    if per_arm(now.settings) is not None:
+        base = "" if now.centre is None or now.centre in known(now.settings) else f", and to {now.centre}"
+        went = f"in turn to the options whose verdict was open{base}"
+    elif now.settings.question.by_claims and now.settings.design.averages:
+        went = "in turn to the options in the race"
+    return f"Where the samples went: {went}."
+
+
 def outlook(now: Account) -> str:
     """What the two ends of a forecast are."""
     what = (
@@ -296,6 +307,8 @@ def sureness(now: Account) -> list[str]:
     if promise.bound is None:
         return [f"There is {promise.words}."]
     found = [f"The answer is {promise.words}."]
+    if promise.certain:
+        return found
     if isinstance(now.answer, Open):
         found = [f"An answer, once there is one, will be {promise.words}."]
         if isinstance(now.answer, Stopped | UsedUp):
@@ -308,6 +321,16 @@ def sureness(now: Account) -> list[str]:
         f"This holds however often the results are looked at. It also requires that "
         f"{now.settings.design.condition_words}, and that no result was left out because of its value.",
     ]
+
+
+def chance(now: Account) -> tuple[str, str]:
+    """The chance of a wrong answer in a few words, and what there is to say below it."""
+    bound, asked = now.promise.bound, f"asked for: {percent(now.settings.delta)}"
+    if bound is None:
+        return "not proven", asked
+    if now.promise.certain:
+        return "none", f"all {now.settings.design.units.unit}s were used"
+    return f"at most {percent(bound)}", asked
 
 
 def notes(now: Account, beside_promise: bool) -> list[str]:
@@ -328,7 +351,7 @@ def ends(now: Account) -> str:
     An end at 0 that says no more than the decision is as sure as the decision.
     """
     known = any(one.lead is not None and any(map(math.isfinite, one.lead.ends)) for one in now.standings)
-    if now.promise.bound is None or not known:
+    if now.promise.bound is None or now.promise.certain or not known:
         return ""
     besides = "besides the decision, " if now.decided else ""
     sure = f"at all times with probability at least {confidence(now.promise.bound)}"

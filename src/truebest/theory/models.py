@@ -24,6 +24,7 @@ import numpy.typing as npt
 from .. import _door
 from .._catalogue import MODELS, NAMED_MODELS
 from .._door import Array
+from .._text import exactly
 from ..errors import InvalidInputError
 from ..kernels import divergences, families
 from ..kernels.exact import FARTHEST, round_offset
@@ -71,7 +72,7 @@ class Values(ABC):
     def demand(self) -> str:
         """What `allows` asks of a value, in words."""
         low, high = self.limits or (-np.inf, np.inf)
-        return f"within the bounds [{low:g}, {high:g}]"
+        return f"within the bounds [{exactly(low)}, {exactly(high)}]"
 
     @abstractmethod
     def check(self, number: float, given: object) -> None:
@@ -239,7 +240,7 @@ class Bounded(Model):
 
     @property
     def words(self) -> str:
-        return f"independent values in [{self.lo:g}, {self.hi:g}]"
+        return f"independent values in [{exactly(self.lo)}, {exactly(self.hi)}]"
 
     @property
     def limits(self) -> tuple[float, float]:

@@ -16,6 +16,7 @@ from truebest import (
     Account,
     AtLeast,
     Best,
+    BestArm,
     Gate,
     NoWinner,
     Result,
@@ -262,3 +263,26 @@ def test_a_headline_says_for_which_options_nothing_is_decided(answer: Answer, sa
     """A verdict stands beside it, and is not what is undecided."""
     now = account(answer, next(iter(GATES)))
     assert words.headline(answer, now.settings, 0) == said
+
+
+def test_a_caption_says_where_the_samples_of_a_question_went() -> None:
+    """In turn to what was open, and to a baseline that is asked; for the best, to what is close."""
+    assert words.spread(account(VERDICTS["passed"], "gate")) == (
+        "Where the samples went: in turn to the options whose verdict was open, and to old."
+    )
+    best = account(ANSWERS["best"])
+    assert words.spread(best) == "Where the samples went: to the options that are hard to tell apart."
+    pairs = new_settings(ARMS, 0.05, bounds=(0, 1), question=BestArm(pairs=True))
+    assert "in turn to the options in the race" in words.spread(replace(best, settings=pairs))
+    number = new_settings(ARMS, 0.05, bounds=(0, 1), question=AtLeast(0.5))
+    assert words.spread(replace(best, settings=number)).endswith("whose verdict was open.")
+
+
+def test_nothing_is_pending_once_it_is_over() -> None:
+    """What is out then is not waited for; the number is kept."""
+    for answer, shown in (("undecided", True), ("best", False), ("stopped", False)):
+        now = account(ANSWERS[answer])
+        now = replace(now, standings=tuple(one._replace(pending=2) for one in now.standings))
+        assert ("pending" in now.table()[0]) == shown
+        assert ("6 pending" in Frame(now, Forecast(None, {}, "none"), 1.0).facts()) == shown
+        assert now["new"].pending == 2
