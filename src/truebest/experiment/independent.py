@@ -37,6 +37,7 @@ class IndependentState(State):
     def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
         super().__init__(settings, steers=steers, recall=recall)
         self.bodies, self.chooser = Bodies(settings), Chooser(settings)
+        self.limited = self.steers and self.bodies.rule.limits  # the rule says what may be sampled next
         self.first = 1  # every pull before this one is in the evidence
         self.beyond: dict[int, Settled] = {}  # settled, but behind the first
 
@@ -74,7 +75,7 @@ class IndependentState(State):
 
     def _is_wary(self) -> bool:
         """Whether the rule must have seen all results before the next line: it may matter to the strategy."""
-        return self.serial or self.bodies.far or (self.steers and self.bodies.rule.limits)
+        return self.serial or self.limited or self.bodies.far
 
     def _is_far(self, entry: Entry) -> bool:
         """Whether a result may move the offset, so that the rule must have seen those before it."""

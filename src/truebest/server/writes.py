@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from fastapi import APIRouter
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from .._door import known_arguments
 from ..designs.rounds import MOST_ITEMS
@@ -67,14 +67,14 @@ class Writes:
         "wait" for pulls that are pending.
         """
         pulls = await self._gathered(body.experiment, lambda desk: desk.ask((body.worker, body.n)))
-        return as_json({"pulls": [_record(pull) for pull in pulls], "reason": pulls.reason})
+        return JSONResponse({"pulls": [_record(pull) for pull in pulls], "reason": pulls.reason})
 
     async def tell(self, body: requests.Tell) -> Response:
         """Tell the values of pulls, in one commit. To tell one again does no harm: it is "repeated"."""
         pairs = [(one.pull, one.value) for one in body.results]
         kinds = await self._gathered(body.experiment, lambda desk: desk.tell(pairs))
         told = [{"pull": pull, "outcome": kind} for (pull, _), kind in zip(pairs, kinds, strict=True)]
-        return as_json({"outcomes": told})
+        return JSONResponse({"outcomes": told})
 
     async def observe(self, body: requests.Observe) -> Response:
         """Add values of arms that existed before; they must not have been chosen by value.
