@@ -14,7 +14,6 @@ from .claims import is_due, judge
 from .claims import statistic as least_evidence
 from .families import cost, exceeds
 from .layout import (
-    DECIDES,
     LEVEL,
     LIMITS,
     OUT,
@@ -25,6 +24,7 @@ from .layout import (
     SHARE,
     TOLERANCE,
     TUNING,
+    UNSHOWN,
 )
 from .rules import pair_ceiling, pair_evidence, pair_interval, pair_statistic, threshold
 from .rules.comparator import eliminate, least_standing, next_look
@@ -38,7 +38,7 @@ from .tracking import leading_arm, least_pulled
 @kernel("b1(const(f8[::1]))")
 def asks_all(params: Array) -> bool:
     """Whether `may_stop` is sufficient by itself, and the statistic is not shown: then it is not needed."""
-    return bool((params[RULE] == STUDENT and params[DECIDES] != 0.0) or params[QUESTION] != 0.0)
+    return bool((params[RULE] == STUDENT and params[UNSHOWN] != 0.0) or params[QUESTION] != 0.0)
 
 
 @kernel("Tuple((f8, i8))(const(f8[::1]), const(f8[:, ::1]))")

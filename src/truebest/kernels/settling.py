@@ -11,7 +11,7 @@ import math
 from ._jit import kernel
 from ._types import Array
 from .families import exceeds
-from .layout import DECIDES, MEANS, OUT, PENALTY, PULLS, RULE, SETTLED, TOLERANCE, TUNING
+from .layout import MEANS, OUT, PENALTY, PULLS, RULE, SETTLED, TOLERANCE, TUNING, UNSHOWN
 from .rules import pair_ceiling, pair_evidence, threshold
 from .rules.comparator import next_look
 from .rules.likelihood import growth
@@ -39,7 +39,7 @@ def evidence_up_to(params: Array, state: Array, b: int, a: int, tolerance: float
     found = pair_ceiling(params, state, b, a, tolerance)
     if found > limit:
         found = pair_evidence(params, state, b, a, tolerance, limit)
-    if found > limit and params[DECIDES] == 0.0 and (params[RULE] == TILT or params[RULE] == STUDENT):
+    if found > limit and params[UNSHOWN] == 0.0 and (params[RULE] == TILT or params[RULE] == STUDENT):
         found = max(found, pair_evidence(params, state, b, a, tolerance, -math.inf))
     return max(found, 0.0)
 

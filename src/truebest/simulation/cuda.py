@@ -239,7 +239,7 @@ def _program(lanes: Any, job: Job) -> Program:
     rows, K = job.blank.shape
     remembered, family = job.strategy.memory_rows(K), job.problem.source[0]
     multiprocessors = _refuse_too_many(lanes, K, 8 * (rows + remembered + 2))
-    known = known_of(job.params, family, "DECIDES")
+    known = known_of(job.params, family, "UNSHOWN")
     key = (job.select, rows, remembered, K, known)
     if key not in PROGRAMS:
         device = partial(lanes.cuda.jit, device=True)

@@ -61,7 +61,7 @@ class Job:
         placed = self.strategy.placed(self.problem.offset)
         self.params = np.concatenate([head, placed.parameters(K, model.unit)])
         self.shown = self.params.copy()  # for a run that is recorded
-        self.params[layout.DECIDES] = 1.0
+        self.params[layout.UNSHOWN] = 1.0
         self.blank, self.truth = rule.blank(model, K), self.problem.means / model.unit
         self.select = kernel_of(self.strategy)
         self.name, self.rule_name, self.num_arms = self.strategy.name, self.problem.rule.name, K

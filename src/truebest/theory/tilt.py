@@ -14,7 +14,7 @@ from ..errors import InvalidInputError
 from ..kernels import families
 from ..kernels.layout import (
     CUT,
-    GATE,
+    HEAD_START,
     LEVEL,
     LIMITS,
     MEANS,
@@ -122,7 +122,7 @@ class Tilt(StoppingRule):
         params = super().parameters(model, num_arms, delta, tolerance, offset)
         params[CUT] = self._cut(model, delta, tolerance)
         params[NEAR], params[SCALED] = tilt.weights_of(num_arms, self.guard, params[CUT])
-        params[SHARE], params[GATE] = self.share, 0.5 * math.log(max(num_arms - 1.0, 1.0))
+        params[SHARE], params[HEAD_START] = self.share, 0.5 * math.log(max(num_arms - 1.0, 1.0))
         if self.share > 0.0:
             params[PAIR_LEVEL] = np.log(num_arms - 1.0) - np.log(delta) - np.log1p(-self.share)
         return params

@@ -24,8 +24,7 @@ from .._types import Array
 from ..exact import two_product, two_sum
 from ..families import BOUNDED
 from ..layout import (
-    DECIDES,
-    GATE,
+    HEAD_START,
     LEVEL,
     MEANS,
     MODEL,
@@ -38,6 +37,7 @@ from ..layout import (
     SQUARES,
     TUNING,
     UNIT,
+    UNSHOWN,
     VARIANCES,
 )
 from ..tracking import TIE
@@ -173,7 +173,7 @@ def count_against(params: Array, state: Array, arm: int, value: float) -> None:
     first, second, third = podium(params, state)
     if arm != first and arm != second:
         return
-    enough = params[GATE]
+    enough = params[HEAD_START]
     x, rest, scale = weighed(params, state, arm, value)
     if arm == second:
         if third < 0 or apparent(params, state, arm, third) >= enough:
@@ -297,7 +297,7 @@ def look(params: Array, state: Array, b: int, i: int, t: float, ahead: bool) -> 
             return SEARCH
         found = evidence_against(params, state, b, i, bound, bound)
         if found > bound:
-            if params[DECIDES] == 0.0:
+            if params[UNSHOWN] == 0.0:
                 found = max(found, evidence_against(params, state, b, i, -math.inf, math.inf))
             state[SETTLED, i] = found
             return REFUTED
