@@ -127,7 +127,7 @@ def _write(url: str, name: str, settings: Settings) -> None:
 def _lines(settings: Settings) -> Iterator[Entry]:
     """Asked and told by some workers at once; which arms and rounds, says the state of the experiment."""
     rng, out = random.Random(1), list[tuple[int, int]]()
-    rounds = None if settings.design is None else new_state(settings, steers=False)
+    rounds = None if settings.design is None else new_state(settings, chooses=False)
     asked, now = 0, 1.7e9
     for _ in range(LINES):
         now += 0.01

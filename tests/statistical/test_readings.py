@@ -77,11 +77,11 @@ def lived(
         values.append(float(normal(stream)) + GAP * (n % 2))
         state.apply(Entry(events.ASKED, n + 1, n % 2))
         state.apply(Entry(events.TOLD, n + 1, n % 2, values[n]))
-        if state.crossed is None and n >= window:
+        if state.due is None and n >= window:
             old = n - window
             state.apply(Entry(events.RETRACTED, old + 1, old % 2, None, {"was": values[old]}))
-        if state.crossed is not None:
-            return (WRONG if state.crossed.arm == 0 else RIGHT), n + 1, state
+        if state.due is not None:
+            return (WRONG if state.due.arm == 0 else RIGHT), n + 1, state
     return OPEN, pulls, state
 
 

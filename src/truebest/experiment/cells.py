@@ -76,7 +76,7 @@ class CellsState(RoundsState):
 
     def _judge_new(self) -> None:
         """Let arms take the rows that are complete, up to a decision."""
-        while not (self.over or self.crossed or self.suspended or self.exhausted):
+        while not (self.over or self.due or self.suspended or self.exhausted):
             row = round_claims.next_row(self.arms, self.told)
             arms = [arm for arm in self._race() if self._takes(row, arm)]
             if not all(self._is_there(row + 1, arm) for arm in arms):
@@ -85,7 +85,7 @@ class CellsState(RoundsState):
             found = self._verdict()
             self.exhausted = found == paired.UNDECIDED
             if found not in (paired.GO_ON, paired.UNDECIDED):
-                self.crossed = self.findings(found)
+                self.due = self.findings(found)
 
     def _may_complete(self, number: int) -> bool:  # noqa: ARG002
         return True

@@ -62,7 +62,7 @@ class Course:
 
     def __init__(self, store: Store, name: str, settings: Settings) -> None:
         self._store, self._name = store, name
-        self._state = new_state(settings, steers=False, recall=self._recall)
+        self._state = new_state(settings, chooses=False, recall=self._recall)
         self.points, self.last = Points(), 0
 
     @property

@@ -639,7 +639,7 @@ class Experiment(Shown):
 
     def _hold(self, state: State) -> Hold | None:
         """What the decision waits for."""
-        pull = state.hole
+        pull = state.awaited
         if pull is None:
             return None
         item = state.open[pull]

@@ -34,10 +34,10 @@ class IndependentState(State):
 
     of_the_log: ClassVar[tuple[str, ...]] = ("evidence", "first", "beyond", "offset", "partial")
 
-    def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
-        super().__init__(settings, steers=steers, recall=recall)
+    def __init__(self, settings: Settings, *, chooses: bool = True, recall: Recall | None = None) -> None:
+        super().__init__(settings, chooses=chooses, recall=recall)
         self.bodies, self.chooser = Bodies(settings), Chooser(settings)
-        self.limited = self.steers and self.bodies.rule.limits  # the rule says what may be sampled next
+        self.limited = self.chooses and self.bodies.rule.limits  # the rule says what may be sampled next
         self.first = 1  # every pull before this one is in the evidence
         self.beyond: dict[int, Settled] = {}  # settled, but behind the first
 
@@ -57,7 +57,7 @@ class IndependentState(State):
     def take_plain(self, entries: Sequence[Entry]) -> Plain:
         """Take in the lines of a log up to one that is not plain, where no strategy follows."""
         bodies, by_arrival = self.bodies, self.settings.order == "arrival"
-        if self.steers or self.over or self.suspended or self.crossed is not None or self._is_wary():
+        if self.chooses or self.over or self.suspended or self.due is not None or self._is_wary():
             return NOTHING
         found = take_plain(self, entries, bodies.is_plain())
         for arm in found.observed:
@@ -90,7 +90,7 @@ class IndependentState(State):
 
     def _begin(self, pull: int, arm: int, data: dict[str, Any]) -> None:  # noqa: ARG002
         if not data.get("observed"):
-            if self.steers and self.chooser.chosen is None and self.settings.strategy is not None:
+            if self.chooses and self.chooser.chosen is None and self.settings.strategy is not None:
                 self.choose()  # as it was called then: for what it remembers; the log has the arm
             self.chooser.chosen, self.chooser.last = None, arm
         self.chooser.count(arm, 1.0)
@@ -159,7 +159,7 @@ class IndependentState(State):
         self.chooser.all_changed()
 
     def _judge(self) -> None:
-        self.crossed = None
+        self.due = None
         if self.refuted is None and not self.partial and self.bodies.refutes():
             self.refuted = self.bodies.deviations()
         if self.suspended or self.serial:
@@ -167,14 +167,14 @@ class IndependentState(State):
             self._ask_self_stopper()
             return
         if not self.partial and self.bodies.decides():
-            self.crossed = self.findings()
+            self.due = self.findings()
         else:
             self._advance()
 
     def _advance(self) -> None:
         """Let the rule see what is settled without a hole before it, up to a decision or a refutation."""
         left = self.bodies.left
-        while not (self.over or self.crossed is not None or self.suspended):
+        while not (self.over or self.due is not None or self.suspended):
             self._advance_once()
             before, left = left, self.bodies.left
             if left == before:
@@ -203,7 +203,7 @@ class IndependentState(State):
         if refuted:
             self.refuted = self.bodies.deviations()
         elif at >= 0:
-            self.crossed = self.findings()
+            self.due = self.findings()
 
     def _ready(self) -> list[int]:
         if self.settings.order == "arrival":
@@ -277,13 +277,13 @@ class IndependentState(State):
 
     def _ask_self_stopper(self) -> None:
         """Let a strategy that stops by itself say so as soon as it can."""
-        if not self.serial or self.open or self.beyond or self.over or self.crossed or self.refuted:
+        if not self.serial or self.open or self.beyond or self.over or self.due or self.refuted:
             return
         if self.settings.strategy is None:  # then who has it will hear it
             return
         action, K = self.chooser.choose(self.bodies), len(self.settings.arms)
         if action >= K:
-            self.crossed = self.findings(arm_of(action, K))
+            self.due = self.findings(arm_of(action, K))
 
     # -- snapshots -------------------------------------------------------------------------------------
 

@@ -80,7 +80,7 @@ class Turn:
 
     def decide(self) -> None:
         """Record the decision that is due, if there is one."""
-        found = self.state.crossed
+        found = self.state.due
         if found is None:
             return
         arm = found.arm if found.arm >= 0 else None

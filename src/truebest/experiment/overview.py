@@ -73,7 +73,7 @@ def _near_the_end(store: Store, name: str) -> tuple[State, int]:
         state = _saved(settings, log, recall)
         new = log.entries(max(0, state.seq - 1), most=CHUNK)
         if state.seq and not continues(state, new):  # the snapshot is of another log
-            state = new_state(settings, steers=False, recall=recall)
+            state = new_state(settings, chooses=False, recall=recall)
             new = log.entries(0, most=CHUNK)
     state.replay(new[1:] if state.seq else new)
     return state, last
@@ -84,5 +84,5 @@ def _saved(settings: Settings, log: Log, recall: Recall) -> State:
     saved = log.snapshot() if log.saved else None
     if saved is not None:
         with suppress(Exception):  # a cache: without it the log is replayed
-            return unpacked(settings, saved[1], recall, steers=False)
-    return new_state(settings, steers=False, recall=recall)
+            return unpacked(settings, saved[1], recall, chooses=False)
+    return new_state(settings, chooses=False, recall=recall)

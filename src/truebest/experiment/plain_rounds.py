@@ -48,7 +48,7 @@ class PlainRounds(State):
 
     def take_plain(self, entries: Sequence[Entry]) -> Plain:
         """Take in the lines of a log up to one that is not plain."""
-        if self.over or self.suspended or self.crossed is not None:
+        if self.over or self.suspended or self.due is not None:
             return NOTHING
         self._racing = self._race()
         return take_plain(self, entries, self._is_plain, self)
@@ -76,7 +76,7 @@ class PlainRounds(State):
             if self._may_complete(cell[0]):
                 self._judge_new()
                 self._racing = self._race()
-        return self.crossed is not None
+        return self.due is not None
 
     def _may_complete(self, number: int) -> bool:
         """Whether a value in a round may be the last one that a round lacked."""

@@ -53,7 +53,7 @@ class Proof:
     def _begin(self, until: int) -> None:
         """From the first line."""
         self._state, self.kept, self._hashed = None, False, False
-        state = new_state(self._settings, steers=False, recall=self._recall)
+        state = new_state(self._settings, chooses=False, recall=self._recall)
         for chunk in self._chunks(0, until):
             self._hashed = self._hashed or (state.seq == 0 and bool(chunk[0].chain))
             replay(state, chunk)
@@ -92,7 +92,7 @@ class Proof:
             self._state = state
         trial = state.copy()
         for entry in new:
-            if entry.kind == DECIDED and not same_decision(trial.crossed, entry.data):
+            if entry.kind == DECIDED and not same_decision(trial.due, entry.data):
                 return False
             trial.apply(entry)
         return True

@@ -53,8 +53,8 @@ class RoundsState(PlainRounds):
         *("pairs", "arms", "body", "totals", "first", "values", "asked", "likes"),
     )
 
-    def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
-        super().__init__(settings, steers=steers, recall=recall)
+    def __init__(self, settings: Settings, *, chooses: bool = True, recall: Recall | None = None) -> None:
+        super().__init__(settings, chooses=chooses, recall=recall)
         assert isinstance(settings.design, Rounds)
         self.design, K = settings.design, len(settings.arms)
         self.low, self.high = self._limits()
@@ -222,16 +222,16 @@ class RoundsState(PlainRounds):
                     self._put(cell, self._scored())
 
     def _judge(self) -> None:
-        self.crossed = None
+        self.due = None
         found = self._verdict() if self.first > 1 else paired.GO_ON
         if found not in _OPEN and not self.suspended:
-            self.crossed = self.findings(found)
+            self.due = self.findings(found)
         else:
             self._judge_new()
 
     def _judge_new(self) -> None:
         """Let the rule see the rounds that are complete, up to a decision."""
-        while not (self.over or self.crossed or self.suspended or self.exhausted):
+        while not (self.over or self.due or self.suspended or self.exhausted):
             row = self._row(self.first)
             if row is None:
                 return
@@ -245,7 +245,7 @@ class RoundsState(PlainRounds):
             self.front = max(self.front, self.first)
             self.exhausted = found == paired.UNDECIDED
             if found not in _OPEN:
-                self.crossed = self.findings(found)
+                self.due = self.findings(found)
 
     def _show(self, arm: int, value: Score) -> None:
         """Count a value in for what is shown; of several answers the mean of those that there are."""

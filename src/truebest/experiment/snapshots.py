@@ -23,12 +23,12 @@ def packed(state: State) -> str:
 
 
 def unpacked(
-    settings: Settings, snapshot: str, recall: Recall | None = None, *, steers: bool = True
+    settings: Settings, snapshot: str, recall: Recall | None = None, *, chooses: bool = True
 ) -> State:
     """The state back; ValueError or KeyError if it is damaged, or of another version."""
     if not is_whole(snapshot):
         raise ValueError("a damaged snapshot")
-    return from_dict(settings, json.loads(snapshot.partition(" ")[2]), recall, steers=steers)
+    return from_dict(settings, json.loads(snapshot.partition(" ")[2]), recall, chooses=chooses)
 
 
 def is_whole(snapshot: str) -> bool:
@@ -56,12 +56,12 @@ def as_dict(state: State) -> dict[str, Any]:
 
 
 def from_dict(
-    settings: Settings, data: dict[str, Any], recall: Recall | None = None, *, steers: bool = True
+    settings: Settings, data: dict[str, Any], recall: Recall | None = None, *, chooses: bool = True
 ) -> State:
     """The inverse of `as_dict`; KeyError or ValueError if it is no snapshot of ours."""
     if data["snapshot"] != SNAPSHOT:
         raise ValueError("a snapshot of another version")
-    state = new_state(settings, steers=steers, recall=recall)
+    state = new_state(settings, chooses=chooses, recall=recall)
     state.restore(data)
     state.open = {pull: Open(*rest) for pull, *rest in data["open"]}
     state.violated = dict(data["violated"])

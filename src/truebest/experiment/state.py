@@ -45,7 +45,7 @@ class State(ABC):
 
     of_the_log  what `to_dict` gives that follows from the log alone, whoever reads it
 
-    steers  whether it keeps what the strategy remembers, so that it can choose; where only the decision is
+    chooses  whether it keeps what the strategy remembers, so that it can choose; where only the decision is
             of interest, leaving that out saves most of the time (a strategy that stops by itself is needed
             for the decision)
     recall  reads the log again up to a line: some rules start over when a value is taken back
@@ -54,10 +54,10 @@ class State(ABC):
     of_the_log: ClassVar[tuple[str, ...]] = ()
     partial = False  # the evidence ends among values that are judged only when all of them are in
 
-    def __init__(self, settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> None:
+    def __init__(self, settings: Settings, *, chooses: bool = True, recall: Recall | None = None) -> None:
         self.settings, self.recall = settings, recall
         self.fresh: tuple[Entry, ...] = ()  # lines that are not in the log yet
-        self.steers = steers or self.serial
+        self.chooses = chooses or self.serial
         self.seq, self.mark, self.head = 0, 0.0, ""  # the last line that it contains, its time and chain
         self.next_pull = 1
         self.open: dict[int, Open] = {}
@@ -65,7 +65,7 @@ class State(ABC):
         self.refuted: tuple[float | None, ...] | None = None  # the deviations that refuted sigma, for good
         self.outside: dict[int, int] = {}  # pulls with a late value outside the bounds, and their arms
         # outcome
-        self.crossed: Findings | None = None  # a decision that is not in the log yet
+        self.due: Findings | None = None  # a decision that is not in the log yet
         self.decision: Findings | None = None
         self.stopped: str | None = None  # why it was ended by hand
         self.counts = {name: [0] * len(settings.arms) for name in COUNTS}
@@ -178,14 +178,14 @@ class State(ABC):
         self._judge_changed()
 
     def _decided(self, entry: Entry) -> None:
-        self.decision, self.crossed = Findings.from_record(entry.data or {}), None
+        self.decision, self.due = Findings.from_record(entry.data or {}), None
 
     def _reopened(self, entry: Entry) -> None:  # noqa: ARG002
         self.decision = None
         self._judge()
 
     def _stopped(self, entry: Entry) -> None:
-        self.stopped, self.crossed = str((entry.data or {})["reason"]), None
+        self.stopped, self.due = str((entry.data or {})["reason"]), None
 
     @property
     def readings(self) -> int:
@@ -322,7 +322,7 @@ class State(ABC):
         return sorted(pull for pull, item in self.open.items() if not (item.out or self.is_out(item.arm)))
 
     @property
-    def hole(self) -> int | None:
+    def awaited(self) -> int | None:
         """The pull that results, or a strategy that stops by itself, wait for; None if there is none."""
         waited = (self.waiting > 0 and self.settings.order == "ask") or self.serial
         waiting = [pull for pull, item in self.open.items() if not self.is_out(item.arm)]
@@ -334,11 +334,11 @@ class State(ABC):
         return any(not self.is_out(item.arm) for item in self.open.values())
 
 
-def new_state(settings: Settings, *, steers: bool = True, recall: Recall | None = None) -> State:
+def new_state(settings: Settings, *, chooses: bool = True, recall: Recall | None = None) -> State:
     """The state before the first line of a log, as the design has it; see `State` for the arguments."""
     module, name = settings.design.place
     kind: type[State] = getattr(import_module(f".{module}", __package__), name)
-    return kind(settings, steers=steers, recall=recall)
+    return kind(settings, chooses=chooses, recall=recall)
 
 
 def _pull(entry: Entry) -> int:

@@ -151,7 +151,7 @@ class _Audit:
     @property
     def follows(self) -> bool | None:
         """Whether every decision so far follows, and none is missing."""
-        missing = self.state is not None and self.state.crossed is not None
+        missing = self.state is not None and self.state.due is not None
         missing = missing or (self._order is not None and self._order.reopens)
         return False if missing else self._follows
 
@@ -175,7 +175,7 @@ class _Audit:
         for entry in entries[:1]:
             if self.state is None:
                 self._begin(entry)
-            elif self.state.crossed is not None and entry.kind != DECIDED:
+            elif self.state.due is not None and entry.kind != DECIDED:
                 self._follows = False  # the rule has decided, and the log does not say so
         try:
             assert self.state is not None or not entries
@@ -191,7 +191,7 @@ class _Audit:
         if entry.kind != CREATED:
             raise DamagedLogError(entry.seq, f"a log begins with {CREATED!r}, not with {entry.kind!r}")
         settings = read_settings(entry.data or {}, self.strategy)
-        self.state = new_state(settings, steers=False, recall=self.recall)
+        self.state = new_state(settings, chooses=False, recall=self.recall)
         self._order = Order(self.state)
         if settings.strategy is None and settings.strategy_record.get("stops_itself"):
             self._follows = None
@@ -199,7 +199,7 @@ class _Audit:
     def _decided(self, entry: Entry) -> None:
         assert self.state is not None
         if self._follows is not None and not like_decision(
-            self.state.crossed, entry.data, self.state.settings.values.unit
+            self.state.due, entry.data, self.state.settings.values.unit
         ):
             self._follows = False
 

@@ -213,7 +213,7 @@ def _would_decide(experiment: Experiment, values: list[float]) -> bool:
         trial = state.copy()
     for pull, value in zip(sorted(trial.open), values, strict=True):
         trial.apply(Entry(TOLD, pull, trial.open[pull].arm, value))
-        if trial.crossed is not None:
+        if trial.due is not None:
             return True
     return False
 

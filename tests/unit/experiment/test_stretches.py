@@ -78,7 +78,7 @@ def log_of(kind: str, seed: int) -> tuple[Settings, list[Entry]]:
 
 def found(settings: Settings, entries: list[Entry], at_once: bool) -> tuple[Any, int]:
     """The state after the lines, or what was wrong with one of them."""
-    state = new_state(settings, steers=False, recall=lambda until: entries[:until])
+    state = new_state(settings, chooses=False, recall=lambda until: entries[:until])
     order = Order(state)
     try:
         if at_once:
