@@ -58,6 +58,7 @@ UNLIKE: dict[str, tuple[list[float], list[float]]] = {  # means, and deviations 
     "five, the second and fourth": ([0.75, 0.7, 0.6, 0.6, 0.5], [0.1, 0.3, 0.1, 0.3, 0.1]),
     "eight, alike": ([0.8, 0.7, 0.7, 0.65, 0.6, 0.6, 0.5, 0.4], [0.15] * 8),
 }
+MOST = 200_000  # samples of a run: where the best arm was ruled out, equal ones that are left go on for ever
 BUDGETS = (1.5, 3.0, 10.0, 0.1)  # times the mean samples before
 EQUAL: dict[str, tuple[list[float], str, dict[str, Any]]] = {
     "two rates of 0.5": ([0.5, 0.5], "ebs-open-need", COINS),
@@ -82,7 +83,7 @@ def samples(
     rule: Tilt, means: list[float], runs: int, given: dict[str, Any], version: int | None = None
 ) -> truebest.Cell:
     """Of every run; the version of the strategy is by default that of the rule's time."""
-    options = {"runs": runs, "seed": SEED, "stopping": rule, "progress": False, **given}
+    options = {"runs": runs, "seed": SEED, "stopping": rule, "max_samples": MOST, "progress": False, **given}
     strategy = truebest.OpenEBS(version=version or (1 if isinstance(rule, FormerTilt) else 2))
     return truebest.simulate(strategy, means, **options).cells[0]
 

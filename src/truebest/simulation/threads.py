@@ -73,14 +73,14 @@ class _Watch:
 
     def look(self) -> None:
         runs, now = int(self.signals[:, RUNS].sum()), time.monotonic()
-        if runs != self.runs:
+        longest = int(self.signals[:, SAMPLES].max())
+        if runs != self.runs or longest == 0:  # without a sample, it is still being compiled
             self.runs, self.since = runs, now
         elif now - self.since >= PATIENCE and not self.said:
             self.said = True
             warnings.warn(
                 f"no run of {self.what} has ended for {now - self.since:.0f} seconds, and the longest has "
-                f"{self.signals[:, SAMPLES].max()} samples so far: it may never end; give max_samples to cut "
-                f"runs off.",
+                f"{longest} samples so far: it may never end; give max_samples to cut runs off.",
                 stacklevel=callers(),
             )
 

@@ -30,11 +30,11 @@ LIMIT = 200_000  # samples; a run that is cut off there gives no wrong answer
 SHORT = 10_000  # for arms that are tied, or nearly
 EQUAL = "equal"
 TIED = {"near tie": (0.5, 0.49, 0.3), EQUAL: (0.5, 0.5, 0.3)}
-COUNTED = {  # what they are today stops a little earlier
-    "student": FormerStudentRule().for_simulation(),
-    "tilt": FormerTilt().for_simulation(),
+FORMER = {  # those of experiments that version 0.2 began
+    "student(version=1)": FormerStudentRule().for_simulation(),
+    "tilt(version=2)": FormerTilt().for_simulation(),
 }
-ASSUMED_GAUSSIAN = ("practical", "gk16", "kaufmann-koolen", "mixture", "tilt")
+ASSUMED_GAUSSIAN = ("practical", "gk16", "kaufmann-koolen", "mixture", "tilt", "tilt(version=2)")
 VERDICTS = ("within", "not told apart", "not within")
 
 
@@ -65,7 +65,7 @@ class Group:
         """So many runs, or so many more, at all risks or some of them."""
         return simulate(
             self.strategy, self.means, deltas, runs=runs, seed=SEED, model=self.model,
-            stopping=COUNTED.get(self.rule, self.rule), rewards=self.rewards, keep="summary", more=more,
+            stopping=FORMER.get(self.rule, self.rule), rewards=self.rewards, keep="summary", more=more,
             max_samples=SHORT if self.short else LIMIT, progress=False, **options,
         )  # fmt: skip
 
@@ -99,20 +99,22 @@ def groups() -> Iterator[Group]:
                 yield Group(_as_counted(strategy, rule), rule, bandit, means, short=bandit in TIED)
     for strategy in (*named, *others):
         coins, counts = (0.7, 0.5, 0.4), (3.0, 2.0, 1.5)
-        for rule in ("gk16", "kaufmann-koolen", "mixture", "tilt"):
+        for rule in ("gk16", "kaufmann-koolen", "mixture", "tilt", "tilt(version=2)"):
             name = _as_counted(strategy, rule)
             yield Group(name, rule, "0 or 1", coins, Bounded(0.0, 1.0), "bernoulli")
         name = _as_counted(strategy, "kaufmann-koolen")
         yield Group(name, "kaufmann-koolen", "Bernoulli", coins, Bernoulli(), "bernoulli")
         yield Group(name, "kaufmann-koolen", "Poisson", counts, Poisson(), "poisson")
         yield Group(name, "kaufmann-koolen", "exponential", counts, Exponential(), "exponential")
-        yield Group(_as_counted(strategy, "student"), "student", "Student", BANDITS["mu2"], Student())
+        for rule in ("student", "student(version=1)"):
+            yield Group(_as_counted(strategy, rule), rule, "Student", BANDITS["mu2"], Student())
 
 
 def _as_counted(strategy: str, rule: str) -> str:
     """The strategy as it was when the runs were made; `OpenEBS` has changed under `tilt` alone."""
     today = find_strategy(strategy)
-    return (today if isinstance(today, OpenEBS) and rule != "tilt" else today.once()).name
+    same = rule in ("student", "tilt") or (isinstance(today, OpenEBS) and rule != "tilt(version=2)")
+    return (today if same else today.once()).name
 
 
 @dataclass(frozen=True)
