@@ -9,16 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from support.amounts import ALL
 from support.postgres import postgres_server, postgres_url
 
 __all__ = ["postgres_server", "postgres_url"]
 pytest_plugins = ["support.spent"]
 
-# A property is tried on fewer examples by `make test`, and again on all by `make test-all`.
-ALL_EXAMPLES = os.environ.get("TRUEBEST_EXAMPLES") == "all"
 settings.register_profile("all", deadline=None, derandomize=True, max_examples=200)
 settings.register_profile("few", deadline=None, derandomize=True, max_examples=60)
-settings.load_profile("all" if ALL_EXAMPLES else "few")
+settings.load_profile("all" if ALL else "few")
 
 # Tests simulate many models and rules briefly; some make the loops that are made for one of them.
 os.environ.setdefault("TRUEBEST_JIT", "all")
@@ -33,12 +32,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda *_: None)
-
-
-@pytest.fixture
-def all_examples() -> bool:
-    """Whether a property is to be tried on all examples, for those that have numbers of their own."""
-    return ALL_EXAMPLES
 
 
 def is_property(test: object) -> bool:
@@ -61,10 +54,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What asks for a PostgreSQL server is slow, and so is a property that is tried on all examples."""
+    """What asks for a PostgreSQL server is slow, and so is what is tried on all examples or runs."""
     for item in items:
         if isinstance(item, pytest.Function):
-            if ALL_EXAMPLES and (is_property(item.obj) or "all_examples" in item.fixturenames):
+            if ALL and (is_property(item.obj) or item.get_closest_marker("once_more")):
                 item.add_marker(pytest.mark.slow)
             given = item.callspec.params.values() if hasattr(item, "callspec") else ()
             kinds = {value for value in given if isinstance(value, str)}

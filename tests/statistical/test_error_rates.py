@@ -12,11 +12,13 @@ import pytest
 from scipy import stats
 
 import truebest
+from support.amounts import amount, once_more
 
+pytestmark = once_more
 RULES = ("mixture", "kaufmann-koolen", "gk16")
 STRATEGIES = ("ebs-c", "ebs-d", "tas-c", "tas-d", "racing", "lucb++", "uniform")
 SIGMA = {"gaussian": 1.0, "bernoulli": 0.5, "uniform": 0.5}  # of the rewards, in the sub-Gaussian sense
-RUNS, FALSE_ALARM = 500, 1e-6
+RUNS, FALSE_ALARM = amount(200, 500), 1e-6
 
 
 @dataclass(frozen=True)

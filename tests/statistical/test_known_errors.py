@@ -2,7 +2,7 @@
 
 In every cell there is one table of items, and runs take them in random orders, for which the bound holds by
 itself. At δ = 0.2 a test allows MOST wrong runs of RUNS: if the probability were δ itself, more are seen with
-probability 1e-6, in each cell. The negative control must exceed MOST.
+probability 1e-6, in each cell: 30% of 400, 25% of 1500. The negative control must exceed MOST.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
+from support.amounts import amount, once_more
 from truebest.designs import Rounds
 from truebest.designs.rounds import BESIDE, VERSION
 from truebest.designs.strata import Strata
@@ -20,7 +21,8 @@ from truebest.questions import BEST, AtLeast, Gate, Question
 from truebest.simulation.rounds import ItemScores, RoundsJob
 from truebest.simulation.work import Part
 
-DELTA, RUNS, ITEMS = 0.2, 1500, 240
+pytestmark = once_more
+DELTA, RUNS, ITEMS = 0.2, amount(400, 1500), 240
 MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))
 HOW = ["alone", "stored", "reversed", "spy", "liar"]
 Table = npt.NDArray[np.float64]

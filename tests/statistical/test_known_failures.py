@@ -6,12 +6,15 @@ Seeds are fixed, so nothing is left to chance: bounds lie well inside of what wa
 from __future__ import annotations
 
 import truebest
+from support.amounts import amount, once_more
 
+pytestmark = once_more
 LINEAR = tuple(1.0 - 0.1 * a for a in range(10))
 EQUAL = (0.3, 0.0, 0.0, 0.0, 0.0)
+RUNS = amount(20, 60)
 
 
-def mean_samples(strategy: str | truebest.Strategy, means: tuple[float, ...], runs: int = 60) -> float:
+def mean_samples(strategy: str | truebest.Strategy, means: tuple[float, ...], runs: int = RUNS) -> float:
     """Of runs on the same rewards, cut off at 100,000 samples."""
     options = {"runs": runs, "stopping": "mixture", "max_samples": 100_000}
     return truebest.simulate(strategy, means, 0.05, **options).cells[0].mean_samples  # type: ignore[arg-type]

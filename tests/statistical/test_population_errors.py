@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from support.amounts import amount, once_more
 from truebest.designs import Rounds
 from truebest.experiment.population import Evidence, Weighted
 from truebest.kernels import paired
 from truebest.kernels._types import Array
 
-DELTA, RUNS, ITEMS, EVERY = 0.2, 300, 150, 5
+pytestmark = once_more
+DELTA, RUNS, ITEMS, EVERY = 0.2, amount(150, 300), 150, 5
 MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))
 
 

@@ -12,10 +12,12 @@ import pytest
 from scipy import stats
 
 import truebest
+from support.amounts import amount, once_more
 from truebest.theory.models import Student
 from truebest.theory.student import StudentRule
 
-DELTA, RUNS = 0.01, 2000
+pytestmark = once_more
+DELTA, RUNS = 0.01, amount(1200, 2000)
 MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))  # more errors than this: false alarm below 1e-6
 NOISE: dict[str, list[float]] = {
     "equal": [1.0, 1.0],

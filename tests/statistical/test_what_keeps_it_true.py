@@ -19,15 +19,17 @@ from benchmarks.error_rates import peeking
 from scipy import stats
 
 import truebest
+from support.amounts import amount, once_more
 from support.clock import Clocked
 from support.told import column
 from truebest.errors import InvalidInputError, SuspendedError
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.pulls import Pull
 
+pytestmark = once_more
 DELTA = 0.05
 ARMS = ("strange", "plain")
-RUNS, MOST, BATCH = 60, 400, 40  # of experiments; pulls of both arms together
+RUNS, MOST, BATCH = amount(30, 60), 400, 40  # of experiments; pulls of both arms together
 SIMULATED, PAIRS = 400, 1000  # of the rule alone; pulls of each arm
 
 Array = npt.NDArray[np.float64]
