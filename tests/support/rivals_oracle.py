@@ -43,11 +43,13 @@ class Race:
     delta: float
     max_samples: int
     rewards: list[Values] = field(default_factory=list)
+    means: Values = field(default_factory=list)
     arms: list[int] = field(default_factory=list)
     recommended: int | None = None
 
     def __post_init__(self) -> None:
         self.rewards = [[self.draw(a)] for a in range(self.num_arms)]
+        self.means = [own[0] for own in self.rewards]
 
     @property
     def time(self) -> int:
@@ -56,10 +58,6 @@ class Race:
     @property
     def pulls(self) -> list[int]:
         return [len(own) for own in self.rewards]
-
-    @property
-    def means(self) -> Values:
-        return [math.fsum(own) / len(own) for own in self.rewards]
 
     def sides(self, b: int, a: int, v_b: float, v_a: float) -> tuple[float, float]:
         """The divergences of both arms from their common weighted mean."""
@@ -96,6 +94,7 @@ class Race:
     def pull(self, arm: int) -> None:
         self.arms.append(arm)
         self.rewards[arm].append(self.draw(arm))
+        self.means[arm] = math.fsum(self.rewards[arm]) / len(self.rewards[arm])
 
 
 def lowest(values: dict[int, float]) -> int:

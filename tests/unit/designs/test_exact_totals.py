@@ -23,7 +23,7 @@ from truebest.kernels.wins import near_difference
 from truebest.questions import PerArm, Question
 from truebest.telling import words
 
-SIZES = (1, 2, 3, 7, 10, 57, 99, 100, 101, 120)
+SIZES = (1, 2, 3, 7, 10, 57, 100, *(pytest.param(n, marks=pytest.mark.slow) for n in (99, 101, 120)))
 
 
 @pytest.mark.parametrize("items", SIZES)
