@@ -149,6 +149,16 @@ def test_a_budget_that_ran_out_is_code_3() -> None:
     assert "the same command resumes the run" in ran.err
 
 
+def test_more_samples_are_no_help_once_every_item_is_used_up() -> None:
+    """An item without a value keeps a tie open, and what is said then is not --max-samples."""
+    script(Path("one"), '[ "$TRUEBEST_ITEM" != 2 ] && echo 1')
+    ran = run(*words("./one", "./one", "--items", "4", "--failures", "worst", "--allow-failing"))
+    assert ran.code == 3
+    assert "the items are used up" in ran.out
+    assert "a run on more items could still be decided" in ran.err
+    assert "--max-samples" not in ran.err
+
+
 # -- what it runs --------------------------------------------------------------------------------------
 
 

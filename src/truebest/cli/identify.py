@@ -317,6 +317,8 @@ def _say_how_to_go_on(result: Result, stored: bool) -> None:
     budget = "--timeout" if result.ended == "timeout" else "--max-samples"
     if result.ended == "stopped":
         say("the run was stopped by hand, for good; give another --name for a new run.")
+    elif result.ended == "items":
+        say("a run on more items could still be decided; give it another --name.")
     elif not stored:
         say(f"give a larger {budget}; with --store sqlite:///runs.db the run could be resumed.")
     elif result.ended == "timeout":
