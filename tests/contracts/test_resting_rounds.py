@@ -182,6 +182,20 @@ def test_a_simulated_gate_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     assert live.status().answer == Verdicts(passed, tuple({"a", "c"} - set(passed)))
 
 
+def test_what_was_observed_of_an_arm_is_on_the_items_of_both() -> None:
+    """An arm with a verdict is compared on the items that it had, though the baseline goes on."""
+    values = table(3)
+    live = run(values, 1, question=Gate("b", margin=0.1))
+    order, now = getattr(live._journal.known, "order", None), live.status()
+    assert order is not None
+    assert now["a"].samples < now["b"].samples
+    for arm in ("a", "c"):
+        rows = values[order[: now[arm].samples]]
+        lead = now[arm].lead
+        assert lead is not None
+        assert lead.estimate == pytest.approx((rows[:, ARMS.index(arm)] - rows[:, 1]).mean())
+
+
 @pytest.mark.parametrize("weigh", ["items", "clusters"])
 def test_a_simulated_gate_of_clusters_is_the_same(weigh: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of clusters of unequal sizes, each item answered twice: the same samples of each arm, and verdicts."""

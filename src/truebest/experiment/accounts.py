@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._text import exactly
+from ..kernels import paired
 from ..questions import PerArm
 from ..telling.account import Account
 from ..telling.answers import (
@@ -28,6 +29,7 @@ from ..theory.models import Bounded, Gaussian
 from ..theory.statistics import confidence_width
 from .findings import Findings
 from .promise import assumption, caveats, certain, promise, refutation
+from .rounds import RoundsState
 from .settings import Settings
 from .state import State
 
@@ -104,7 +106,7 @@ def _standings(
     roles = [_role(a, arm, answer, seen, race) for a, arm in enumerate(arms)]
     if asked is not None:
         roles = _judged_roles(asked, answer, arms)
-    leads = _leads(settings, seen) if asked is None else _judged(settings, seen, asked, roles)
+    leads = _leads(settings, seen) if asked is None else _judged(state, seen, asked, roles)
     if asked is not None and asked.of_number:
         between = [None if lead is None else lead.ends for lead in leads]
     beaten = [None if by is None else arms[by] for by in seen.beaten] or [None] * len(arms)
@@ -165,19 +167,34 @@ def _judged_roles(asked: PerArm, answer: Answer, arms: tuple[str, ...]) -> list[
     return [Role.BASELINE if a == other else known.get(arm, Role.OPEN) for a, arm in enumerate(arms)]
 
 
-def _judged(settings: Settings, seen: Findings, asked: PerArm, roles: list[Role]) -> list[Lead | None]:
+def _judged(state: State, seen: Findings, asked: PerArm, roles: list[Role]) -> list[Lead | None]:
     """By how much each arm is better than what it is compared with; as far as its verdict says, at least.
 
     The interval is of all items, where scores may be known, and what was observed of those drawn so far: it
     may lie outside, and is then shown at the nearer end.
     """
-    base, found = asked.base(seen.means, settings.arms), list[Lead | None]()
-    for mean, low, high, role in zip(seen.means, seen.lower, seen.upper, roles, strict=True):
+    found: list[Lead | None] = []
+    ahead = _seen_ahead(state, seen, asked)
+    for seen_so_far, low, high, role in zip(ahead, seen.lower, seen.upper, roles, strict=True):
         least = max(low, asked.mark) if role is Role.PASSED else low
         most = min(high, asked.mark) if role is Role.FAILED else high
-        most, seen_so_far = max(least, most), _ahead(settings, mean, base)
+        most = max(least, most)
         estimate = None if seen_so_far is None else float(min(max(seen_so_far, least), most))
         found.append(None if role is Role.BASELINE else Lead(estimate, float(least), float(most)))
+    return found
+
+
+def _seen_ahead(state: State, seen: Findings, asked: PerArm) -> list[float | None]:
+    """By how much each arm was better than what it is compared with: on the items that both have had."""
+    arms = state.settings.arms
+    base, known = asked.reference(arms), state.settings.known
+    if base < 0 or known is not None or not isinstance(state, RoundsState):
+        return [_ahead(state.settings, mean, asked.base(seen.means, arms)) for mean in seen.means]
+    found: list[float | None] = []
+    for a in range(len(arms)):
+        rounds = float(min(state.arms[paired.ROUNDS, [a, base]]))
+        both = [paired.lead(state.pairs, state.arms, *pair) for pair in ((a, base), (base, a))]
+        found.append(0.5 * state.scale * (both[0] - both[1]) / rounds if rounds else None)
     return found
 
 

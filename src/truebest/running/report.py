@@ -106,9 +106,8 @@ def _leads(now: Account) -> str:
             drawn, text = f"<b>{_text(words.beside(now))}</b>", f"mean {mean}" if mean else "no result yet"
         else:
             drawn = _line(one, axis, mark)
-            said = lead_text(now, one, places)
-            by = words.behind(now, one)
-            text = f"mean {mean}; {by} {said}" if mean and said else said or "no result yet"
+            said = words.beside_picture(now, one, lead_text(now, one, places))
+            text = f"mean {mean}; {said}" if mean and said else said or "no result yet"
         rows.append(_row(one.arm, drawn, text))
     left, right = axis
     ends = f"<span>{left:.3g}</span><span>{right:.3g}</span>"

@@ -396,12 +396,14 @@ def scale(now: Account) -> str:
     return f"{'the leader is better by' if asked is None else measure(now)} ({of})"
 
 
-def behind(now: Account, one: Standing) -> str:
-    """The same between the name of an arm and a number."""
+def beside_picture(now: Account, one: Standing, said: str) -> str:
+    """A number beside a picture, and what it is of; "" for none."""
     asked = per_arm(now.settings)
+    if not said:
+        return ""
     if asked is None:
-        return now.settings.design.behind
-    return f"{one.role}," if asked.of_number else f"{one.role}, {measure(now)}"
+        return f"{now.settings.design.behind} {said}"
+    return f"{one.role}, {said}" if asked.of_number else f"{one.role}: {compared(now, one, said)}"
 
 
 def line_words(now: Account) -> str:
