@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import chain
 from pathlib import PurePath
+from typing import IO
 
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _JOINING = dict.fromkeys((0x200C, 0x200D, 0xFE0E, 0xFE0F))  # terminals disagree on how wide that is
@@ -185,3 +186,11 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
         cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         lines.append("  ".join(cells).rstrip())
     return lines
+
+
+def is_terminal(stream: IO[str] | None) -> bool:
+    """Whether people see what is written to a stream, which may be missing or closed."""
+    try:
+        return stream is not None and bool(stream.isatty())
+    except ValueError:  # closed
+        return False

@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from .._text import clean
+from .._text import clean, is_terminal
 from ..errors import InvalidInputError, StoreError
 from ..experiment.waiting import told
 from .frame import Frame
@@ -56,7 +56,7 @@ class View:
         check_progress(progress)
         self.experiment, self.max_samples = experiment, max_samples
         self._lines = progress == "lines"
-        self.shown = (_is_tty(sys.stderr) or _in_notebook()) if progress is None else bool(progress)
+        self.shown = (is_terminal(sys.stderr) or _in_notebook()) if progress is None else bool(progress)
         self.shown = self.shown and sys.stderr is not None
         self._due, self._told = math.inf, ExitStack()
 
@@ -118,7 +118,7 @@ class _Terminal:
         from rich.live import Live
 
         # What arms print appears above the view, if it would appear on the same screen.
-        self.live = Live(console=console, auto_refresh=False, redirect_stdout=_is_tty(sys.stdout))
+        self.live = Live(console=console, auto_refresh=False, redirect_stdout=is_terminal(sys.stdout))
 
     def start(self, picture: Frame) -> None:
         self.live.update(picture)
@@ -207,13 +207,6 @@ def _display() -> _Terminal | _Notebook | _Lines:
     if console.is_terminal and not console.is_dumb_terminal:
         return _Terminal(console)
     return _Lines()
-
-
-def _is_tty(stream: Any) -> bool:
-    try:
-        return stream is not None and bool(stream.isatty())
-    except ValueError:  # closed
-        return False
 
 
 def _in_notebook() -> bool:

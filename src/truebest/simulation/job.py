@@ -22,6 +22,8 @@ from ..designs import Design
 from ..designs.independent import refuse_unmeant
 from ..errors import InvalidInputError
 from ..kernels import layout
+from ..kernels._known import NOTHING
+from ..kernels._numba import FOR_ALL
 from ..kernels.steps import RIGHT, Room, Source, Task
 from ..questions import Question
 from ..strategies import Stopped, Strategy, find_strategies, stopped_by
@@ -30,7 +32,7 @@ from ..theory.stopping import StoppingRule
 from . import engine
 from .problem import Problem, make_problem
 from .runs import room_for_steps
-from .special import constant, made_for_job
+from .special import compiled, constant, known_of
 from .work import Given, Indices, Part, Steps, Work, Works
 
 
@@ -144,7 +146,8 @@ class Job:
 
     def made_for(self, loop: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """A loop of the engine and the strategy's kernel, compiled for this job."""
-        return made_for_job(loop, self.select, self.params, self.problem.source[0])
+        known = NOTHING if FOR_ALL else known_of(self.params, self.problem.source[0])
+        return compiled(loop, known), compiled(self.select, known)
 
     def prepare(self) -> None:
         """Compile what runs need, so that no run has to wait for it."""

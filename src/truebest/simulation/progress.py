@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from .._text import is_terminal
 from ..errors import InvalidInputError
 
 Progress = Callable[[int, int], None]
@@ -22,7 +23,7 @@ class Reporter:
             )
         self.total, self.done = total, 0
         self.call = progress if callable(progress) else None
-        shown = _is_terminal() if progress is None else progress is True
+        shown = is_terminal(sys.stderr) if progress is None else progress is True
         self.bar: Any = _bar() if shown else None
 
     def __enter__(self) -> Reporter:
@@ -50,10 +51,3 @@ def _bar() -> Any:
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4)
-
-
-def _is_terminal() -> bool:
-    try:
-        return sys.stderr is not None and sys.stderr.isatty()
-    except ValueError:  # closed
-        return False

@@ -8,7 +8,6 @@ from typing import Any
 from ..kernels import layout, rules
 from ..kernels._jit import Kernel
 from ..kernels._known import NOTHING, Known
-from ..kernels._numba import FOR_ALL
 from ..kernels._types import Array
 
 PLACES = ("RULE", "MODEL", "SHARE", "LIMITS", "QUESTION", "WATCHED", "TUNING")  # of params, known beforehand
@@ -23,14 +22,6 @@ def known_of(params: Array, family: int, *more: str) -> Known:
     if places["RULE"] not in rules.SEARCHES:
         del places["TUNING"]  # any number; only for rules that search it is the spacing of their looks
     return Known(tuple(places.items()), (("family", family),), positive)
-
-
-def made_for_job(
-    loop: Callable[..., Any], select: Callable[..., Any], params: Array, family: int
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """A loop of the engine and the kernel of a strategy, compiled for what is known of a job."""
-    known = NOTHING if FOR_ALL else known_of(params, family)
-    return compiled(loop, known), compiled(select, known)
 
 
 def compiled(function: Callable[..., Any], known: Known = NOTHING) -> Callable[..., Any]:

@@ -154,11 +154,8 @@ class FrankWolfe(Strategy):
     square. Its steps are 1/t, so that what early means led to takes long to be made up for.
     """
 
+    name = "fws"
     rows: ClassVar[tuple[str, ...]] = ("target", "step", "cost", "at leader", "at arm")
-
-    @property
-    def name(self) -> str:
-        return "fws"
 
     @property
     def select(self) -> Select:

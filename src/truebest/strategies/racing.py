@@ -84,14 +84,11 @@ def select(
 class Racing(Strategy):
     """Chernoff Racing, with the elimination rule of Garivier & Kaufmann 2016."""
 
+    name = "racing"
     rows: ClassVar[tuple[str, ...]] = ("out", "count")
     uses_delta: ClassVar[bool] = True
     stops_itself: ClassVar[bool] = True
     adds_up: ClassVar[str | None] = ""
-
-    @property
-    def name(self) -> str:
-        return "racing"
 
     @property
     def select(self) -> Select:

@@ -25,12 +25,9 @@ def select(
 class Uniform(Strategy):
     """Uniform sampling, the baseline."""
 
+    name = "uniform"
     adds_up: ClassVar[str | None] = ""
     in_turn: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        return "uniform"
 
     @property
     def select(self) -> Select:

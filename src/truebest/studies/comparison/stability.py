@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -69,13 +67,9 @@ def measure(
     def one(run: int) -> tuple[float, float]:
         return movements(traced(False, strategy, means, delta, run, key, ways))
 
-    found = np.array(_on_threads(one, runs, workers))
+    with ThreadPoolExecutor(workers) as pool:
+        found = np.array(list(pool.map(one, range(runs))))
     mean = found.mean(axis=0)
     error = found.std(axis=0, ddof=1) / np.sqrt(runs) if runs > 1 else np.full(2, np.nan)
     numbers = [float(x) for pair in zip(mean, error, strict=True) for x in pair]
     return Movement(strategy.name, bandit.name, runs, *numbers)
-
-
-def _on_threads(task: Callable[[int], Any], number: int, workers: int) -> list[Any]:
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(task, range(number)))
