@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from truebest._text import clean, exactly, factor, harmless, is_control, rough_range
+from truebest._text import claimed, clean, exactly, factor, harmless, is_control, rough_range
 from truebest.errors import InvalidInputError
 from truebest.experiment.names import check_name
 
@@ -78,3 +78,10 @@ def test_a_factor_has_all_digits_of_its_tolerance() -> None:
         "2",
         "1",
     ]
+
+
+def test_a_claim_has_the_digits_that_were_written() -> None:
+    """A computed number has six, rounded so that what is claimed stays true."""
+    assert [claimed(one) for one in (0.02, -0.05, 0.012345678, 0.0)] == ["0.02", "-0.05", "0.012345678", "0"]
+    assert (claimed(0.95 / 30, up=True), claimed(0.95 / 30)) == ("0.0316667", "0.0316666")
+    assert (claimed(-0.95 / 30, up=True), claimed(-0.95 / 30)) == ("-0.0316666", "-0.0316667")

@@ -88,7 +88,8 @@ def _explain(error: Exception) -> tuple[str, str, int]:
             error.format_message().strip().rstrip(".").replace("Value error, ", "")
         )  # of the types below it
         join = " See" if text.endswith("?") else "; see"
-        return text, f"{join} 'truebest --help'.", BAD_INPUT
+        where = getattr(getattr(error, "ctx", None), "command_path", "truebest")
+        return text, f"{join} '{where} --help'.", BAD_INPUT
     if isinstance(error, InvalidInputError):
         return str(error), "", BAD_INPUT
     if isinstance(error, TruebestError | OSError):

@@ -264,7 +264,7 @@ def split(name: str, command: str) -> list[str]:
         ) from None
     if not words:
         raise InvalidInputError(
-            f"the command of arm {name!r} is empty; write it like --arm {name}='./evaluate {name}'."
+            f"the command of arm {name!r} is empty; write it like {name}='./evaluate {name}'."
         )
     if shutil.which(words[0]) is None:
         raise InvalidInputError(f"the command of arm {name!r} {_missing(words[0])}")

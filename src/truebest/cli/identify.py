@@ -176,7 +176,7 @@ def _check_start(unread: list[str]) -> None:
     if unread:
         raise InvalidInputError(
             f"unexpected argument {unread[0][:60]!r}; a command of several words needs quotes, "
-            f"like --arm short='./evaluate short'."
+            f"like short='./evaluate short'."
         )
 
 
@@ -222,8 +222,7 @@ def _arms(words: list[str], commands: Commands, shell: bool, timeout: float | No
         name, equals, command = word.partition("=")
         if not equals or not name.strip() or not command.strip():
             raise InvalidInputError(
-                f"an arm must be NAME=COMMAND, got {word[:60]!r}; write it like "
-                f"--arm short='./evaluate short'."
+                f"an arm must be NAME=COMMAND, got {word[:60]!r}; write it like short='./evaluate short'."
             )
         if name in arms:
             raise InvalidInputError(f"the names of the arms must differ, got {name!r} twice; rename one.")

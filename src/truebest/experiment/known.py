@@ -378,7 +378,10 @@ def _records(path: Path) -> list[tuple[int, Any]]:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InvalidInputError(f"cannot read the scores from {str(path)!r}: {reason}; {_ADVICE}.") from None
+        raise InvalidInputError(
+            f"cannot read the scores from {str(path)!r}: {reason}; name a file with an id and a score per "
+            f"line, or one number per line in the order of the items, or an experiment of the store on them."
+        ) from None
     if path.suffix.lower() in (".csv", ".tsv"):
         reader = csv.DictReader(lines, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
         return [(reader.line_num, row) for row in reader]

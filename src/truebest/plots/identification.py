@@ -6,10 +6,10 @@ import textwrap
 import unicodedata
 from typing import Any
 
-from .._text import exactly
+from .._text import claimed
 from ..telling import words
 from ..telling.account import Account
-from ..telling.columns import in_order
+from ..telling.columns import in_order, samples_text
 from ..telling.drawing import look_of, mark_of
 from ..telling.standings import Standing
 from . import new_figure
@@ -38,7 +38,7 @@ def draw(now: Account) -> Any:
     figure.set_figheight(1.5 + 0.3 * max(rows, 3.0) + 0.2 * title.count("\n"))
     leads, samples = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     _draw_leads(leads, now, arms)
-    _draw_samples(samples, arms)
+    _draw_samples(samples, now, arms)
     leads.set_yticks(range(len(arms)), names, fontsize=9, **data)
     leads.set_ylim(len(arms) - 0.4, -0.6)
     hidden = len(now.standings) - len(arms)
@@ -54,7 +54,7 @@ def _draw_leads(axes: Any, now: Account, arms: list[Standing]) -> None:
     if mark and now.centre is not None:
         axes.axvline(0.0, color="grey", lw=0.8, ls=":")
     if mark:
-        axes.annotate(exactly(mark), (mark, 1.0), (0, 2), xycoords=("data", "axes fraction"), **ABOVE)
+        axes.annotate(claimed(mark), (mark, 1.0), (0, 2), xycoords=("data", "axes fraction"), **ABOVE)
     for y, one in enumerate(arms):
         if one.arm == now.centre:
             said = words.beside(now)
@@ -84,10 +84,10 @@ def _draw_leads(axes: Any, now: Account, arms: list[Standing]) -> None:
     axes.set_axisbelow(True)
 
 
-def _draw_samples(axes: Any, arms: list[Standing]) -> None:
+def _draw_samples(axes: Any, now: Account, arms: list[Standing]) -> None:
     counts = [one.samples for one in arms]
     bars = axes.barh(range(len(arms)), counts, color=BARS, height=0.7)
-    axes.bar_label(bars, padding=3, fontsize=8)
+    axes.bar_label(bars, [samples_text(now, one) for one in arms], padding=3, fontsize=8)
     axes.set_xlim(0.0, 1.15 * max(1, *counts))
     axes.locator_params(axis="x", integer=True)
     axes.set_xlabel("samples")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import _door
-from .._text import exactly
+from .._text import claimed, exactly
 from ..errors import InvalidInputError
 from ..kernels.questions import GATE, LISTED
 from .base import PerArm
@@ -92,7 +92,8 @@ class Comparison(PerArm):
 
 def better(passed: bool, old: str, mark: float) -> str:
     """That an arm is better than another one, by more than a mark of 0 or more; or that it is not."""
-    return f"{'not ' * (not passed)}better than {old}{f' by more than {exactly(mark)}' if mark else ''}"
+    more = f" by more than {claimed(mark, not passed)}" if mark else ""
+    return f"{'not ' * (not passed)}better than {old}{more}"
 
 
 def checked_baseline(given: int | str) -> int | str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, replace
 
 from .. import _door
-from .._text import exactly
+from .._text import claimed, exactly
 from ..errors import InvalidInputError
 from .comparison import Comparison, better, checked_baseline, number_of
 
@@ -76,7 +76,7 @@ class Gate(Comparison):
     def verdict(self, passed: bool, arms: Sequence[str]) -> str:
         old, mark = arms[self.reference(arms)], self.mark
         if mark < 0.0:
-            return f"{'not ' * passed}worse than {old} by more than {exactly(-mark)}"
+            return f"{'not ' * passed}worse than {old} by more than {claimed(-mark, passed)}"
         return better(passed, old, mark)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
-from .._text import exactly
+from .._text import claimed
 from .standings import Lead, Role, Standing, per_arm
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def judged_ends(now: Account, one: Standing, places: int | None) -> str:
     low, high = downwards(lead.low, places), upwards(lead.high, places)
     beyond = one.role is Role.PASSED and low < asked.mark, one.role is Role.FAILED and high > asked.mark
     texts = (
-        exactly(asked.mark) if at else number(end, places)
-        for end, at in zip((low, high), beyond, strict=True)
+        claimed(asked.mark, up) if at else number(end, places)
+        for end, at, up in zip((low, high), beyond, (False, True), strict=True)
     )
     return " to ".join(texts)
 

@@ -16,11 +16,14 @@ OLD = ("old", "new")
     ("question", "passed", "said"),
     [
         (AtLeast(1234567.0), True, "at least 1234567"),
-        (Gate(0, margin=1.0 / 3.0), True, "not worse than old by more than 0.3333333333333333"),
+        (Gate(0, margin=1.0 / 3.0), True, "not worse than old by more than 0.333334"),
+        (Gate(0, margin=1.0 / 3.0), False, "worse than old by more than 0.333333"),
+        (Gate(0, margin=0.123456789), True, "not worse than old by more than 0.123456789"),
         (Gate(0, at_least=1234567.5), True, "better than old by more than 1234567.5"),
     ],
 )
 def test_a_verdict_states_the_number_that_was_asked(question: Any, passed: bool, said: str) -> None:
+    """With all digits that somebody may write; of a computed one, so many that what is said stays true."""
     assert question.verdict(passed, OLD) == said
 
 
