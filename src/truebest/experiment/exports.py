@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring_ascii
 from operator import add
 from typing import Any
@@ -21,6 +21,7 @@ from .events import Event
 from .shown import Shown
 
 EVENT = ("seq", "time", "kind", "pull", "arm", "value", "data")
+VALUE, DATA = 5, 6  # places in it
 FORM = {"export": 2}  # what an export that has an end begins with; those of 0.1 and 0.2 have neither
 
 _KEYS = tuple(f'"{key}": ' for key in EVENT)
@@ -40,9 +41,9 @@ class Seal:
 
     def take_columns(self, columns: Sequence[Any]) -> list[str]:
         """The same from its columns; returns these as JSON, with the keys of the data as they stand."""
-        texts = list(map(_json, columns))
-        data = columns[-1]
-        text = f"[{', '.join(texts[:-1])}, {_sorted(data) if data else texts[-1]}]"
+        texts, data = list(map(_json, columns)), columns[DATA]
+        in_order = not data or (_is_flat(data) and list(data) == sorted(data))
+        text = f"[{', '.join(texts[:DATA])}, {texts[DATA] if in_order else _sorted(data)}]"
         self._lines += 1
         self._hash.update(f"{text}\n".encode())
         return texts
@@ -54,30 +55,57 @@ class Seal:
 
 def _json(value: Any) -> str:
     """What `json.dumps` writes, at once for what most columns hold."""
-    kind = type(value)
-    if kind is str:
-        return encode_basestring_ascii(value)
-    if kind is int or (kind is float and math.isfinite(value)):
-        return repr(value)
-    return "null" if value is None else json.dumps(value)
+    at_once = _AT_ONCE.get(type(value))
+    if at_once is None:
+        return f"{{{', '.join(_members(value))}}}" if type(value) is dict else json.dumps(value)
+    return at_once(value)
 
 
-def event_record(event: Event) -> dict[str, Any]:
-    """A line of the log by name of column; the end of a command's stderr, perhaps a secret, left out."""
+_AT_ONCE: dict[type, Callable[[Any], str]] = {
+    str: encode_basestring_ascii,
+    int: repr,
+    float: lambda value: repr(value) if math.isfinite(value) else json.dumps(value),
+    type(None): lambda _: "null",
+}
+
+
+def _members(data: dict[str, Any]) -> list[str]:
+    return [
+        f"{encode_basestring_ascii(key)}: {_AT_ONCE.get(type(one), json.dumps)(one)}"
+        for key, one in data.items()
+    ]
+
+
+def _is_flat(data: Any) -> bool:
+    """Whether it is a record with no other inside."""
+    return type(data) is dict and not any(type(one) in (dict, list) for one in data.values())
+
+
+def event_columns(event: Event) -> list[Any]:
+    """A line of the log by column; the end of a command's stderr, perhaps a secret, left out."""
     data = event.data
     if data and isinstance(data.get("reason"), str):
         data = {**data, "reason": without_stderr(data["reason"])}
-    columns = (event.seq, event.time, event.kind, event.pull, event.arm, event.value, data)
-    return dict(zip(EVENT, columns, strict=True))
+    return [event.seq, event.time, event.kind, event.pull, event.arm, event.value, data]
+
+
+def json_columns(event: Event) -> list[Any]:
+    """The same for JSON, which has no infinite numbers: they are the texts "inf" and "-inf"."""
+    columns = event_columns(event)
+    if event.value is not None and math.isinf(event.value):
+        columns[VALUE] = str(event.value)
+    columns[DATA] = plain(columns[DATA])
+    return columns
+
+
+def event_record(event: Event) -> dict[str, Any]:
+    """`event_columns` by name."""
+    return dict(zip(EVENT, event_columns(event), strict=True))
 
 
 def json_record(event: Event) -> dict[str, Any]:
-    """The same for JSON, which has no infinite numbers: they are the texts "inf" and "-inf"."""
-    record = event_record(event)
-    if event.value is not None and math.isinf(event.value):
-        record["value"] = str(event.value)
-    record["data"] = plain(record["data"])
-    return record
+    """`json_columns` by name."""
+    return dict(zip(EVENT, json_columns(event), strict=True))
 
 
 def exported(experiment: Shown, format: str) -> Iterator[str]:
@@ -90,32 +118,38 @@ def exported(experiment: Shown, format: str) -> Iterator[str]:
         rows = ({"experiment": name, **event_record(event)} for event in experiment.events())
         yield from csv_lines(rows, ["experiment", *EVENT])
         return
-    records = map(json_record, experiment.events())
+    lines = map(json_columns, experiment.events())
     if format == "json":
-        yield from _document(name, experiment.settings.to_record(), records, seal)
+        yield from _document(name, experiment.settings.to_record(), lines, seal)
         return
     head = f'{{"experiment": {_json(name)}, '
     form = json.dumps(FORM)[1:-1] + ", "
-    for record in records:
-        texts = seal.take_columns(list(record.values()))
+    for columns in lines:
+        texts = seal.take_columns(columns)
         yield f"{head}{form}{', '.join(map(add, _KEYS, texts))}}}"
         form = ""
     yield json.dumps({"experiment": name, "end": seal.to_dict()})
 
 
-def _document(
-    name: str, settings: dict[str, Any], records: Iterator[dict[str, Any]], seal: Seal
-) -> Iterator[str]:
+def _document(name: str, settings: dict[str, Any], lines: Iterator[list[Any]], seal: Seal) -> Iterator[str]:
     """One JSON document."""
     head = _indented(plain({"name": name, **FORM, "settings": settings}))
     line = head.removesuffix("\n}") + ',\n  "events": ['
     comma = ""  # after every event but the last
-    for record in records:
+    for columns in lines:
         yield line + comma
-        texts, data = seal.take_columns(list(record.values())), record["data"]
-        if data:
-            texts[-1] = _indented(data).replace("\n", "\n      ")
-        line = f"    {{\n      {(',' + chr(10) + '      ').join(map(add, _KEYS, texts))}\n    }}"
+        texts, data = seal.take_columns(columns), columns[DATA]
+        if data and _is_flat(data):
+            texts[DATA] = _block(_members(data), "      ")
+        elif data:
+            texts[DATA] = _indented(data).replace("\n", "\n      ")
+        line = f"    {_block(map(add, _KEYS, texts), '    ')}"
         comma = ","
     yield line
     yield f'  ],\n  "end": {json.dumps(seal.to_dict())}\n}}'
+
+
+def _block(members: Iterable[str], margin: str) -> str:
+    """A record with a line for each member."""
+    between = f",\n{margin}  "
+    return f"{{\n{margin}  {between.join(members)}\n{margin}}}"
