@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import truebest
+from support.later import later
 from support.processes import run_python
 from truebest.errors import InvalidInputError, TruebestError
 from truebest.kernels.layout import DELTA, MEANS, OWN, PULLS
@@ -39,38 +40,38 @@ def from_zero() -> None:
 ARM = 0
 
 
-@truebest.strategy
+@later()
 def leaking(pulls):  # type: ignore[no-untyped-def]
     """Chooses by a state outside of its memory."""
     return tick() % pulls.size
 
 
-@truebest.strategy
+@later()
 def no_such_arm(t, pulls):  # type: ignore[no-untyped-def]
     """Returns an arm beyond the last."""
     return 0 if t < 20.0 else -1 - pulls.size
 
 
-@truebest.strategy
+@later()
 def stopping(t, leader, pulls):  # type: ignore[no-untyped-def]
     """Stops, without having said that it does."""
     return leader if t < 20.0 else pulls.size + leader
 
 
-@truebest.strategy
+@later()
 def out_of_memory(leader, memory):  # type: ignore[no-untyped-def]
     """Writes to a row that it has not asked for."""
     memory[0, leader] = 1.0
     return leader
 
 
-@truebest.strategy
+@later()
 def afraid_of_ties(leader, means):  # type: ignore[no-untyped-def]
     """Finds no arm where two are equal."""
     return leader if means[0] != means[1] else 9
 
 
-@truebest.strategy
+@later()
 def absolute(t, means):  # type: ignore[no-untyped-def]
     """Asks whether a mean is above a half, wherever the values are."""
     return 1 if means[0] > 0.5 else int(t) % means.size
@@ -82,7 +83,7 @@ def constant(pulls):  # type: ignore[no-untyped-def]
     return ARM
 
 
-@truebest.strategy(rows=("seen",))
+@later(rows=("seen",))
 def wrapping(t, pulls, memory):  # type: ignore[no-untyped-def]
     """Multiplies whole numbers beyond 64 bits, where Numba wraps and Python does not."""
     memory[0, 0] = float(int(t) * 4611686018427387904)
@@ -161,9 +162,12 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("demand", "strategy", "words"), BROKEN, ids=lambda x: getattr(x, "name", x))
-def test_a_broken_strategy_is_caught(demand: str, strategy: truebest.Strategy, words: str) -> None:
+@pytest.mark.parametrize(
+    ("demand", "given", "words"), BROKEN, ids=lambda x: getattr(x, "name", getattr(x, "__name__", x))
+)
+def test_a_broken_strategy_is_caught(demand: str, given: Any, words: str) -> None:
     """By that demand, in one sentence that names the strategy, the demand, what was found and what to do."""
+    strategy = given if isinstance(given, truebest.Strategy) else given()
     with pytest.raises(ContractError, match=words) as caught:
         check_strategy(strategy, only=demand)
     said = str(caught.value)
@@ -181,7 +185,7 @@ def test_every_demand_has_a_strategy_that_breaks_it() -> None:
 def test_all_demands_together_find_it_too() -> None:
     """Without `only`, the first that is broken is told."""
     with pytest.raises(ContractError) as caught:
-        check_strategy(leaking)
+        check_strategy(leaking())
     assert caught.value.demand in ("runs", "arms")
     assert isinstance(caught.value, TruebestError)
     assert isinstance(caught.value, AssertionError)

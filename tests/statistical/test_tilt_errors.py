@@ -14,6 +14,7 @@ import pytest
 from scipy import stats
 
 import truebest
+from support.later import later
 from truebest.theory.models import Bounded
 from truebest.theory.tilt import Tilt
 
@@ -123,7 +124,7 @@ def test_equal_means_of_values_that_vary_unlike(noise: tuple[float, float], stra
     assert found.mean_pulls[0] > found.mean_pulls[1] if noise[0] > noise[1] else found.mean_pulls[0] < 2500
 
 
-@truebest.strategy
+@later()
 def lopsided(pulls):  # type: ignore[no-untyped-def]
     """Ten values of the last arm and three of the second for one of the first."""
     least, arm = pulls[0], 0
@@ -143,7 +144,7 @@ def test_three_arms_with_uneven_samples(means: tuple[float, ...], budget: int) -
     """
     rule = Tilt(1 / 400, budget=budget)
     given: dict[str, Any] = {"rewards": "bernoulli", "model": Bounded(0.0, 1.0), "max_samples": 5000}
-    found = truebest.simulate(lopsided, means, 0.2, runs=RUNS, seed=43, stopping=rule, **given).cells[0]
+    found = truebest.simulate(lopsided(), means, 0.2, runs=RUNS, seed=43, stopping=rule, **given).cells[0]
     for best in np.flatnonzero(np.array(means) == max(means)):
         dropped = (found.recommended >= 0) & (found.recommended != best)
         assert int(dropped.sum()) <= stats.binom.isf(1e-6, RUNS, 0.2)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.amounts import amount, once_more
 from support.commands import run
 from support.told import against_control, intervals
 from truebest import Against, BestArm, Experiment, InvalidInputError, identify
@@ -91,15 +92,17 @@ def test_a_void_promise_proves_nothing_against_the_control() -> None:
     assert against_control(experiment.status())["new"][0] > 0.0
 
 
+@once_more
 def test_equal_arms_are_rarely_called_better() -> None:
-    """At delta = 0.2, looking after every ten values, in 300 experiments with three equal arms.
+    """At delta = 0.2, looking after every ten values, in 300 experiments with three equal arms, or 100.
 
-    At most 0.2 of them may call an arm better: more than 82 of 300 would do so with probability 1e-3. The
+    At most 0.2 of them may call an arm better: more than 82, or 33, would do so with probability 1e-3. The
     negative control calls an arm better when its mean is two standard errors above the control's.
     """
     rng = np.random.default_rng(5)
     called = naive = 0
-    for _ in range(300):
+    runs, most = amount(100, 300), amount(33, 82)
+    for _ in range(runs):
         experiment = begin(delta=0.2, bounds=None, sigma=1.0, seed=int(rng.integers(2**40)))
         values = {arm: rng.normal(size=60) for arm in ("old", "new", "newer")}
         found = fooled = False
@@ -109,8 +112,7 @@ def test_equal_arms_are_rarely_called_better() -> None:
             gaps = [values[arm][:end].mean() - values["old"][:end].mean() for arm in ("new", "newer")]
             fooled = fooled or max(gaps) > 1.2 * (2.0 / end) ** 0.5
         called, naive = called + found, naive + fooled
-    assert called <= 82
-    assert naive > 82
+    assert called <= most < naive
 
 
 def test_commands_and_results_show_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import truebest
 from support.clock import Clocked
+from support.later import later
 from support.told import in_the_race, intervals, suspended
 from truebest import Best
 from truebest._text import percent
@@ -45,7 +46,7 @@ def begun(**settings: object) -> Experiment:
     return experiment
 
 
-@truebest.strategy(name="eager", stops_itself=True)
+@later(name="eager", stops_itself=True)
 def eager(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
     return leader + pulls.size
 
@@ -131,8 +132,8 @@ def observed() -> Experiment:
 CASES: dict[str, tuple[Callable[[], Experiment], list[str]]] = {
     "nothing": (begun, []),
     "an unproven rule": (lambda: begun(stopping="practical"), ["unproven-rule"]),
-    "a strategy that stops": (lambda: make(strategy=eager), ["stops-itself"]),
-    "both": (lambda: make(strategy=eager, stopping="practical"), ["unproven-rule", "stops-itself"]),
+    "a strategy that stops": (lambda: make(strategy=eager()), ["stops-itself"]),
+    "both": (lambda: make(strategy=eager(), stopping="practical"), ["unproven-rule", "stops-itself"]),
     "a violation": (suspension, ["suspended"]),
     "values that vary too much": (varied, ["sigma-refuted"]),
     "a violation after the decision": (too_late, ["outside-bounds", "late"]),
@@ -269,7 +270,7 @@ def test_the_promise_is_a_function_of_the_log(name: str) -> None:
         with store.writing("x") as log:
             log.save_snapshot(saved["seq"], snapshot)
         again = Experiment.open(
-            store, "x", strategy=eager if status.settings.strategy_name == "eager" else None
+            store, "x", strategy=eager() if status.settings.strategy_name == "eager" else None
         )
         assert again.status() == status
 
@@ -278,7 +279,7 @@ def test_racing_keeps_its_promise_and_others_that_stop_do_not() -> None:
     """Racing drops arms by the same pairwise rule; of others nothing is known."""
     assert make(strategy="racing").status().promise.bound == 0.05
     assert make(strategy="racing", stopping="practical").status().promise.bound is None
-    assert make(strategy=eager).status().promise.bound is None
+    assert make(strategy=eager()).status().promise.bound is None
 
 
 @given(st.floats(1e-300, 1.0, exclude_max=True))
@@ -295,32 +296,31 @@ def test_the_guide_has_the_table() -> None:
     assert rows == [(code, kind.effect) for code, kind in TABLE.items()]
 
 
-@truebest.strategy(name="mine")
+@later(name="mine")
 def in_turn(pulls):  # type: ignore[no-untyped-def]
     """Leaves the decision to the rule."""
     return int(pulls.argmin())
 
 
-@truebest.strategy(name="mine", stops_itself=True)
+@later(name="mine", stops_itself=True)
 def in_turn_to_six(t, pulls, leader):  # type: ignore[no-untyped-def]
     """The same, and stops after six samples."""
     return pulls.size + leader if t >= 6 else int(pulls.argmin())
 
 
-@pytest.mark.parametrize(("first", "later"), [(in_turn, in_turn_to_six), (in_turn_to_six, in_turn)])
-def test_a_strategy_that_has_begun_to_stop_by_itself_is_refused(
-    first: truebest.Strategy, later: truebest.Strategy
-) -> None:
+@pytest.mark.parametrize("stops_first", [False, True])
+def test_a_strategy_that_has_begun_to_stop_by_itself_is_refused(stops_first: bool) -> None:
     """Under the same name it would decide, and the promise would be that of the rule; or the reverse."""
+    other, first = (in_turn(), in_turn_to_six()) if stops_first else (in_turn_to_six(), in_turn())
     experiment = make(strategy=first)
     with pytest.raises(truebest.InvalidInputError, match=r"'mine' does.* stop by itself, and the one that"):
-        Experiment.open(experiment._store, "x", strategy=later)
+        Experiment.open(experiment._store, "x", strategy=other)
     assert Experiment.open(experiment._store, "x", strategy=first).ask()
 
 
 def test_a_stop_is_heard_although_another_client_told_the_results() -> None:
     """One without the strategy lets no rule decide in its place; the next ask with it records the stop."""
-    experiment = make(strategy=in_turn_to_six, delta=0.2)
+    experiment = make(strategy=in_turn_to_six(), delta=0.2)
     other = Experiment.open(experiment._store, "x")
     for _ in range(6):
         pull = experiment.ask()[0]

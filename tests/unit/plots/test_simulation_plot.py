@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import truebest
+from support.later import later
 from truebest import InvalidInputError, Simulation, Trace
 from truebest.plots.simulation import ABOVE, MOST_ROWS
 
@@ -41,6 +42,15 @@ def inside(figure: Any) -> bool:
     return all(b.x0 >= -1 and b.y0 >= -1 and b.x1 <= page.x1 + 1 and b.y1 <= page.y1 + 1 for b in boxes)
 
 
+@later(rows=("target",))
+def one_target(t, memory):  # type: ignore[no-untyped-def]
+    """Aims at one arm alone in every step."""
+    arm = int(t) % 3
+    memory[0, :] = 0.0
+    memory[0, arm] = 1.0
+    return arm
+
+
 SHOWN: dict[str, Callable[[], Simulation | Trace]] = {
     "one": simulated,
     "several": lambda: simulated(["tas-d", "ebs-d(gamma=0.01|0.2)", "uniform"], [0.1, 0.01, 0.001]),
@@ -53,17 +63,8 @@ SHOWN: dict[str, Callable[[], Simulation | Trace]] = {
     "fifty arms": lambda: truebest.trace("ebs-d", 0.9 - 0.01 * np.arange(50), 0.1, max_samples=3000),
     "at once": lambda: truebest.trace("uniform", [9.0, 0.0], 0.1),
     "ruled out": lambda: truebest.trace("ebs-open-need", MEANS, 0.1, stopping="tilt"),
-    "one target": lambda: truebest.trace(one_target, MEANS, 0.1, max_samples=60),
+    "one target": lambda: truebest.trace(one_target(), MEANS, 0.1, max_samples=60),
 }
-
-
-@truebest.strategy(rows=("target",))
-def one_target(t, memory):  # type: ignore[no-untyped-def]
-    """Aims at one arm alone in every step."""
-    arm = int(t) % 3
-    memory[0, :] = 0.0
-    memory[0, arm] = 1.0
-    return arm
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import truebest
+from support.later import later
 from support.refusals import refused_in_one_sentence
 from truebest.simulation import runs as of_runs
 from truebest.simulation.summary import exact_interval
@@ -358,7 +359,7 @@ def test_a_failing_progress_function_stops_the_work() -> None:
         truebest.simulate("tas-d", (0.5, 0.49), 0.1, runs=10_000, progress=broken_report)
 
 
-@truebest.strategy  # type: ignore[untyped-decorator,unused-ignore]
+@later()
 def soon_or_late(t, means):  # type: ignore[no-untyped-def]
     """No arm in the end: soon where arm 0 began well, else after many samples."""
     return 77 if t > (20 if means[0] > 0.0 else 200_000) else 1
@@ -368,16 +369,16 @@ def soon_or_late(t, means):  # type: ignore[no-untyped-def]
 def test_the_first_run_that_fails_is_named(seed: int) -> None:
     """Of 64 runs that all fail, run 0, also where threads with other runs see it long before."""
     with pytest.raises(truebest.InvalidInputError, match="returned 77 in run 0;"):
-        truebest.simulate(soon_or_late, (0.0, 1e-3), 1e-9, runs=64, seed=seed, threads=4)
+        truebest.simulate(soon_or_late(), (0.0, 1e-3), 1e-9, runs=64, seed=seed, threads=4)
 
 
-@truebest.strategy(params=(3.0, 2.0))  # type: ignore[untyped-decorator,unused-ignore]
+@later(params=(3.0, 2.0))
 def arm_by_params(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
     """Arm 2 for a small delta and arm 3 for a large one, from the parameters."""
     return int(params[1]) if delta < 0.05 else int(params[0])
 
 
-@truebest.strategy(stops_itself=True)  # type: ignore[untyped-decorator,unused-ignore]
+@later(stops_itself=True)
 def stop_at_fifty(t, last, leader, pulls, means, delta, params, memory, random):  # type: ignore[no-untyped-def]
     """Stop after fifty samples, and recommend arm 1 whatever was seen."""
     return pulls.size + 1 if t == 50 else int(t) % pulls.size
@@ -386,12 +387,12 @@ def stop_at_fifty(t, last, leader, pulls, means, delta, params, memory, random):
 def test_user_strategies_get_params_and_delta_and_may_stop() -> None:
     """Parameters, the risk of each run, and a decision of their own."""
     for delta, arm in ((0.01, 2), (0.1, 3)):
-        path = truebest.trace(arm_by_params, MEANS, delta, max_samples=30)
+        path = truebest.trace(arm_by_params(), MEANS, delta, max_samples=30)
         assert set(path.arm[:-1].tolist()) == {arm}
-    both = truebest.simulate(arm_by_params, MEANS, [0.01, 0.1], runs=3, max_samples=30)
+    both = truebest.simulate(arm_by_params(), MEANS, [0.01, 0.1], runs=3, max_samples=30)
     assert both["arm_by_params", 0.01].mean_pulls.argmax() == 2
     assert both["arm_by_params", 0.1].mean_pulls.argmax() == 3
-    stopped = truebest.simulate(stop_at_fifty, MEANS, [0.2, 0.1], runs=4)
+    stopped = truebest.simulate(stop_at_fifty(), MEANS, [0.2, 0.1], runs=4)
     for cell in stopped:
         assert cell.samples.tolist() == [50] * 4
         assert cell.recommended.tolist() == [1] * 4

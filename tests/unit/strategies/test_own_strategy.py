@@ -328,7 +328,7 @@ def test_the_command_says_it_too() -> None:
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
-        time.sleep(1.0)
+        time.sleep(0.5)  # more than once its patience
         process.send_signal(signal.SIGINT)
         _, rest = process.communicate(timeout=600)
     assert line.startswith("truebest: no run of uniform has ended")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import truebest
+from support.later import later
 from truebest.kernels import api
 from truebest.strategies._admit import BY_NAME
 
@@ -15,25 +16,25 @@ MEANS = (0.9, 0.5, 0.45, 0.4)
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,unused-ignore"
 
 
-@truebest.strategy
+@later()
 def greedy(leader):
     """One argument."""
     return leader
 
 
-@truebest.strategy
+@later()
 def nothing():
     """None at all."""
     return 1
 
 
-@truebest.strategy(params=(0.25,))
+@later(params=(0.25,))
 def in_another_order(params, pulls, t, leader):
     """The same names in another order, mixed up if they were bound by position."""
     return leader if pulls[leader] <= params[0] * t else int(pulls.argmin())
 
 
-@truebest.strategy
+@later()
 def cautious(delta, pulls, leader):
     """Pulls the leader in bursts whose length depends on delta, without a word about uses_delta."""
     return leader if pulls[leader] < -10.0 * np.log(delta) else int(pulls.argmin())
@@ -41,11 +42,11 @@ def cautious(delta, pulls, leader):
 
 def test_a_function_takes_what_it_wants() -> None:
     """One argument, none, or several in any order."""
-    path = truebest.trace(greedy, MEANS, 0.1, max_samples=50)
+    path = truebest.trace(greedy(), MEANS, 0.1, max_samples=50)
     lead = path.means[:-1].argmax(axis=1)
     assert (path.arm[:-1] == lead).all()
-    assert set(truebest.trace(nothing, MEANS, 0.1, max_samples=50).arm[:-1].tolist()) == {1}
-    path = truebest.trace(in_another_order, MEANS, 0.1, max_samples=300)
+    assert set(truebest.trace(nothing(), MEANS, 0.1, max_samples=50).arm[:-1].tolist()) == {1}
+    path = truebest.trace(in_another_order(), MEANS, 0.1, max_samples=300)
     for i in range(path.arm.size - 1):
         b = path.means[i].argmax()
         expected = b if path.pulls[i, b] <= 0.25 * path.time[i] else path.pulls[i].argmin()
@@ -54,11 +55,11 @@ def test_a_function_takes_what_it_wants() -> None:
 
 def test_one_that_takes_delta_depends_on_it() -> None:
     """Every risk has runs of its own, as if it were simulated alone; others share them."""
-    assert cautious.uses_delta
-    assert not greedy.uses_delta
-    together = truebest.simulate(cautious, MEANS, [0.1, 0.001], runs=40, max_samples=5000)
+    assert cautious().uses_delta
+    assert not greedy().uses_delta
+    together = truebest.simulate(cautious(), MEANS, [0.1, 0.001], runs=40, max_samples=5000)
     for delta in (0.1, 0.001):
-        alone = truebest.simulate(cautious, MEANS, delta, runs=40, max_samples=5000).cells[0]
+        alone = truebest.simulate(cautious(), MEANS, delta, runs=40, max_samples=5000).cells[0]
         np.testing.assert_array_equal(together["cautious", delta].samples, alone.samples)
     assert truebest.strategy(lambda model, state: 0).uses_delta  # it could read delta out of the model
 
@@ -82,14 +83,14 @@ def test_every_name_is_bound_to_what_it_says() -> None:
     assert truebest.simulate(made, MEANS, 0.1, runs=3, model=model, max_samples=200).cells[0].samples.all()
 
 
-@truebest.strategy(rows=("target", "warm"))
+@later(rows=("target", "warm"))
 def plug_in(t, leader, pulls, means, memory):
     """D-tracking of the optimal weights of the means, from the public functions."""
     memory[1, 0] = api.optimal_weights(means, leader, memory[1, 0], memory[0])
     return api.furthest_behind(pulls, memory[0], t)
 
 
-@truebest.strategy(rows=("target", "warm"))
+@later(rows=("target", "warm"))
 def plug_in_model(t, leader, pulls, state, model, memory):
     """The same, asking the model."""
     memory[1, 0] = api.weights(model, state, leader, memory[1, 0], memory[0])
@@ -98,11 +99,11 @@ def plug_in_model(t, leader, pulls, state, model, memory):
 
 def test_the_functions_inside_are_those_outside() -> None:
     """The weights that a trace shows are `optimal_weights` of its means; the model's are the same."""
-    path = truebest.trace(plug_in, MEANS, 0.1, seed=3, max_samples=300)
+    path = truebest.trace(plug_in(), MEANS, 0.1, seed=3, max_samples=300)
     assert path.target is not None
     for i in range(0, path.arm.size - 1, 10):
         np.testing.assert_allclose(path.target[i], truebest.optimal_weights(path.means[i]).weights, rtol=1e-9)
-    other = truebest.trace(plug_in_model, MEANS, 0.1, seed=3, max_samples=300)
+    other = truebest.trace(plug_in_model(), MEANS, 0.1, seed=3, max_samples=300)
     np.testing.assert_array_equal(path.arm, other.arm)
     found = truebest.glr([4, 9], [0.5, 0.1]).statistic
     assert api.transport(4.0, 9.0, 0.4) == pytest.approx(found, rel=1e-15)

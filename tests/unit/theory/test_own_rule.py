@@ -16,6 +16,7 @@ import pytest
 
 import truebest
 from support.commands import run
+from support.later import later
 from truebest import InvalidInputError
 from truebest.kernels.api import evidence
 from truebest.kernels.layout import DELTA, PULLS
@@ -27,20 +28,20 @@ MEANS = (0.9, 0.5, 0.3)
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,unused-ignore"
 
 
-@truebest.stopping_rule
+@later(truebest.stopping_rule)
 def practical(params, state):
     """log((1 + log t)/delta), as the built-in one."""
     t = state[PULLS].sum()
     return evidence(params, state) > -math.log(params[DELTA]) + math.log(1.0 + math.log(t))
 
 
-@truebest.stopping_rule
+@later(truebest.stopping_rule)
 def never(t):
     """Not even after the last sample."""
     return t < 0.0
 
 
-@truebest.stopping_rule(name="at-once", proof="a sheet of paper", models=truebest.Gaussian)
+@later(truebest.stopping_rule, name="at-once", proof="a sheet of paper", models=truebest.Gaussian)
 def always(t):
     """Before the strategy is asked for the first time."""
     return t > 0.0
@@ -63,7 +64,7 @@ def after(most: float) -> CustomRule:
     return made
 
 
-@truebest.strategy(rows=("turn",))
+@later(rows=("turn",))
 def in_pairs(leader, pulls, memory):
     """Asks not to be checked after every other pull."""
     memory[0, 0] = 1.0 - memory[0, 0]
@@ -73,18 +74,18 @@ def in_pairs(leader, pulls, memory):
 @pytest.mark.slow
 def test_one_that_equals_a_built_in_gives_the_same_runs() -> None:
     """To the bit, at every risk, cut off or not; also where a strategy is not checked after every pull."""
-    strategies = ["ebs-c", "lucb++", in_pairs]
+    strategies = ["ebs-c", "lucb++", in_pairs()]
     for limit in (60, 20_000):
         options: dict[str, Any] = {"runs": 60, "max_samples": limit}
         ours = truebest.simulate(strategies, MEANS, [0.2, 0.01], **options)
-        theirs = truebest.simulate(strategies, MEANS, [0.2, 0.01], stopping=practical, **options)
+        theirs = truebest.simulate(strategies, MEANS, [0.2, 0.01], stopping=practical(), **options)
         for cell, twin in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(cell.samples, twin.samples)
             np.testing.assert_array_equal(cell.recommended, twin.recommended)
             np.testing.assert_array_equal(cell.mean_pulls, twin.mean_pulls)
             assert twin.stopping == "practical"
     path, twin_path = (
-        truebest.trace("ebs-c", MEANS, 0.1, stopping=rule) for rule in ("practical", practical)
+        truebest.trace("ebs-c", MEANS, 0.1, stopping=rule) for rule in ("practical", practical())
     )
     for name in ("arm", "statistic", "lower", "target"):
         np.testing.assert_array_equal(getattr(path, name), getattr(twin_path, name))
@@ -94,14 +95,14 @@ def test_one_that_equals_a_built_in_gives_the_same_runs() -> None:
 
 def test_never_and_always() -> None:
     """A run that is never stopped is cut off; one that always is takes one sample of each arm."""
-    cut = truebest.simulate("uniform", MEANS, 0.1, runs=5, stopping=never, max_samples=40).cells[0]
+    cut = truebest.simulate("uniform", MEANS, 0.1, runs=5, stopping=never(), max_samples=40).cells[0]
     assert (cut.samples == 40).all()
     assert cut.censored == 5
-    first = truebest.simulate("uniform", MEANS, 0.1, runs=20, stopping=always)
+    first = truebest.simulate("uniform", MEANS, 0.1, runs=20, stopping=always())
     assert (first.cells[0].samples == 3).all()
     leaders = [truebest.trace("uniform", MEANS, run=i).means[0].argmax() for i in range(20)]
     assert first.cells[0].recommended.tolist() == leaders
-    assert truebest.trace("uniform", MEANS, stopping=always).samples == 3
+    assert truebest.trace("uniform", MEANS, stopping=always()).samples == 3
 
 
 def test_a_function_is_more_than_its_name() -> None:
@@ -118,26 +119,26 @@ def test_a_function_is_more_than_its_name() -> None:
 def test_it_can_be_asked_about_data() -> None:
     """`evaluate` decides as in a run, for any shape; there is a statistic, and no threshold."""
     pulls, means = [[10, 10], [100, 100]], [[1.0, 0.0], [1.0, 0.0]]
-    found, ours = (rule.evaluate(pulls, means, 0.1) for rule in (practical, truebest.Practical()))
+    found, ours = (rule.evaluate(pulls, means, 0.1) for rule in (practical(), truebest.Practical()))
     np.testing.assert_array_equal(found.decided, ours.decided)
     np.testing.assert_array_equal(found.statistic, ours.statistic)
     assert found.decided.tolist() == [False, True]
     assert np.isinf(found.threshold).all()
-    assert always.evaluate([1, 1], [0.0, 0.0], 0.1).decided
+    assert always().evaluate([1, 1], [0.0, 0.0], 0.1).decided
 
 
 def test_a_proof_is_what_the_author_says() -> None:
     """None by default; else for the models that are named, and shown as a claim."""
-    assert not practical.proven
-    assert not practical.proven_for(truebest.Poisson())
-    assert practical.reference == "no proof"
-    assert always.proven
-    assert always.proven_for(truebest.Gaussian(2.0))
-    assert not always.proven_for(truebest.Poisson())
-    assert always.reference == "a sheet of paper (its author's claim)"
-    assert "proof='a sheet of paper'" in repr(always)
+    assert not practical().proven
+    assert not practical().proven_for(truebest.Poisson())
+    assert practical().reference == "no proof"
+    assert always().proven
+    assert always().proven_for(truebest.Gaussian(2.0))
+    assert not always().proven_for(truebest.Poisson())
+    assert always().reference == "a sheet of paper (its author's claim)"
+    assert "proof='a sheet of paper'" in repr(always())
     with pytest.raises(InvalidInputError, match="'at-once' cannot compute with the model Bounded"):
-        truebest.simulate("uniform", (0.5, 0.2), rewards="bernoulli", stopping=always)
+        truebest.simulate("uniform", (0.5, 0.2), rewards="bernoulli", stopping=always())
     for wrong in (True, "", " "):
         with pytest.raises(InvalidInputError, match="proof must say where the proof is"):
             truebest.stopping_rule(proof=wrong)  # type: ignore[arg-type]
@@ -148,7 +149,7 @@ def test_a_proof_is_what_the_author_says() -> None:
 def test_a_rule_by_name_is_found_as_before() -> None:
     """A name, or a rule, which is returned as it is."""
     assert truebest.stopping_rule("mixture") == truebest.Mixture()
-    assert truebest.stopping_rule(never) is never
+    assert truebest.stopping_rule(never()) is never()
     assert isinstance(truebest.stopping_rule(lambda t: t > 9.0), CustomRule)
 
 
@@ -190,13 +191,13 @@ def test_what_it_cannot_be_used_for_is_refused() -> None:
         truebest.stopping_rule()(7)  # type: ignore[arg-type]
     for name, part in {"racing": "stops by itself", "ebs-open-need": "settles none"}.items():
         with pytest.raises(InvalidInputError, match=part):
-            truebest.simulate(name, MEANS, stopping=never)
+            truebest.simulate(name, MEANS, stopping=never())
     with pytest.raises(InvalidInputError, match="give max_samples"):
-        truebest.simulate("lucb++", MEANS, stopping=never)
+        truebest.simulate("lucb++", MEANS, stopping=never())
     with pytest.raises(InvalidInputError, match="intervals must come from one of truebest's own rules"):
-        never.intervals([5, 5], [1.0, 0.0], 0.1)
+        never().intervals([5, 5], [1.0, 0.0], 0.1)
     with pytest.raises(InvalidInputError, match="a live experiment must be able to find it again"):
-        truebest.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0, stopping=never)
+        truebest.Experiment.create("memory:", "x", ["a", "b"], sigma=1.0, stopping=never())
 
 
 def test_whose_fault_it_is_is_said() -> None:
@@ -216,7 +217,7 @@ def test_whose_fault_it_is_is_said() -> None:
     with pytest.raises(
         InvalidInputError, match=r"the strategy 'stops' stopped in run [0-9]+, which is allowed only"
     ):
-        truebest.simulate(stops, MEANS, runs=2, stopping=never)
+        truebest.simulate(stops, MEANS, runs=2, stopping=never())
 
 
 def test_it_travels_to_another_process() -> None:
