@@ -8,6 +8,8 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
+from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,11 +26,16 @@ from ._output import Format, Output, number, print_table, put
 if TYPE_CHECKING:
     from ..studies.ledger import Ledger
     from ..studies.paper.claims import Claim
-    from ..studies.paper.stability import Stability
     from ..studies.paper.table1 import TableCell
 
 
 TARGETS = ("table1", *FIGURES, "stability", "claims", "all")
+# By module of `studies.paper`: the function that makes it, and what a countdown calls it
+PARTS = {
+    "table1": ("make_table", "Table 1"),
+    "stability": ("measure", "Stability"),
+    "claims": ("check_claims", "Claims"),
+}
 
 
 def reproduce(
@@ -117,36 +124,21 @@ def _ledger(folder: Path | None, name: str, title: str, place: str = "") -> Ledg
     return Ledger(None if folder is None else folder / f"{name}.json", _countdown(place + title))
 
 
-def _make_table(runs: int, seed: int, folder: Path | None, place: str = "") -> list[TableCell]:
-    from ..studies.paper import table1
-
-    cells = table1.make_table(runs, seed, _ledger(folder, "table1", "Table 1", place))
-    _keep(folder, "table1", table1.to_dict(cells))
-    return cells
-
-
-def _make_stability(runs: int, seed: int, folder: Path | None, place: str = "") -> list[Stability]:
-    from ..studies.paper import stability
-
-    found = stability.measure(runs, seed, _ledger(folder, "stability", "Stability", place))
-    _keep(folder, "stability", stability.to_dict(found))
-    return found
-
-
-def _make_claims(instances: int, seed: int, folder: Path | None, place: str = "") -> list[Claim]:
-    from ..studies.paper.claims import check_claims
-
-    found = check_claims(instances, seed, _ledger(folder, "claims", "Claims", place))
-    _keep(folder, "claims", [vars(claim) for claim in found])
+def _made(part: str, runs: int, seed: int, folder: Path | None, place: str = "") -> list[Any]:
+    """A part that takes long; what is finished of it, and its rows, are kept in the folder."""
+    function, title = PARTS[part]
+    make = getattr(import_module(f"truebest.studies.paper.{part}"), function)
+    found: list[Any] = make(runs, seed, _ledger(folder, part, title, place))
+    _keep(folder, part, [asdict(one) for one in found])
     return found
 
 
 def _table_1(runs: int, seed: int, folder: Path | None, format: Format) -> None:
     from ..studies.paper import table1
 
-    cells = _make_table(runs, seed, folder)
+    cells: list[TableCell] = _made("table1", runs, seed, folder)
     joint = table1.joint_test(cells)
-    rows = table1.to_dict(cells)
+    rows = [asdict(cell) for cell in cells]
 
     def people() -> None:
         _print_table_1(cells)
@@ -165,13 +157,13 @@ def _report(runs: int | None, seed: int, folder: Path) -> None:
     from ..studies.certified import kept_certified
     from ..studies.paper import report, table1
 
-    cells = _make_table(runs or 1000, seed, folder, "1 of 4, ")
+    cells = _made("table1", runs or 1000, seed, folder, "1 of 4, ")
     pictures = {}
     for name, figure in FIGURES.items():
         paths, _ = _figure(name, runs, seed, folder, "2 of 4, ")
         pictures[f"{figure.title}. {figure.caption}"] = paths[0].read_text()
-    steady = _make_stability(runs or 1000, seed, folder, "3 of 4, ")
-    checked = _make_claims(runs or 1000, seed, folder, "4 of 4, ")
+    steady = _made("stability", runs or 1000, seed, folder, "3 of 4, ")
+    checked = _made("claims", runs or 1000, seed, folder, "4 of 4, ")
     _keep(folder, "certified", [record for row in kept_certified() for record in row.to_records()])
     settings = {
         "runs per cell of Table 1": runs or 1000,
@@ -207,9 +199,7 @@ def _print_table_1(cells: list[TableCell]) -> None:
 
 
 def _stability(runs: int, seed: int, folder: Path | None, format: Format) -> None:
-    from ..studies.paper import stability
-
-    rows = stability.to_dict(_make_stability(runs, seed, folder))
+    rows = [asdict(one) for one in _made("stability", runs, seed, folder)]
     names = ("total_variation", "leader_changes", "uniform_rounds")
     header = ["strategy", "total variation", "changes of the most-targeted arm", "uniform rounds", "runs"]
     cells = [
@@ -228,7 +218,7 @@ def _stability(runs: int, seed: int, folder: Path | None, format: Format) -> Non
 
 
 def _claims(instances: int, seed: int, folder: Path | None, format: Format) -> None:
-    found = _make_claims(instances, seed, folder)
+    found: list[Claim] = _made("claims", instances, seed, folder)
     header = ["statement", "verdict", "instances", "broken"]
     cells = [[claim.number, claim.verdict, str(claim.instances), str(claim.broken)] for claim in found]
 

@@ -69,8 +69,3 @@ def _one(strategy: Strategy, run: int, seed: int) -> tuple[float, int, int]:
     even = np.abs(target - 1.0 / target.shape[1]).max(axis=1) < 1e-12
     uniform = int(even.argmin()) if not even.all() else len(even)
     return total_variation(target), int((np.diff(leader) != 0).sum()), uniform
-
-
-def to_dict(found: list[Stability]) -> list[dict[str, Any]]:
-    """Plain objects, one per strategy."""
-    return [asdict(one) for one in found]

@@ -166,8 +166,3 @@ def joint_test(cells: list[TableCell]) -> JointTest:
     z = np.array([cell.z for cell in cells if not cell.repeated])
     total = float((z**2).sum())
     return JointTest(z.size, total, float(chdtrc(z.size, total)), float(np.abs(z).max()))
-
-
-def to_dict(cells: list[TableCell]) -> list[dict[str, Any]]:
-    """Plain objects, one per cell."""
-    return [asdict(cell) for cell in cells]
