@@ -13,6 +13,9 @@ import pytest
 
 from e2e.test_solve_command import COMMAND
 from support.commands import Ran, instead, refused, run
+from truebest.experiment.overview import overview
+from truebest.experiment.store import open_store
+from truebest.server.views import summary
 
 STORE = "sqlite:///runs.db"
 LATELY = "echo $(( TRUEBEST_SEED / 16 % 10 < {} ))"
@@ -299,7 +302,8 @@ def test_a_pipe_that_is_closed_and_an_interrupt() -> None:
 def test_an_answer_from_all_items_is_certain() -> None:
     """On the sums of all items nothing is left to chance; that of fewer items, or of others, is."""
     exact = ["--items", "items.txt", "--margin", "0", "--quiet"]
-    same = run("gate", "--baseline", "old=./i40", "--candidate", "new=./i40", *exact)
+    same = run("gate", "--baseline", "old=./i40", "--candidate", "new=./i40", *exact, "--store", STORE)
+    assert summary(overview(open_store(STORE), "gate"))["facts"][-1] == "certain"
     assert same.out.splitlines()[0] == (
         "new is not better than old; certain, since all items were used, for these answers to these 60 "
         "items; 120 samples on 60 of 60 items"

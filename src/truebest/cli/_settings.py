@@ -291,9 +291,10 @@ def like(command: Callable[..., Any], *without: str) -> Callable[[Callable[..., 
 
 
 _ARGUMENT = re.compile(
-    r"(?<!\w\()\b([a-z_]+)=(True\b|truebest\.(\w+)\(\)|\((\w+), (\w+)\)|'([^']*)'|(?=[\w.-]))?"
-    r"|\b([a-z]+_[a-z_]+)\b"
-    r"|\b(?:AtLeast\(threshold=([\w.+-]+)\)|[A-Z]\w+\([^()]*\))"  # a question as Python shows it
+    r"(?<!\w\()\b([a-z_]+)=(True\b|truebest\.(\w+)\(\)|\((\w+), (\w+)\)|'([^']*)'|(?=\w|-|\.\d)"
+    r"|\{'([^':]*)': (\w+)\})?"
+    r"|\b(?P<plain>[a-z]+_[a-z_]+)\b"
+    r"|\b(?:AtLeast\(threshold=(?P<least>[\w.+-]+)\)|[A-Z]\w+\([^()]*\))"  # a question as Python shows it
 )
 
 
@@ -310,13 +311,14 @@ def as_options(text: str, names: Collection[str]) -> str:
     """A sentence about arguments as one about options."""
 
     def said(found: re.Match[str]) -> str:
-        if found[8] and "at_least" in names:
-            return f"--at-least {float(found[8]):g}"
-        name = found[1] or found[7]
+        if found["least"] and "at_least" in names:
+            return f"--at-least {float(found['least']):g}"
+        name = found[1] or found["plain"]
         if name not in names:
             return found[0]
         model, low, high, word = found[3], found[4], found[5], found[6]
         value = model.lower() if model else f"{low},{high}" if low else word or ""
+        value = f"{found[7]}={found[8]}" if found[7] else value
         gap = " " if value or found[2] == "" else ""
         return f"--{name.replace('_', '-')}{gap}{value}"
 

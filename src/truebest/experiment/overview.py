@@ -15,7 +15,7 @@ from functools import partial
 from ..telling.answers import Answer
 from .accounts import answer_of
 from .events import Entry
-from .promise import promise
+from .promise import certain, promise
 from .reading import CHUNK, continues, stored_chunks, stored_lines
 from .settings import Settings, read_settings
 from .snapshots import unpacked
@@ -25,7 +25,7 @@ from .store._base import Log, Store, patiently
 
 @dataclass(frozen=True)
 class Overview:
-    """What a list shows of an account; `failed` is of all arms, `bound` that of the promise."""
+    """What a list shows of an account; `failed` is of all arms, `bound` and `certain` are of the promise."""
 
     name: str
     settings: Settings
@@ -34,6 +34,7 @@ class Overview:
     failed: int
     waiting: int
     bound: float | None
+    certain: bool = False
 
 
 def overview(store: Store, name: str) -> Overview:
@@ -59,6 +60,7 @@ def overview_of(name: str, state: State) -> Overview:
         failed=sum(state.counts["failed"]),
         waiting=state.waiting,
         bound=promise(state),
+        certain=certain(state),
     )
 
 

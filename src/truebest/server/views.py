@@ -143,7 +143,7 @@ def summary(one: Overview) -> dict[str, Any]:
     state = state_of(answer, one.waiting)
     promised = "nothing is promised" if bound is None else ""
     if bound is not None and state == "decided":
-        promised = wrong(one.settings, bound)
+        promised = "certain" if one.certain else wrong(one.settings, bound)
     facts = [plural(len(one.settings.arms), "option"), plural(one.samples, "sample"), promised]
     return {
         "name": one.name,

@@ -34,6 +34,8 @@ def test_every_setting_is_an_option_of_create() -> None:
         ("got tolerance=0.05 and order='arrival'; leave", "got --tolerance 0.05 and --order arrival; leave"),
         ("max_samples must be a whole number", "--max-samples must be a whole number"),
         ("are Gaussian: model=truebest.Student().", "are Gaussian: --model student."),
+        ("how items belong together; give items=.", "how items belong together; give --items."),
+        ("such as items={'old': scores}; else", "such as --items old=scores; else"),
         ("with the model Gaussian(sigma=1.0), seed=5", "with the model Gaussian(sigma=1.0), seed=5"),
     ],
 )
