@@ -162,3 +162,23 @@ def test_a_question_is_planned_by_options() -> None:
         run("plan", "--means", "0.9,0.6", "--gate", "3", "--margin", "0"),
         "baseline must be one of the arms 1, 2, got '3'",
     )
+
+
+def test_answers_and_clusters_are_planned_by_options(tmp_path: Path) -> None:
+    """As in Python; a file has a label for each item, one per line."""
+    table, labels = tmp_path / "table.csv", tmp_path / "labels.txt"
+    table.write_text("old,new\n" + "1,1\n0,1\n1,0\n0,1\n" * 30)
+    labels.write_text("".join(f"text {i // 4}\n" for i in range(120)))
+    scores = {"old": [1, 0, 1, 0] * 30, "new": [1, 1, 0, 1] * 30}
+    words = ("plan", "--table", str(table), "--runs", "20", "--format", "json")
+    for more, given in (
+        (("--epochs", "4"), {"epochs": 4}),
+        (
+            ("--clusters", str(labels), "--weigh", "clusters"),
+            {"clusters": [i // 4 for i in range(120)], "weigh": "clusters"},
+        ),
+    ):
+        ran, want = run(*words, *more), truebest.plan(scores, runs=20, **given)
+        assert json.loads(ran.out) == json.loads(json.dumps(want.to_dict()))
+    refused(run(*words, "--clusters", str(table)), "must have the label of each item of a closed set")
+    refused(run(*words, "--clusters", "nosuch"), "cannot read 'nosuch'")

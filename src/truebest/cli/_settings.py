@@ -18,7 +18,7 @@ import typer
 
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, NAMED_MODELS, STOPPING_RULES, STRATEGIES
 from ..errors import InvalidInputError
-from ._numbers import read_files, read_number, read_numbers, read_per_arm
+from ._numbers import read_files, read_number, read_numbers, read_per_arm, read_text
 
 if TYPE_CHECKING:
     from ..questions import Question
@@ -168,12 +168,21 @@ SETTINGS = {
 ASKING = ("gate", "against", "margin", "at_least", "only")  # options that make a question together
 # What several commands on simulations take
 SEED = Option("The same seed gives the same result.", "INT", read_number, "0")
-ANSWERS = Option(
-    "On common items: how often each arm answers an item, of which the mean counts; data then have as many "
-    "lines for each item, one after the other. Default: 1.",
-    "INT",
-    read_number,
-)
+ANSWERS = {  # what a round on common items is made of
+    "epochs": Option(
+        "On common items: how often each arm answers an item, of which the mean counts; data then have as "
+        "many lines for each item, one after the other. Default: 1.",
+        "INT",
+        read_number,
+    ),
+    "clusters": Option(
+        "With a table of a closed set: the label of each item's cluster, one per line; a round is then a "
+        "cluster. - for standard input.",
+        "FILE",
+        lambda file: read_text(file, "give a label per line").splitlines(),
+    ),
+    "weigh": Option("With --clusters, what counts alike: items (the default) or clusters.", "WHAT"),
+}
 THREADS = Option("Threads; default: one per core.", "INT", read_number)
 
 

@@ -53,7 +53,7 @@ PLANNED = {
         list,
         many=True,
     ),
-    "epochs": ANSWERS,
+    **ANSWERS,
     "seconds_per_call": Option(
         "What one call takes: times are shown beside calls, made one after the other.", "SECONDS", read_number
     ),

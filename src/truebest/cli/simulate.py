@@ -73,7 +73,7 @@ SIMULATED = {
         "worst|loss|FLOAT",
         read_number,
     ),
-    "epochs": ANSWERS,
+    **ANSWERS,
     "max_samples": Option("Where to cut a run off.", "INT", read_number),
     "threads": THREADS,
     "device": Option("cpu, or cuda for a GPU (needs truebest[cuda]); the same runs.", "NAME", default="cpu"),

@@ -235,7 +235,7 @@ def _labels(clusters: Sequence[Any], items: int, rounds: ItemScores) -> tuple[in
     if len(given) != items or rounds.again or len(rounds.low) != rounds.items:
         raise InvalidInputError(
             f"clusters must have the label of each item of a closed set of scores, {items} of them, got "
-            f"{_door.short(clusters)}; give clusters=['a', 'a', 'b'], say, and leave unlimited and means out."
+            f"{_door.short(clusters)}; give a list like ['a', 'a', 'b'], and leave out unlimited and means."
         )
     numbers = {label: number for number, label in enumerate(dict.fromkeys(given))}
     return tuple(numbers[label] for label in given)
