@@ -15,6 +15,7 @@ from .experiment.forecast import Forecast as Forecast
 from .experiment.pulls import Pull as Pull
 from .questions.against import Against as Against
 from .questions.at_least import AtLeast as AtLeast
+from .questions.at_least import AtMost as AtMost
 from .questions.best import BestArm as BestArm
 from .questions.gate import Gate as Gate
 from .remote.service import connect as connect

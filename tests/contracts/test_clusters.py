@@ -69,7 +69,11 @@ def rows_of(items: list[dict[str, Any]], table: Any) -> Any:
     return sums, np.array([(which == c).sum() for c in range(len(talks))])
 
 
-COMPARED = [lambda unit: truebest.Gate("c", 0.1 / unit), lambda unit: truebest.AtLeast(0.6 / unit)]
+COMPARED = [
+    lambda unit: truebest.Gate("c", 0.1 / unit),
+    lambda unit: truebest.AtLeast(0.6 / unit),
+    lambda unit: truebest.AtMost(0.6 / unit),
+]
 WEIGHTS = [
     {},
     {"weigh": "clusters"},

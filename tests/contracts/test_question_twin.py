@@ -10,7 +10,19 @@ import pytest
 import truebest
 from support.told import in_the_race, ruled_out
 from support.twin import Rewards, drive
-from truebest import Against, AtLeast, BestArm, Bounded, Gate, Gaussian, Poisson, Student, Undecided, Verdicts
+from truebest import (
+    Against,
+    AtLeast,
+    AtMost,
+    BestArm,
+    Bounded,
+    Gate,
+    Gaussian,
+    Poisson,
+    Student,
+    Undecided,
+    Verdicts,
+)
 from truebest.experiment.experiment import Experiment
 from truebest.experiment.exports import exported
 from truebest.experiment.store.memory import MemoryStore
@@ -37,6 +49,7 @@ VERDICTS: dict[str, tuple[Case, PerArm]] = {
     ),
     "number": ((BERNOULLI, [0.9, 0.5, 0.75], Bounded(0.0, 1.0), truebest.Tilt()), AtLeast(0.65)),
     "normal": ((GAUSSIAN, [0.9, -0.2, 1.7], Gaussian(1.0), truebest.Tilt()), AtLeast(0.4)),
+    "at most": ((BERNOULLI, [0.9, 0.5, 0.75], Bounded(0.0, 1.0), truebest.Tilt()), AtMost(0.65)),
     "number, student": ((GAUSSIAN, [0.9, -0.2, 1.7], Student(), truebest.StudentRule()), AtLeast(0.4)),
     "number, mixture": ((GAUSSIAN, [0.9, -0.2, 1.7], Gaussian(1.0), truebest.Mixture()), AtLeast(0.4)),
     "number, counts": ((POISSON, [0.9, 0.1, 1.7], Poisson(), truebest.KaufmannKoolen()), AtLeast(0.4)),
@@ -82,7 +95,8 @@ def test_verdicts_are_those_of_the_simulated_run(case: str, tmp_path: Path) -> N
     base = place.base(means, ["a", "b", "c"])
     assert base is not None
     sides = [
-        tuple("abc"[a] for a in judged if (means[a] - base > place.mark) is how) for how in (True, False)
+        tuple("abc"[a] for a in judged if (means[a] - base > place.mark) is how)
+        for how in (place.upwards, not place.upwards)
     ]
     assert status.answer == Verdicts(*sides)
     assert status.best is None
@@ -91,8 +105,9 @@ def test_verdicts_are_those_of_the_simulated_run(case: str, tmp_path: Path) -> N
     for a in judged:  # no interval gainsays its verdict
         lead = status.standings[a].lead
         assert lead is not None
-        assert (lead.low >= place.mark) is ("abc"[a] in sides[0])
-        assert (lead.high > place.mark) is ("abc"[a] in sides[0])
+        above = "abc"[a] in sides[0 if place.upwards else 1]
+        assert (lead.low >= place.mark) is above
+        assert (lead.high > place.mark) is above
     file = tmp_path / "x.jsonl"
     file.write_text("".join(f"{line}\n" for line in exported(experiment, "jsonl")))
     again = Experiment.import_log(MemoryStore(), file, "y")

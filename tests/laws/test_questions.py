@@ -135,7 +135,7 @@ def test_a_question_is_stored_and_found_again(name: str) -> None:
     """With its version; another version is refused."""
     from truebest.questions import BEST, question_record, recall_question
 
-    for question in (QUESTIONS[name](*[0.5] * (name == "AtLeast")), PAIRS):
+    for question in (QUESTIONS[name](*[0.5] * name.startswith("At")), PAIRS):
         record = question_record(question)
         assert recall_question(record) == question
         assert (record is None) == (question == BEST)
@@ -327,6 +327,11 @@ def test_truebest_check_asks_whether_a_mean_is_at_least_a_number() -> None:
     assert tenfold.answer == truebest.Verdicts(passed=("arm 1",), failed=())
     exact = truebest.check(lambda item: item % 10 < 8, at_least=0.8, items=100)
     assert exact.answer == truebest.Verdicts(passed=("arm 1",), failed=())
+    failures = truebest.check(lambda item: item % 10 >= 8, at_most=0.2, items=100)
+    assert failures.answer == exact.answer
+    assert failures.sentence.startswith("the mean of arm 1 is at most 0.2; wrong")
+    above = truebest.check(lambda item: item % 10 >= 7, at_most=0.2, items=100)
+    assert above.sentence.startswith("the mean of arm 1 is above 0.2; wrong")
 
 
 @pytest.mark.parametrize(
@@ -336,6 +341,9 @@ def test_truebest_check_asks_whether_a_mean_is_at_least_a_number() -> None:
         ({}, {"at_least": 0.8}, "^arms must be functions by name, got {};"),
         (often, {"at_least": "x"}, "^at_least must be one real number, got 'x'"),
         (often, {"at_least": 2.0}, "above 0, and at most 1"),
+        (often, {}, "one number, got at_least=None and at_most=None; give one of them"),
+        (often, {"at_least": 0.5, "at_most": 0.5}, "got at_least=0.5 and at_most=0.5; give one of them"),
+        (often, {"at_most": 1.0}, "at least 0, and below 1"),
         (often, {"at_least": 0.5, "question": truebest.AtLeast(0.5)}, "^check asks a question of its own"),
     ],
 )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import truebest
-from truebest import Against, AtLeast, Bounded, Gate, Gaussian
+from truebest import Against, AtLeast, AtMost, Bounded, Gate, Gaussian
 from truebest.designs.rounds import Rounds
 from truebest.kernels import claims, number, paired, round_claims
 from truebest.kernels._types import Array
@@ -31,12 +31,13 @@ def labelled(question: Question, proven: Array) -> tuple[Array, bool]:
     return labels, bool(is_answered(ask, proven, labels))
 
 
-def test_a_wrong_verdict_about_a_number_needs_one_claim_of_its_arm() -> None:
+@pytest.mark.parametrize("question", [AtLeast(0.5), AtMost(0.5)])
+def test_a_wrong_verdict_about_a_number_needs_one_claim_of_its_arm(question: AtLeast) -> None:
     """Whatever else was proven, and in which order; also where a mean is exactly the number."""
-    question, wrong = AtLeast(0.5), 0
-    ask = np.array(question.told())
+    wrong, ask = 0, np.array(question.told())
     for truth in itertools.product((0.4, 0.5, 0.6), repeat=2):
-        false = [(3 if mean >= 0.5 else 2, a) for a, mean in enumerate(truth)]  # a row of claims
+        above = [mean > 0.5 or (mean == 0.5 and question == AtLeast(0.5)) for mean in truth]
+        false = [(3 if side else 2, a) for a, side in enumerate(above)]  # a row of claims
         for times in itertools.product((0.0, 1.0, 2.0), repeat=4):
             proven = np.zeros((2 + BESIDE, 2))
             proven[2:] = np.reshape(times, (2, 2))
@@ -109,11 +110,21 @@ def test_with_an_item_too_many_left_the_evidence_is_too_large() -> None:
 def test_the_sum_of_a_set_that_is_used_up_says_it_exactly(
     successes: int, items: int, threshold: float
 ) -> None:
-    """At least the number at equality, although 100 * 0.57 is 56.99999999999999 and 100 * 0.07 is above 7."""
-    design = Rounds(items, question=AtLeast(threshold))
+    """At least the number at equality, although 100 * 0.57 is 56.99999999999999 and 100 * 0.07 is above 7.
+
+    And so of failures, which are at most the rest.
+    """
+    for question in (AtLeast(threshold), AtMost(1.0 - threshold)):
+        used_up(question, successes, items, threshold)
+
+
+def used_up(question: AtLeast, successes: int, items: int, threshold: float) -> None:
+    """See above."""
+    design = Rounds(items, question=question)
     params, (pairs, arms), told = design.parameters(1, 1e-9), design.blank(1), round_claims.room(1)
     values = np.zeros(items)
     values[:successes] = 1.0
+    values = values if question.upwards else 1.0 - values
     values = np.random.default_rng(0).permutation(values)
     passes = successes >= round(threshold * items)
     for n, value in enumerate(values):
@@ -123,7 +134,8 @@ def test_the_sum_of_a_set_that_is_used_up_says_it_exactly(
         round_claims.judge(params, pairs, arms, told)
         if told[round_claims.LABELS, 0] != OPEN:  # what is left can change nothing
             left = items - n - 1
-            sure = values[: n + 1].sum() + (0 if passes else left)
+            had = values[: n + 1] if question.upwards else 1.0 - values[: n + 1]
+            sure = had.sum() + (0 if passes else left)
             assert (sure >= round(threshold * items)) == passes
             assert successes != round(threshold * items) or left == 0 or passes
             break
@@ -340,6 +352,7 @@ def test_a_control_is_sampled_more_often_than_each_of_several() -> None:
         (AtLeast(1.3), {"rewards": "bernoulli", "stopping": "tilt"}, "above 0, and at most 1, as values are"),
         (AtLeast(0.0), {"rewards": "bernoulli", "stopping": "tilt"}, "needs a number that is above 0"),
         (AtLeast(math.inf), {"stopping": "tilt"}, "needs a number that is finite"),
+        (AtMost(1.0), {"rewards": "bernoulli", "stopping": "tilt"}, "at least 0, and below 1, as values are"),
         (
             Against(0, 1.0),
             {"rewards": "bernoulli", "stopping": "tilt"},
@@ -369,7 +382,7 @@ def test_questions_that_cannot_be_are_refused() -> None:
         (lambda: Against(0, only="worse"), "only must be one of 'better'"),
         (lambda: Against(-1), "baseline must be a whole number"),
         (lambda: AtLeast("many"), "threshold must be one real number"),  # type: ignore[arg-type]
-        (lambda: truebest.plan(means=[0.5], question=AtLeast(0.4), minimize=True), "leave minimize out"),
+        (lambda: truebest.plan(means=[0.5], question=AtLeast(0.4), minimize=True), "and ask AtMost\\(0.4\\)"),
         (lambda: truebest.plan(means=[0.5]), "at least two arms"),
         (lambda: truebest.simulate("uniform", [0.5]), "at least two arms"),
     ):

@@ -144,6 +144,7 @@ SETTINGS = {
         "FLOAT",
         read_number,
     ),
+    "at_most": Option("Ask which arms have a mean of at most this.", "FLOAT", read_number),
     "only": Option("With --against: better, if only the list of the arms that are better counts.", "better"),
     "compare": Option(
         "means (the default), or wins: only who is better in each round counts, and no bounds are needed; "
@@ -165,7 +166,7 @@ SETTINGS = {
 }
 
 
-ASKING = ("gate", "against", "margin", "at_least", "only")  # options that make a question together
+ASKING = ("gate", "against", "margin", "at_least", "at_most", "only")  # options that make a question together
 # What several commands on simulations take
 SEED = Option("The same seed gives the same result.", "INT", read_number, "0")
 ANSWERS = {  # what a round on common items is made of
@@ -240,20 +241,21 @@ def _ask(found: dict[str, Any]) -> None:
     if not said:
         return
     from .._door import scalar
-    from ..questions import Against, AtLeast
+    from ..questions import Against, AtLeast, AtMost
 
     kinds: dict[frozenset[str], Callable[..., Any]] = {
         frozenset(("gate",)): _gate,
         frozenset(("against",)): lambda against, margin=0.0, only=None: Against(against, margin, only),
         frozenset(("at_least",)): lambda at_least: AtLeast(scalar("at_least", at_least)),
+        frozenset(("at_most",)): lambda at_most: AtMost(scalar("at_most", at_most)),
     }
-    named = frozenset(said) & {"gate", "against"} or frozenset(said) & {"at_least"}
+    named = frozenset(said) & {"gate", "against"} or frozenset(said) & {"at_least", "at_most"}
     make = kinds.get(named)
     if make is None or not set(said) <= set(inspect.signature(make).parameters):
         given = " and ".join(f"{name}=" for name in said)
         raise InvalidInputError(
             f"{given} make{'s' * (len(said) == 1)} no question; ask gate= with margin= or "
-            f"at_least=, against= with margin= or only=, or at_least= alone."
+            f"at_least=, against= with margin= or only=, or at_least= or at_most= alone."
         )
     found["question"] = make(**said)
 
@@ -303,7 +305,7 @@ _ARGUMENT = re.compile(
     r"(?<!\w\()\b([a-z_]+)=(True\b|truebest\.(\w+)\(\)|\((\w+), (\w+)\)|'([^']*)'|(?=\w|-|\.\d)"
     r"|\{'([^':]*)': (\w+)\})?"
     r"|\b(?P<plain>[a-z]+_[a-z_]+)\b"
-    r"|\b(?:AtLeast\(threshold=(?P<least>[\w.+-]+)\)|[A-Z]\w+\([^()]*\))"  # a question as Python shows it
+    r"|\b(?:At(?P<side>Least|Most)\(threshold=(?P<number>[\w.+-]+)\)|[A-Z]\w+\([^()]*\))"  # a question as Python shows it
 )
 
 
@@ -320,8 +322,8 @@ def as_options(text: str, names: Collection[str]) -> str:
     """A sentence about arguments as one about options."""
 
     def said(found: re.Match[str]) -> str:
-        if found["least"] and "at_least" in names:
-            return f"--at-least {float(found['least']):g}"
+        if found["side"] and f"at_{found['side'].lower()}" in names:
+            return f"--at-{found['side'].lower()} {float(found['number']):g}"
         name = found[1] or found["plain"]
         if name not in names:
             return found[0]

@@ -28,11 +28,11 @@ Bounds = Annotated[
     typer.Option(metavar="LO,HI", help="Bounds that every value respects; default: 0,1, or as --sigma says."),
 ]
 UNASKED = ("tolerance", "control", "compare", "direct", "strategy")  # what a question leaves no room for
-BESIDE = ("known", "proxies", "sampled", "largest")  # what says how arms compare with each other
+BESIDE = ("sampled", "largest")  # what says how arms compare with each other
 SCALES = ("bounds", "sigma", "model", "student")
 
 
-@like(identify, "arm", "gate", "against", "only", "expect", *UNASKED)
+@like(identify, "arm", "gate", "against", "at_most", "only", "expect", *UNASKED)
 def gate(
     context: typer.Context,
     *,
@@ -93,11 +93,13 @@ def check(
         list[str],
         typer.Option(metavar="NAME=COMMAND", help="A name, and the command that is sampled; or several."),
     ],
-    at_least: Annotated[str, typer.Option(metavar="FLOAT", help="What its mean must be at least.")],
+    at_least: Annotated[
+        str | None, typer.Option(metavar="FLOAT", help="What its mean must be at least; or else --at-most.")
+    ] = None,
     bounds: Bounds = None,
     **options: Any,
 ) -> int:
-    """Find out whether the mean of a command is at least a number, wrong with probability at most delta.
+    """Find out whether a command's mean is at least, or at most, a number, wrong at most with delta.
 
     A command prints its value as the last line of its output, such as 1 for a success and 0 for a failure.
     All else is as in `truebest identify`; with --items it is asked of these items, each used at most once.
@@ -106,6 +108,10 @@ def check(
 
     Example: truebest check --arm agent='./run' --at-least 0.9 --max-samples 2000
     """
+    if at_least is None and options.get("at_most") is None:
+        raise InvalidInputError(
+            "check needs a number that a mean is compared with; give --at-least 0.9, say."
+        )
     code: int = identify(
         context=context, arm=arm, at_least=at_least, bounds=_bounds(bounds, options), **options
     )

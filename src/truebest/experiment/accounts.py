@@ -24,7 +24,7 @@ from ..telling.answers import (
     Verdicts,
     Within,
 )
-from ..telling.standings import Hold, Interval, Lead, Progress, Promise, Role, Standing, per_arm
+from ..telling.standings import Hold, Interval, Lead, Progress, Promise, Role, Standing, per_arm, sides_of
 from ..theory.models import Bounded, Gaussian
 from ..theory.statistics import confidence_width
 from .findings import Findings
@@ -174,10 +174,10 @@ def _judged(state: State, seen: Findings, asked: PerArm, roles: list[Role]) -> l
     may lie outside, and is then shown at the nearer end.
     """
     found: list[Lead | None] = []
-    ahead = _seen_ahead(state, seen, asked)
+    ahead, (above, below) = _seen_ahead(state, seen, asked), sides_of(asked)
     for seen_so_far, low, high, role in zip(ahead, seen.lower, seen.upper, roles, strict=True):
-        least = max(low, asked.mark) if role is Role.PASSED else low
-        most = min(high, asked.mark) if role is Role.FAILED else high
+        least = max(low, asked.mark) if role is above else low
+        most = min(high, asked.mark) if role is below else high
         most = max(least, most)
         estimate = None if seen_so_far is None else float(min(max(seen_so_far, least), most))
         found.append(None if role is Role.BASELINE else Lead(estimate, float(least), float(most)))

@@ -133,9 +133,9 @@ class CellsState(RoundsState):
             if a == base or not all(map(self._is_whole, (a,) if base < 0 else (a, base))):
                 continue
             least, most = self.totals.beyond(a, base, asked.mark)
-            passes = least > 0 or (least == 0 and asked.passes_at_mark)
-            fails = most < 0 or (most == 0 and not asked.passes_at_mark)
-            for b, i in ((a, rival),) * passes + ((rival, a),) * fails:
+            at_mark = asked.passes_at_mark == asked.upwards  # an arm that is there counts as above it
+            above, below = least > 0 or (least == 0 and at_mark), most < 0 or (most == 0 and not at_mark)
+            for b, i in ((a, rival),) * above + ((rival, a),) * below:
                 d = questions.margin(ask, proven, labels, b, i)
                 if not math.isnan(d):
                     questions.note_proof(proven, b, i, d, float(self._taken(a)))

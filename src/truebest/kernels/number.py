@@ -22,7 +22,7 @@ from ._types import Array
 from .exact import two_sum
 from .families import BOUNDED
 from .layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, RULE, UNIT
-from .paired import EVEN, EXACT, HALVINGS, ITEMS, PARAMS, ROUNDS, SEEN, SLACK, SPAN
+from .paired import EVEN, EXACT, HALVINGS, ITEMS, NUMBER, PARAMS, ROUNDS, SEEN, SLACK, SPAN
 from .rules.likelihood import number_evidence as likelihood_evidence
 from .rules.mixture import MIXTURE
 from .rules.mixture import number_evidence as mixture_evidence
@@ -144,10 +144,11 @@ def evidence_of_rounds(params: Array, arms: Array, a: int, number: float, above:
 def is_on_side(params: Array, arms: Array, a: int, number: float, above: bool, level: float) -> bool:
     """Whether the evidence exceeds a level, or the sum says it of a set that is used up.
 
-    Where the sum is M times the number, but for rounding, the arm is not below it. A known arm's sum says it.
+    Where the sum is M times the number, but for rounding, the arm passes. A known arm's sum says it.
     """
     if arms[ROUNDS, a] >= params[ITEMS] or is_known(params, PARAMS, a):
-        least = (-EVEN if above else EVEN) * params[ITEMS]
+        passes = above == (params[NUMBER] == 0.0)
+        least = (-EVEN if passes else EVEN) * params[ITEMS]
         return params[EXACT] == 0.0 and bool(ahead(params, arms, a, number, above) > least)
     return bool(evidence_of_rounds(params, arms, a, number, above) > level)
 

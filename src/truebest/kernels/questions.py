@@ -24,7 +24,7 @@ from ._types import Array
 from .tracking import TIE
 
 # NOTHING where the best arm is found in the rule's own way, see `best`; LISTED is GATE where those that pass
-# make a list, and THRESHOLD compares every arm with a number.
+# make a list, and THRESHOLD compares every arm with a number, below which arms pass where NUMBER is 1.
 NOTHING, BEST, WINNER, GATE, LISTED, THRESHOLD = range(6)
 CODE, NUMBER, MARGIN, ASKED = range(4)
 FIRST, OTHER, BEATEN = 0.0, 1.0, 2.0  # labels of the arm that looks best, and of all others
@@ -56,7 +56,8 @@ def verdict_times(ask: Array, proven: Array, a: int) -> tuple[float, float]:
     """After how many samples or rounds it was proven that an arm passes, and that it fails."""
     K, base = proven.shape[1], baseline(ask)
     if base < 0:
-        return proven[K, a], proven[K + 1, a]
+        above, below = proven[K, a], proven[K + 1, a]
+        return (below, above) if ask[NUMBER] != 0.0 else (above, below)
     return proven[a, base], proven[base, a]
 
 
@@ -201,7 +202,10 @@ def is_right(ask: Array, truth: Array, labels: Array) -> bool:
     if ask[CODE] >= GATE:
         base, right = baseline(ask), True
         for a in range(labels.size):
-            ahead = truth[a] - ask[MARGIN] if base < 0 else truth[a] - truth[base] + ask[MARGIN]
+            if base >= 0:
+                ahead = truth[a] - truth[base] + ask[MARGIN]
+            else:
+                ahead = ask[MARGIN] - truth[a] if ask[NUMBER] != 0.0 else truth[a] - ask[MARGIN]
             passes = ahead > -TIE if base < 0 or ask[MARGIN] > 0.0 else ahead > TIE
             fits = labels[a] == (PASSED if passes else FAILED) or labels[a] == OPEN
             if ask[CODE] == LISTED:

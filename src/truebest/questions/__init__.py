@@ -3,7 +3,7 @@
     BestArm  which arm has the largest mean
     Gate     of every arm but one: whether it is not worse than that one by more than a margin
     Against  of every arm but one: whether it is better than that one
-    AtLeast  of every arm: whether its mean is at least a number
+    AtLeast  of every arm: whether its mean is at least a number; AtMost, whether it is at most that
     Winner   which arm wins against every other one, or that none does; of rounds in which only wins count
 
 A question says what the kernels are told of it (`kernels.questions` has a branch for its code), how many
@@ -19,7 +19,7 @@ from typing import Any
 from .. import _door
 from ..errors import InvalidInputError, StoreError
 from .against import Against
-from .at_least import AtLeast
+from .at_least import AtLeast, AtMost
 from .base import PerArm, Question
 from .best import BestArm
 from .gate import UNSAID, Gate
@@ -31,6 +31,7 @@ __all__ = [
     "UNSAID",
     "Against",
     "AtLeast",
+    "AtMost",
     "BestArm",
     "Gate",
     "PerArm",
@@ -43,7 +44,7 @@ __all__ = [
 
 BEST = BestArm()
 QUESTIONS: dict[str, type[Question]] = {
-    kind.__name__: kind for kind in (BestArm, Winner, Gate, Against, AtLeast)
+    kind.__name__: kind for kind in (BestArm, Winner, Gate, Against, AtLeast, AtMost)
 }
 
 

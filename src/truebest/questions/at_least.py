@@ -1,9 +1,10 @@
-"""Is the mean of an arm at least a number?"""
+"""Is the mean of an arm at least a number, or at most?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from .. import _door
 from .._text import exactly
@@ -29,12 +30,16 @@ class AtLeast(PerArm):
 
     of_number = True
     fewest = 1
+    sides: ClassVar[tuple[str, str]] = (
+        "at least",
+        "below",
+    )  # of the threshold, for an arm that passes, and fails
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "threshold", _door.scalar("threshold", self.threshold) or 0.0)
 
     def told(self) -> tuple[float, float, float]:
-        return float(THRESHOLD), 0.0, self.threshold
+        return float(THRESHOLD), float(not self.upwards), self.threshold
 
     def false_claims(self, num_arms: int) -> int:
         """Every arm has one wrong verdict."""
@@ -46,19 +51,18 @@ class AtLeast(PerArm):
     def check(self, num_arms: int, limits: tuple[float, float] | None, minimize: bool = False) -> None:
         super().check(num_arms, limits, minimize)
         low, high = (-float("inf"), float("inf")) if limits is None else limits
-        if not (low < self.threshold <= high and abs(self.threshold) < float("inf")):
-            within = (
-                "finite"
-                if limits is None
-                else f"above {exactly(low)}, and at most {exactly(high)}, as values are"
-            )
+        apart = low < self.threshold <= high if self.upwards else low <= self.threshold < high
+        if not (apart and abs(self.threshold) < float("inf")):
+            ends = ("above", "at most") if self.upwards else ("at least", "below")
+            within = f"{ends[0]} {exactly(low)}, and {ends[1]} {exactly(high)}, as values are"
+            within = "finite" if limits is None else within
             raise InvalidInputError(
                 f"{self} needs a number that is {within}; it is what the mean of an arm is compared with."
             )
         if minimize:
             raise InvalidInputError(
                 f"{self} compares means with a number, whichever is better, got minimize=True too; leave "
-                f"minimize out: that an arm is below {exactly(self.threshold)} is an answer as well."
+                f"minimize out, and ask AtMost({exactly(self.threshold)}) where small means are to pass."
             )
 
     def placed(self, zero: float, unit: float) -> AtLeast:
@@ -68,7 +72,7 @@ class AtLeast(PerArm):
         return -1
 
     def verdict(self, passed: bool, arms: Sequence[str]) -> str:  # noqa: ARG002
-        return f"{'at least' if passed else 'below'} {exactly(self.threshold)}"
+        return f"{self.sides[0 if passed else 1]} {exactly(self.threshold)}"
 
     def subject(self, arms: str, many: bool = False) -> str:
         return f"the mean{'s' * many} of {arms}"
@@ -89,3 +93,20 @@ class AtLeast(PerArm):
     @property
     def mark(self) -> float:
         return self.threshold
+
+
+@dataclass(frozen=True)
+class AtMost(AtLeast):
+    """Of every arm, also of a single one: whether its mean is at most a threshold, or above it.
+
+    As `AtLeast`, for times, costs and errors: an arm *passes* when its mean is at most the threshold, and
+    *fails* when it is above.
+
+    Attributes
+    ----------
+    threshold
+        in the values' units
+    """
+
+    upwards = False
+    sides = "at most", "above"

@@ -80,7 +80,12 @@ class Question(ABC):
 
 
 class PerArm(Question):
-    """A question whose answer says of each arm whether it passes; with the words for it."""
+    """A question whose answer says of each arm whether it passes; with the words for it.
+
+    upwards  whether arms pass above the mark and fail below it, or the other way round
+    """
+
+    upwards: ClassVar[bool] = True
 
     @abstractmethod
     def reference(self, arms: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from .. import _door
 from ..errors import InvalidInputError
-from ..questions import UNSAID, AtLeast, Gate, Question
+from ..questions import UNSAID, AtLeast, AtMost, Gate, Question
 from .identify import Options, identify
 from .result import Result
 from .run import Arm
@@ -65,17 +65,20 @@ def check(
     arms: Arm | Mapping[str, Arm] | Sequence[Arm],
     delta: float | None = None,
     *,
-    at_least: float,
+    at_least: float | None = None,
+    at_most: float | None = None,
     **options: Unpack[Options],
 ) -> Result:
-    """Find out whether the mean of an arm is at least a number, wrong with probability at most delta.
+    """Find out whether the mean of an arm is at least, or at most, a number, wrong at most with delta.
 
     Parameters
     ----------
     arms
         a function that returns one value; or several, as for `identify`, each of which passes or fails
     at_least
-        what its mean must be at least
+        what its mean must be at least; or else
+    at_most
+        what it must be at most
     delta, **options
         as in `identify`; values lie in [0, 1] if bounds, sigma and model are left out
 
@@ -89,7 +92,15 @@ def check(
     InvalidInputError, StoreError, ArmError, SuspendedError
         as `identify`
     """
-    options = _asking("check", AtLeast(_door.scalar("at_least", at_least)), options)
+    kind: type[AtLeast] = AtLeast if at_most is None else AtMost
+    given = [(name, one) for name, one in (("at_least", at_least), ("at_most", at_most)) if one is not None]
+    if len(given) != 1:
+        raise InvalidInputError(
+            f"check compares means with one number, got at_least={at_least} and at_most={at_most}; give one "
+            f"of them."
+        )
+    question = kind(_door.scalar(*given[0]))
+    options = _asking("check", question, options)
     return identify([arms] if callable(arms) else arms, delta, **options)
 
 

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 from .._text import claimed
-from .standings import Lead, Role, Standing, per_arm
+from .standings import Lead, Standing, per_arm, sides_of
 
 if TYPE_CHECKING:
     from .account import Account
@@ -69,7 +69,8 @@ def judged_ends(now: Account, one: Standing, places: int | None) -> str:
     if lead.low == lead.high:
         return number(lead.low, places)
     low, high = downwards(lead.low, places), upwards(lead.high, places)
-    beyond = one.role is Role.PASSED and low < asked.mark, one.role is Role.FAILED and high > asked.mark
+    above, below = sides_of(asked)
+    beyond = one.role is above and low < asked.mark, one.role is below and high > asked.mark
     texts = (
         claimed(asked.mark, up) if at else number(end, places)
         for end, at, up in zip((low, high), beyond, (False, True), strict=True)

@@ -44,6 +44,11 @@ class Role(StrEnum):
     PASSED, FAILED, OPEN, BASELINE = "passed", "failed", "open", "baseline"
 
 
+def sides_of(asked: PerArm) -> tuple[Role, Role]:
+    """What is known of an arm that is proven to be above the mark, and of one below."""
+    return (Role.PASSED, Role.FAILED) if asked.upwards else (Role.FAILED, Role.PASSED)
+
+
 class Lead(NamedTuple):
     """By how much one arm is better than another, in the values' units.
 

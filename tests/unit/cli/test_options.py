@@ -71,4 +71,5 @@ def test_questions_in_a_refusal_are_options_or_left_as_they_are() -> None:
     names = {"at_least", "margin", "known"}
     assert as_options("AtLeast(threshold=0.8) knows known=", names) == "--at-least 0.8 knows --known"
     assert as_options("AtLeast(threshold=0.8)", {"margin"}) == "AtLeast(threshold=0.8)"
+    assert as_options("AtMost(threshold=2.0) knows known=", {"at_most"}) == "--at-most 2 knows known="
     assert as_options("Gate(baseline=0, margin=0.1), margin=0.2", names).endswith("margin=0.1), --margin 0.2")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from support.told import against_control, intervals, tied
-from truebest import Against, AtLeast, Gate, Verdicts
+from truebest import Against, AtLeast, AtMost, Gate, Verdicts
 from truebest.designs import Rounds, Wins
 from truebest.experiment.events import CREATED, Entry
 from truebest.experiment.experiment import Experiment
@@ -159,6 +159,14 @@ VERDICTS: dict[str, tuple[Question, tuple[float, float], str, str, Verdicts]] = 
     "worse by more": (Gate("a", 0.1), (20000, 20001), "6666", "5554", Verdicts((), ("b",))),
     "just better, within wide bounds": (Gate("a"), (0, 1e12), "2547", "2548", Verdicts(("b",), ())),
     "a number far from 0": (AtLeast(100000.6), (100000, 100001), "378", "666", Verdicts(("a", "b"), ())),
+    "a number far from 0, at most": (
+        AtMost(100000.6),
+        (100000, 100001),
+        "468",
+        "666",
+        Verdicts(("a", "b"), ()),
+    ),
+    "just above a number": (AtMost(0.6), (-1e12, 1e12), "666", "667", Verdicts(("a",), ("b",))),
     "just below a number": (AtLeast(0.6), (-1e12, 1e12), "666", "665", Verdicts(("a",), ("b",))),
 }
 
@@ -184,11 +192,13 @@ def test_verdicts_on_a_set_that_is_used_up_are_those_of_exact_sums(case: str) ->
     for arm in answer.passed:
         lead = account[arm].lead
         assert lead is not None
-        assert lead.low == lead.high >= asked.mark
+        assert lead.low == lead.high
+        assert lead.low == asked.mark or (lead.low > asked.mark) is asked.upwards
     for arm in answer.failed:
         lead = account[arm].lead
         assert lead is not None
-        assert lead.low == lead.high <= asked.mark
+        assert lead.low == lead.high
+        assert lead.low == asked.mark or (lead.low < asked.mark) is asked.upwards
 
 
 @pytest.mark.parametrize("hair", [-1e-14, 0.0, 1e-14])
