@@ -305,7 +305,8 @@ _ARGUMENT = re.compile(
     r"(?<!\w\()\b([a-z_]+)=(True\b|truebest\.(\w+)\(\)|\((\w+), (\w+)\)|'([^']*)'|(?=\w|-|\.\d)"
     r"|\{'([^':]*)': (\w+)\})?"
     r"|\b(?P<plain>[a-z]+_[a-z_]+)\b"
-    r"|\b(?:At(?P<side>Least|Most)\(threshold=(?P<number>[\w.+-]+)\)|[A-Z]\w+\([^()]*\))"  # a question as Python shows it
+    # a question as Python shows it
+    r"|\b(?:At(?P<side>Least|Most)\(threshold=(?P<number>[\w.+-]+)\)|[A-Z]\w+\([^()]*\))"
 )
 
 

@@ -187,8 +187,8 @@ def _judged(state: State, seen: Findings, asked: PerArm, roles: list[Role]) -> l
 def _seen_ahead(state: State, seen: Findings, asked: PerArm) -> list[float | None]:
     """By how much each arm was better than what it is compared with: on the items that both have had."""
     arms = state.settings.arms
-    base, known = asked.reference(arms), state.settings.known
-    if base < 0 or known is not None or not isinstance(state, RoundsState):
+    base = asked.reference(arms)
+    if base < 0 or not isinstance(state, RoundsState):
         return [_ahead(state.settings, mean, asked.base(seen.means, arms)) for mean in seen.means]
     found: list[float | None] = []
     for a in range(len(arms)):
