@@ -249,7 +249,8 @@ class RoundsState(PlainRounds):
 
     def _show(self, arm: int, value: Score) -> None:
         """Count a value in for what is shown; of several answers the mean of those that there are."""
-        for answers in self.design.units.shown(_answers(value)):
+        several = self.design.units.shown(value) if isinstance(value, tuple) else [(value,)]
+        for answers in several:
             known = [one for one in answers if one is not None and math.isfinite(one)]
             if known:
                 families.observe(self._summing, self.body, arm, 1.0, math.fsum(known) / len(known))
@@ -314,9 +315,11 @@ class RoundsState(PlainRounds):
         low, high = np.zeros(len(self.settings.arms)), np.zeros(len(self.settings.arms))
         cluster, units = self._cluster(number), self.design.units
         for arm, value in row.items():
-            least, most = zip(*map(self._placed, _answers(value)), strict=True)
-            low[arm] = units.value(least, cluster)
-            high[arm] = low[arm] if least == most else units.value(most, cluster)
+            if isinstance(value, tuple):
+                least, most = zip(*map(self._placed, value), strict=True)
+                low[arm], high[arm] = units.value(least, cluster), units.value(most, cluster)
+            else:
+                low[arm], high[arm] = self._placed(value)
         return low, high
 
     def _placed(self, value: float | None) -> tuple[float, float]:
@@ -562,11 +565,6 @@ class RoundsState(PlainRounds):
         self.asked = {tuple(cell): pull for *cell, pull in data["asked"]}
         self.cells = {pull: cell for cell, pull in self.asked.items()}
         self.exhausted = data["exhausted"]
-
-
-def _answers(value: Score) -> Several:
-    """The answers that a value is the mean of."""
-    return value if isinstance(value, tuple) else (value,)
 
 
 def _range_of_rounds(level: float, needed: float, taken: int) -> tuple[int | None, int | None]:
