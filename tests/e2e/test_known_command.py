@@ -79,6 +79,39 @@ def test_a_gate_is_asked_against_stored_scores() -> None:
     refused(run(*words[:1], *words[3:], "--margin", "0.1"), "give one baseline, by --baseline")
 
 
+def test_the_scores_of_a_run_in_the_store_are_known() -> None:
+    """By the name of the run, if it is of these items; without --store there is none."""
+    Path("old").write_text("#!/bin/sh\necho $(( TRUEBEST_ITEM % 3 == 0 ))\n")
+    Path("old").chmod(0o755)
+    both = ["--arm", "old=./old", "--arm", "same=./old", "--items", "12", "--store", STORE, "--quiet"]
+    assert run("identify", *both, "--bounds", "0,1", "--name", "before").code == 0
+    words = ["gate", "--known", "old=before", "--candidate", "new=./new", "--items", "12", "--margin", "0.1"]
+    found = run(*words, "--store", STORE, "--quiet")
+    assert found.code == 0
+    assert "and the scores of old as they were given" in found.out
+    assert len(calls()) <= 12
+    refused(run(*words, "--quiet"), "cannot read the scores from 'before': No such file or directory; ")
+    refused(
+        run(*words[:6], "items.jsonl", "--margin", "0.1", "--store", STORE, "--name", "other"),
+        "must be scores on the same items, 60 items with the hash",
+    )
+
+
+def test_a_number_is_asked_beside_stored_scores() -> None:
+    """Of both, of which one is known; and what is at most a number."""
+    words = ["check", "--known", "old=old.jsonl", "--arm", "new=./new", "--items", "items.jsonl", "--quiet"]
+    found = run(*words, "--at-least", "0.4", "--format", "json")
+    assert found.code == 5
+    assert json.loads(found.out)["answer"] == {"kind": "verdicts", "passed": ["new"], "failed": ["old"]}
+    assert len(calls()) < ITEMS
+    small = run(*words, "--at-most", "0.9")
+    assert small.code == 0
+    assert small.out.startswith("the means of new, old are at most 0.9; wrong")
+    refused(run(*words), "check needs a number that a mean is compared with; give --at-least 0.9")
+    refused(run(*words, "--at-most", "1"), "--at-most 1 needs a number that is at least 0, and below 1")
+    refused(run(*words, "--at-most", "0.5", "--at-least", "0.5"), "--at-least and --at-most make no question")
+
+
 def test_a_killed_run_goes_on_and_other_scores_are_refused() -> None:
     """Nothing that was told is lost; the same command resumes it, one with changed scores does not."""
     words = [

@@ -166,7 +166,9 @@ class Experiment(Shown):
         worker_name(worker)
         place = open_store(store)
         if settings.get("known") is not None:
-            settings["known"] = with_stored(settings["known"], place.names, lambda one: cls.open(place, one))
+            settings["known"] = with_stored(
+                settings["known"], lambda _: place.names(), lambda one: cls.open(place, one)
+            )
         request = Request.of(arms, delta, **settings)
         if request.enough or name not in place.names():
             made = request.complete()

@@ -156,13 +156,15 @@ class Stored(Protocol):
     def events(self) -> Iterable[Event]: ...
 
 
-def with_stored(given: Any, names: Callable[[], Iterable[str]], opened: Callable[[str], Stored]) -> Any:
-    """Known scores as they were given, with an experiment for its name; a file of that name comes first."""
-    if not isinstance(given, Mapping) or not any(isinstance(one, str) for one in given.values()):
+def with_stored(given: Any, names: Callable[[str], Iterable[str]], opened: Callable[[str], Stored]) -> Any:
+    """Known scores as they were given, with an experiment for its name; a file of that name comes first.
+
+    names  those that contain a text, of the experiments that there are
+    """
+    if not isinstance(given, Mapping):
         return given
-    stored = set(names())
     return {
-        arm: opened(one) if isinstance(one, str) and one in stored and not Path(one).exists() else one
+        arm: opened(one) if isinstance(one, str) and not Path(one).exists() and one in names(one) else one
         for arm, one in given.items()
     }
 

@@ -61,6 +61,17 @@ def life(experiment: Any, rng: np.random.Generator) -> list[Any]:
     return said
 
 
+def test_the_scores_of_an_experiment_behind_a_server_are_known(service: Service) -> None:
+    """By its name there, or by itself."""
+    before = service.create("before", ["old", "same"], 1e-9, items=3, bounds=(0, 1), seed=1)
+    while pulls := before.ask(2):
+        before.tell([(pull, 0.5 * (pull.item or 0)) for pull in pulls])
+    for name, known in (("by name", "before"), ("by itself", before)):
+        after = service.create(name, ["new"], items=3, bounds=(0, 1), known={"old": known})
+        assert after.settings.known is not None
+        assert after.settings.known.scores == {"old": (0.0, 0.5, 1.0)}
+
+
 def test_it_behaves_like_an_experiment(service: Service) -> None:
     """The same calls have the same answers, and leave the same log."""
     given: dict[str, Any] = {"bounds": (0, 1), "seed": 5, "about": {"a": "1", "b": "2", "c": "3"}}
