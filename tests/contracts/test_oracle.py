@@ -19,7 +19,7 @@ from support import open_oracle, oracle
 from truebest.kernels.random import BERNOULLI, GAUSSIAN, UNIFORM, Words, open_stream, reward
 
 TAS = truebest.TrackAndStop
-FEW = 60
+FEW = 40
 FAMILIES = {"gaussian": GAUSSIAN, "bernoulli": BERNOULLI, "uniform": UNIFORM}
 
 

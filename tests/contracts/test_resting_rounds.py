@@ -141,7 +141,7 @@ def test_a_simulated_run_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        Gate("b", margin=0.2),
+        Gate("b", margin=0.25),
         Gate("b"),
         Gate("b", at_least=0.1),
         Against("b", only="better"),

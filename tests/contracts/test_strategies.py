@@ -85,7 +85,13 @@ def differs_by_order(strategy: str) -> float:
     """In standard errors: how many more samples coins take with the best arm first than with it last."""
     first, last = (
         truebest.simulate(
-            strategy, means, 0.05, runs=4000, seed=seed, rewards="bernoulli", stopping="practical"
+            strategy,
+            means,
+            0.05,
+            runs=4000,
+            seed=seed,
+            rewards="bernoulli",
+            stopping="practical",
         ).cells[0]
         for seed, means in ((1, (0.3, *[0.02] * 9)), (2, (*[0.02] * 9, 0.3)))
     )

@@ -138,7 +138,7 @@ def test_intervals_end_where_the_cost_is_the_threshold(family: str, sign: float)
 @every_family
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    ("sign", "arms"), [(1.0, [2, 3, 5]), (-1.0, [2, 4]), pytest.param(1.0, [50], marks=pytest.mark.slow)]
+    ("sign", "arms"), [(1.0, [2, 3]), (-1.0, [2, 4]), pytest.param(1.0, [5, 50], marks=pytest.mark.slow)]
 )
 def test_optimal_weights_and_time_are_exact(family: str, kind: str, sign: float, arms: list[int]) -> None:
     """T and w to 1e-12, from 2 to 50 arms; where the smallest is the best as well."""

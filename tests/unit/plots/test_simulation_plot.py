@@ -51,6 +51,7 @@ def one_target(t, memory):  # type: ignore[no-untyped-def]
     return arm
 
 
+LIKE_OTHERS = ("twelve", "summary", "far", "at once")
 SHOWN: dict[str, Callable[[], Simulation | Trace]] = {
     "one": simulated,
     "several": lambda: simulated(["tas-d", "ebs-d(gamma=0.01|0.2)", "uniform"], [0.1, 0.01, 0.001]),
@@ -67,7 +68,9 @@ SHOWN: dict[str, Callable[[], Simulation | Trace]] = {
 }
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LIKE_OTHERS else name for name in SHOWN]
+)
 def test_a_picture_is_whole_and_leaves_matplotlib_alone(name: str) -> None:
     """Nothing is cut off or warned of; backend, settings and pyplot's figures stay; a notebook shows it."""
     shown, usual = SHOWN[name](), matplotlib.get_backend()
