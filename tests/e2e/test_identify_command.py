@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from e2e.test_solve_command import COMMAND
 from support.commands import Ran, refused, run
+from support.processes import alive, children
 from support.told import flat
 from truebest.cli import _commands, _guard
 from truebest.cli._commands import CommandArm, CommandError, Commands
@@ -66,21 +67,9 @@ def result(ran: Ran) -> Any:
     return flat(found)
 
 
-def alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended and waits to be noticed does not."""
-    done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
-    return bool(done.stdout.strip()) and not done.stdout.strip().startswith("Z")
-
-
 def numbers(files: str) -> list[int]:
     """What scripts have written down about the processes that they are and have started."""
     return [int(word) for file in Path().glob(files) for word in file.read_text().split()]
-
-
-def children(pid: int) -> list[int]:
-    """The processes that a process has started and that still run."""
-    done = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
-    return [int(word) for word in done.stdout.split()]
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 600.0) -> None:

@@ -17,9 +17,10 @@ from typing import Any
 
 import pytest
 
-from e2e.test_identify_command import alive, numbers, script, wait_for
+from e2e.test_identify_command import numbers, script, wait_for
 from e2e.test_solve_command import COMMAND
 from support.commands import Ran, refused, run
+from support.processes import alive
 from truebest.cli._commands import Commands
 from truebest.cli._timed import Timed
 from truebest.cli.race import needs_shell

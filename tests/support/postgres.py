@@ -26,6 +26,7 @@ from typing import Any
 
 import pytest
 
+from support.processes import alive, children
 from support.system import require
 from truebest._former_name import FORMER_NAME
 
@@ -127,15 +128,15 @@ class PostgresServer:
         process, self._process = self._process, None
         if process is None:
             return
-        children = _children(process.pid)  # each is the leader of a session of its own
+        started = children(process.pid)  # each is the leader of a session of its own
         process.send_signal(how)
         if how == signal.SIGKILL:
-            for child in children:
+            for child in started:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, how)
         process.wait(600)
         deadline = time.monotonic() + 10  # a new server waits for them, too
-        while any(_alive(child) for child in children) and time.monotonic() < deadline:
+        while any(alive(child) for child in started) and time.monotonic() < deadline:
             time.sleep(0.005)
 
     def url(self, database: str = "postgres") -> str:
@@ -168,20 +169,6 @@ class PostgresServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except OSError:
-        return False
 
 
 @functools.cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import signal
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from support.processes import run_python
+from support.processes import alive, run_python
 from truebest.cli import warm_up
 from truebest.kernels import _cache, _numba
 
@@ -61,13 +60,6 @@ def busy(names: dict[str, str], more: str = "") -> str:
     return re.sub("KERNEL|NAME|ARGUMENTS", lambda found: names[found[0]], BUSY + more)
 
 
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; a zombie does not."""
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
-
-
 def test_short_work_loads_no_compiler() -> None:
     """A first ask needs no Numba: importing it would take longer than the work."""
     assert run_python(SHORT) == "[]\n"
@@ -79,7 +71,7 @@ def test_a_child_compiles_and_the_process_goes_over(tmp_path: Path) -> None:
     before, after = run_python(busy(QUICK, UNTIL_COMPILED), **cache).splitlines()
     value, _, child = before.partition(" ")
     assert after == f"{value} True"
-    assert not is_alive(int(child))
+    assert not alive(int(child))
     code = """
 from truebest.kernels.rules.ceilings import relative_entropy as one
 print(one.give_way(), sum(one._run.stats.cache_hits.values()), one(0.1, 0.2))
@@ -100,13 +92,13 @@ def test_a_process_that_ends_early_leaves_nothing_behind(how: str, tmp_path: Pat
     assert process.stdout is not None
     child = int(process.stdout.readline().split()[-1])
     if how == "is killed":
-        assert is_alive(child)
+        assert alive(child)
         os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=600)
     end = time.monotonic() + 60
-    while is_alive(child) and time.monotonic() < end:
+    while alive(child) and time.monotonic() < end:
         time.sleep(0.02)
-    assert not is_alive(child)
+    assert not alive(child)
     for file in tmp_path.rglob(f"*{_cache.SUFFIX}"):
         assert _cache.load(str(file.parent), file.name.removesuffix(_cache.SUFFIX))
 
