@@ -26,6 +26,9 @@ os.environ.setdefault("TRUEBEST_JIT", "all")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Commands buffer what they print, as they do for users.
+os.environ.pop("PYTHONUNBUFFERED", None)
+
 # Under `nohup make test &` both are ignored, and a process inherits that: no Ctrl-C would reach a command
 # that a test starts. A handler is not inherited; that of SIGHUP lets the tests outlive the terminal.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

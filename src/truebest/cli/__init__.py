@@ -56,6 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         from .._text import without_passwords
 
+        try:
+            sys.stdout.flush()
+        except OSError:  # Python would try again at its end, and make it code 120
+            forget_output()
         given = _but_for_the_store(words)
         if debug:
             import traceback

@@ -47,7 +47,8 @@ def made_for(function: FunctionType, known: Known) -> FunctionType:
     ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
     file, flags = function.__code__.co_filename, __future__.annotations.compiler_flag
     module = compile(tree, file, "exec", flags=flags, dont_inherit=True)
-    code = next(part for part in module.co_consts if isinstance(part, CodeType))
+    codes = (part for part in module.co_consts if isinstance(part, CodeType))
+    code = next(part for part in codes if part.co_name == body.name)  # not that of its annotations
     made = FunctionType(code, function.__globals__, function.__name__)
     made.__module__ = function.__module__
     return made
