@@ -53,7 +53,7 @@ def _race(scales: tuple[float, ...], cv: float, seed: int) -> tuple[int, int, in
     calls = n = 0
     found = paired.GO_ON
     while found == paired.GO_ON:
-        n, calls = n + 1, calls + int((arms[paired.OUT] == 0.0).sum())
+        n, calls = n + 1, calls + int((arms[paired.OUT_AFTER] == 0.0).sum())
         row = -np.array(scales) * np.exp(spread * rng.standard_normal(K))
         found = wins.play(params, row, row, pairs, near, arms, told)
     return found, n, calls

@@ -57,7 +57,7 @@ def rests(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def judge(params: Any, pairs: Any, arms: Any, told: Any) -> None:
         usual(params, pairs, arms, told)
-        if int(paired.rounds_taken(arms)) in RESTING and not arms[paired.OUT, 2]:
+        if int(paired.rounds_taken(arms)) in RESTING and not arms[paired.OUT_AFTER, 2]:
             told[round_claims.RESTS, 2] = 1.0
 
     monkeypatch.setattr(round_claims, "judge", judge)

@@ -99,7 +99,7 @@ def test_live_is_what_the_kernels_say(items: Any, tolerance: float) -> None:
     params, (pairs, arms) = design.parameters(4, 0.1, tolerance), design.blank(4)
     order = shuffled(60, "items", 5) if items == 60 else None
     for number in itertools.count(1):
-        race = np.flatnonzero(arms[paired.OUT] == 0.0).tolist()
+        race = np.flatnonzero(arms[paired.OUT_AFTER] == 0.0).tolist()
         pulls = experiment.ask(len(race))
         assert [ARMS.index(pull.arm) for pull in pulls] == race
         if order is not None:

@@ -106,7 +106,7 @@ def test_live_is_what_the_kernels_say(given: dict[str, Any], table: Any) -> None
     params, (pairs, arms) = design.parameters(4, 0.1, tolerance), design.blank(4)
     near, told = np.zeros_like(pairs), room(4)
     for number in itertools.count(1):
-        race = np.flatnonzero(arms[paired.OUT] == 0.0).tolist()
+        race = np.flatnonzero(arms[paired.OUT_AFTER] == 0.0).tolist()
         pulls = experiment.ask(len(race))
         order = [a for a in shuffled(4, "round", 5, number).tolist() if a in race]
         assert [ARMS.index(pull.arm) for pull in pulls] == order

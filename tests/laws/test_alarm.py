@@ -67,7 +67,7 @@ def test_the_sizes_are_those_of_the_proof() -> None:
     """Ten of them, and the error is a thousandth."""
     assert alarm.SIZES.tolist() == [float(text) for text in SIZES]
     assert alarm.SIZES.max() == alarm.LARGEST
-    assert math.exp(alarm.LEVEL) == pytest.approx(1000.0)
+    assert math.exp(alarm.ALARM_LEVEL) == pytest.approx(1000.0)
 
 
 def factor(s: float, log_density: Callable[[float], float], reach: float) -> float:
@@ -133,7 +133,7 @@ def test_the_quick_look_changes_no_answer(n: int, ratio: float, rounding: float)
     _, state = begun(Gaussian(1.0), 3)
     state[PULLS], state[SQUARES] = n / 3, ratio * n / 3
     exact = alarm.scaled_squares(state)
-    want = alarm.evidence(float(n), exact) > alarm.LEVEL
+    want = alarm.evidence(float(n), exact) > alarm.ALARM_LEVEL
     assert alarm.refutes(state, float(n), exact * (1.0 + rounding)) == want
 
 

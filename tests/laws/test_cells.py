@@ -55,7 +55,7 @@ def test_those_that_are_behind_take_rows_first() -> None:
     """Of the arms that neither rest nor are out; none is behind where there are none."""
     params, arms, told = Rounds(9).parameters(4, 0.1), Rounds(9).blank(4)[1], round_claims.room(4)
     arms[paired.ROUNDS] = [3, 2, 5, 1]
-    arms[paired.OUT, 3], told[round_claims.RESTS, 1] = 2.0, 2.0
+    arms[paired.OUT_AFTER, 3], told[round_claims.RESTS, 1] = 2.0, 2.0
     assert round_claims.next_row(arms, told) == 3
     assert [round_claims.takes(params, arms, told, 3, a) for a in range(4)] == [True, False, False, False]
     told[round_claims.RESTS, 1] = 0.0
@@ -78,7 +78,7 @@ def test_a_gate_is_never_undecided_when_a_set_is_used_up(margin: float) -> None:
                 round_claims.take_cell(params, row, row, pairs, arms, told, a)
             round_claims.judge(params, pairs, arms, told)
         passes = ahead / 4 >= -margin if margin > 0.0 else ahead / 4 > -margin
-        assert told[round_claims.LABELS].tolist() == [PASSED, PASSED if passes else FAILED]
+        assert told[round_claims.ROUND_LABELS].tolist() == [PASSED, PASSED if passes else FAILED]
 
 
 @pytest.mark.parametrize("d", [0.0, 0.25, -0.25])
@@ -90,5 +90,5 @@ def test_sums_of_a_set_that_is_used_up_say_it(d: float) -> None:
         params, (pairs, arms) = design.parameters(2, 0.1), design.blank(2)
         for row in rows:
             paired.take_round(params, row, row, pairs, arms)
-        shown = round_claims.is_shown(params, pairs, arms, 0, 1, d, params[paired.PAIR_LEVEL])
+        shown = round_claims.is_shown(params, pairs, arms, 0, 1, d, params[paired.ROUND_PAIR_LEVEL])
         assert shown == (ahead / 4 > d or (d < 0.0 and ahead / 4 == d))

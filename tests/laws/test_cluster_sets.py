@@ -72,7 +72,7 @@ def played(units: Units, rows: Array) -> list[tuple[int, list[float]]]:
         for n, c in enumerate(order, 1):
             if not dropped:
                 paired.play_round(params, rows[c], rows[c], pairs, arms)
-                dropped = n if arms[paired.OUT, 0] > 0.0 else 0
+                dropped = n if arms[paired.OUT_AFTER, 0] > 0.0 else 0
                 evidence.append(paired.pair_evidence(params, pairs, arms, 1, 0, truth))
         found.append((dropped, evidence))
     return found
@@ -103,7 +103,7 @@ def test_clusters_that_count_alike_do_not_decide_about_items() -> None:
     for c in (3, 1, 5, 0, 2, 4, 6, 7, 8, 9, 10):
         if paired.play_round(design.parameters(2, 0.2), rows[c], rows[c], pairs, arms) != paired.GO_ON:
             break
-    assert arms[paired.OUT, 0] > 0.0
+    assert arms[paired.OUT_AFTER, 0] > 0.0
 
 
 # Of a population: the size of a cluster, D on its items, and how likely it is; the mean by items is d.

@@ -117,7 +117,7 @@ class Tally:
     def add(self, p: float, n: int, race: Path) -> None:
         """Statistics after n rows, which a path has with probability p."""
         others = range(1, len(self.mu))
-        share = float(race.params[kernel.SHARE])
+        share = float(race.params[kernel.ROUND_SHARE])
         pairs = [math.exp(race.pair(b, 0, self.mu[b] - self.mu[0])) for b in others]
         compared = math.exp(race.compared(0)) if share else 0.0
         self.evidence[n] += p * math.exp(race.evidence(0))

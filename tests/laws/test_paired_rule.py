@@ -39,7 +39,7 @@ def test_the_rule_is_as_written(kind: str, items: int | None, version: int) -> N
                 for i in range(K):
                     assert race.evidence(i) == pytest.approx(literal.evidence(i), rel=1e-10, abs=1e-10)
                     pairs = [race.pair(b, i) for b in range(K) if b != i]  # never far behind the best of them
-                    behind = literal.pair_level - race.params[kernel.LEVEL]
+                    behind = literal.pair_level - race.params[kernel.ROUND_LEVEL]
                     assert race.evidence(i) >= max(pairs) - behind - 1e-9
                 d = float(rng.uniform(-0.5, 0.5))
                 assert race.pair(0, 1, d) == pytest.approx(literal.pair(0, 1, d), rel=1e-10, abs=1e-10)
@@ -71,7 +71,7 @@ def test_ends_of_intervals_are_certified_and_agree_with_the_decision(items: int 
             race.take((x > 0.5).astype(float) if coins else np.clip(x, 0.0, 1.0))
             if n % 20 and n > 2:
                 continue
-            level = float(race.params[kernel.PAIR_LEVEL])
+            level = float(race.params[kernel.ROUND_PAIR_LEVEL])
             for b, i in itertools.permutations(range(3), 2):
                 end = race.lower(b, i)
                 possible = -1.0 if items is None else (race.lead(b, i) - (items - n)) / items
@@ -84,7 +84,7 @@ def test_ends_of_intervals_are_certified_and_agree_with_the_decision(items: int 
             b = kernel.leading(race.pairs, race.arms)
             worst = min(race.lower(b, i) for i in range(3) if i != b)
             for tolerance, met in ((-worst + 1e-8, worst > -1.0), (-worst - 1e-8, False)):
-                race.params[kernel.TOLERANCE] = tolerance
+                race.params[kernel.ROUND_TOLERANCE] = tolerance
                 if tolerance > 0.0:
                     assert (kernel.declared(race.params, race.pairs, race.arms) == b) == met
 
@@ -166,7 +166,7 @@ def test_one_arm_is_always_left() -> None:
     for level in (-100.0, -0.1):
         race = Played(3, 0.05)
         race.take((0.5, 0.75, 0.5))
-        race.params[kernel.LEVEL] = level - 100.0
+        race.params[kernel.ROUND_LEVEL] = level - 100.0
         assert kernel.rule_out(race.params, race.pairs, race.arms) == 1
         assert race.out == [1, 0, 1]
         assert kernel.declared(race.params, race.pairs, race.arms) == 1

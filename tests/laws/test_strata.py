@@ -127,12 +127,12 @@ def test_a_known_arm_is_above_or_below_a_number_by_its_sum(threshold: float) -> 
     design, rows, _ = numbered("known", threshold)
     (params, pairs, arms), told = begun(design, 2, 1e-6), round_claims.room(2)
     mean = float(TABLE[:, 2].mean())
-    assert params[paired.PAIR_LEVEL] == pytest.approx(
+    assert params[paired.ROUND_PAIR_LEVEL] == pytest.approx(
         -math.log(1e-6)
     )  # of one arm: nothing else can be wrong
     round_claims.take_cells(params, rows[0], rows[0], pairs, arms, told, 0)
     round_claims.judge(params, pairs, arms, told)
-    assert told[round_claims.LABELS].tolist() == [OPEN, PASSED if mean >= threshold else FAILED]
+    assert told[round_claims.ROUND_LABELS].tolist() == [OPEN, PASSED if mean >= threshold else FAILED]
     for lower in (True, False):
         assert number.end_of_rounds(params, arms, 1, lower, 3.0) == pytest.approx(mean)
 

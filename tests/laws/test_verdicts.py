@@ -128,19 +128,19 @@ def used_up(question: AtLeast, successes: int, items: int, threshold: float) -> 
     values = np.random.default_rng(0).permutation(values)
     passes = successes >= round(threshold * items)
     for n, value in enumerate(values):
-        assert told[round_claims.LABELS, 0] == (0.0 if n == 0 else OPEN)
+        assert told[round_claims.ROUND_LABELS, 0] == (0.0 if n == 0 else OPEN)
         row = np.array([value])
         round_claims.take_cell(params, row, row, pairs, arms, told, 0)
         round_claims.judge(params, pairs, arms, told)
-        if told[round_claims.LABELS, 0] != OPEN:  # what is left can change nothing
+        if told[round_claims.ROUND_LABELS, 0] != OPEN:  # what is left can change nothing
             left = items - n - 1
             had = values[: n + 1] if question.upwards else 1.0 - values[: n + 1]
             sure = had.sum() + (0 if passes else left)
             assert (sure >= round(threshold * items)) == passes
             assert successes != round(threshold * items) or left == 0 or passes
             break
-    assert told[round_claims.LABELS, 0] == (PASSED if passes else FAILED)
-    assert arms[paired.OUT, 0] > 0.0
+    assert told[round_claims.ROUND_LABELS, 0] == (PASSED if passes else FAILED)
+    assert arms[paired.OUT_AFTER, 0] > 0.0
 
 
 def test_missing_values_pass_only_if_they_do_whatever_they_are() -> None:
@@ -152,11 +152,11 @@ def test_missing_values_pass_only_if_they_do_whatever_they_are() -> None:
         high = low.copy()
         high[-missing:] = 1.0
         for down, up in zip(low, high, strict=True):
-            if told[round_claims.LABELS, 0] in (0.0, OPEN) and arms[paired.OUT, 0] == 0.0:
+            if told[round_claims.ROUND_LABELS, 0] in (0.0, OPEN) and arms[paired.OUT_AFTER, 0] == 0.0:
                 cell = np.array([down]), np.array([up])
                 round_claims.take_cell(params, *cell, pairs, arms, told, 0)
                 round_claims.judge(params, pairs, arms, told)
-        assert told[round_claims.LABELS, 0] == label_then
+        assert told[round_claims.ROUND_LABELS, 0] == label_then
 
 
 @pytest.mark.parametrize("model", [Bounded(0.0, 1.0), Bounded(-2.0, 6.0), Gaussian(2.0)])
@@ -246,7 +246,7 @@ def test_a_list_of_rounds_is_the_closure_over_all_sets(seed: int) -> None:
     rng, K, delta = np.random.default_rng(seed), 5, 0.2
     design = Rounds(None, question=Against(0, only="better"))
     params, (pairs, arms), told = design.parameters(K, delta), design.blank(K), round_claims.room(K)
-    assert params[paired.PAIR_LEVEL] == pytest.approx(math.log(1.0 / delta))
+    assert params[paired.ROUND_PAIR_LEVEL] == pytest.approx(math.log(1.0 / delta))
     means, better, worse = rng.permutation([0.45, 0.6, 0.7, 0.5, 0.5]), set[int](), set[int]()
     sizes = set()
     for _ in range(1500):
@@ -266,7 +266,7 @@ def test_a_list_of_rounds_is_the_closure_over_all_sets(seed: int) -> None:
         before = len(better), len(worse)
         better, worse = rejected(up, better, delta), rejected(down, worse, delta)
         sizes |= {*zip(before, (len(better), len(worse)), strict=True)}
-        labels = told[round_claims.LABELS]
+        labels = told[round_claims.ROUND_LABELS]
         assert {a for a in range(1, K) if labels[a] == PASSED} == better
         assert {a for a in range(1, K) if labels[a] == FAILED} == worse
         if len(better) + len(worse) == K - 1:

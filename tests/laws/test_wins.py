@@ -116,7 +116,7 @@ def test_who_is_beaten_stays_so_and_who_is_out_is_not_needed(rows: list[list[int
         before = table.beats.copy()
         unbeaten = [a for a in range(K) if not beats[:, a].any()]
         for i in range(K):
-            out = table.arms[paired.OUT, i] > 0.0
+            out = table.arms[paired.OUT_AFTER, i] > 0.0
             assert out == (i not in unbeaten and all(beats[b, i] for b in unbeaten))
         if found >= 0:
             assert unbeaten == [found]

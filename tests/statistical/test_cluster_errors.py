@@ -47,7 +47,7 @@ def is_dropped(design: Rounds, rows: list[list[float]]) -> bool:
     for row in np.array(rows)[:-1]:
         if paired.play_round(params, row, row, pairs, arms) != paired.GO_ON:
             break
-    return bool(arms[paired.OUT, 0] > 0.0)
+    return bool(arms[paired.OUT_AFTER, 0] > 0.0)
 
 
 def by_clusters(clusters: list[Array], weigh: str = "items") -> bool:

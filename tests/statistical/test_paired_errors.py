@@ -23,7 +23,7 @@ from truebest.kernels._types import Array
 DELTA, RUNS = 0.1, 400
 MOST = int(stats.binom.isf(1e-6, RUNS, DELTA))
 ROWS, ITEMS = 1000, 200
-GO_ON, ITEMS_PLACE, OUT = paired.GO_ON, paired.ITEMS, paired.OUT
+GO_ON, ITEMS_PLACE, OUT = paired.GO_ON, paired.ITEMS, paired.OUT_AFTER
 lead, play_round = paired.lead, paired.play_round
 
 
@@ -52,7 +52,7 @@ def dropped(
     """In how many runs arm 0 is dropped; `ease` is a factor of the level."""
     count, K = 0, low[0].shape[1]
     params = design.parameters(K, delta)
-    params[paired.LEVEL] *= ease
+    params[paired.ROUND_LEVEL] *= ease
     for one, other in zip(low, low if high is None else high, strict=True):
         count += played(params, one, other, lax, *design.blank(K)) > 0
     return count

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from truebest.designs import Rounds
-from truebest.kernels.paired import LEVEL
+from truebest.kernels.paired import ROUND_LEVEL
 from truebest.simulation.progress import Reporter
 from truebest.simulation.rounds import ItemScores, RoundsJob
 from truebest.simulation.runs import Collected
@@ -50,8 +50,8 @@ def errors(case: Nearly, seed: int, part: float = 1.0) -> int:
     longest = 10_000 if case.unlimited else None
     scores = ItemScores(values, values, case.items, case.unlimited)
     job = RoundsJob(Rounds(scores.closed), scores, DELTA, 0.0, seed, longest)
-    assert job.params[LEVEL] == -math.log(DELTA)
-    job.params[LEVEL] *= part
+    assert job.params[ROUND_LEVEL] == -math.log(DELTA)
+    job.params[ROUND_LEVEL] *= part
     work = Collected(job, 0, RUNS, "runs")
     with Reporter(False, RUNS) as reporter:
         assert run_on_threads([work], 1, reporter)

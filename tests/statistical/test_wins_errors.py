@@ -39,7 +39,7 @@ def errs(seed: int, K: int, direct: bool, shuffled: bool = True, tolerance: floa
     near, told = np.zeros_like(pairs), room(K)
     for row in measured(np.random.default_rng([seed, K, direct]), K, shuffled):
         found = wins.play(params, row, row, pairs, near, arms, told)
-        if found != paired.GO_ON or (not direct and arms[paired.OUT, 0] > 0.0):
+        if found != paired.GO_ON or (not direct and arms[paired.OUT_AFTER, 0] > 0.0):
             return True
     return False
 

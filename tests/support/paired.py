@@ -205,14 +205,14 @@ class Played:
         design = Rounds(items, version=version)
         self.params = design.parameters(num_arms, delta, tolerance)
         if share is not None:
-            self.params[kernel.SHARE] = share
-            self.params[kernel.PAIR_LEVEL] = math.log((num_arms - 1) / (1.0 - share)) - math.log(delta)
+            self.params[kernel.ROUND_SHARE] = share
+            self.params[kernel.ROUND_PAIR_LEVEL] = math.log((num_arms - 1) / (1.0 - share)) - math.log(delta)
         self.params[kernel.WINS] = wins
         self.pairs, self.arms = design.blank(num_arms)
 
     @property
     def out(self) -> list[int]:
-        return [int(n) for n in self.arms[kernel.OUT]]
+        return [int(n) for n in self.arms[kernel.OUT_AFTER]]
 
     def _ends(self, row: Row, low: float, high: float) -> tuple[Array, Array]:
         return (
@@ -233,7 +233,7 @@ class Played:
         return kernel.evidence(self.params, self.pairs, self.arms, i)
 
     def lower(self, b: int, i: int, level: float | None = None) -> float:
-        level = float(self.params[kernel.PAIR_LEVEL]) if level is None else level
+        level = float(self.params[kernel.ROUND_PAIR_LEVEL]) if level is None else level
         return kernel.lower_end(self.params, self.pairs, self.arms, b, i, level)
 
     def lead(self, b: int, i: int) -> float:

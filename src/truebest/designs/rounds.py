@@ -276,14 +276,14 @@ class Rounds(Design):
             )
         share = self.share(num_arms, tolerance)
         params = np.zeros(paired.PARAMS)
-        params[paired.LEVEL] = -math.log(delta)
-        params[paired.PAIR_LEVEL] = math.log(max(num_arms - 1.0, 1.0) / (1.0 - share)) - math.log(delta)
-        params[paired.SHARE], params[paired.TOLERANCE] = share, tolerance
+        params[paired.ROUND_LEVEL] = -math.log(delta)
+        params[paired.ROUND_PAIR_LEVEL] = math.log(max(num_arms - 1.0, 1.0) / (1.0 - share)) - math.log(delta)
+        params[paired.ROUND_SHARE], params[paired.ROUND_TOLERANCE] = share, tolerance
         params[paired.ITEMS] = math.inf if self.items is None else self.items
         if self.question.by_claims:
-            params[paired.QUESTION : paired.PARAMS] = self.question.told()
+            params[paired.ROUND_QUESTION : paired.PARAMS] = self.question.told()
             level = math.log(self.question.false_claims(self.judged(num_arms))) - math.log(delta)
-            params[paired.LEVEL] = params[paired.PAIR_LEVEL] = level
+            params[paired.ROUND_LEVEL] = params[paired.ROUND_PAIR_LEVEL] = level
         self._leave_out_bets(params)
         return params if self.strata is None else np.concatenate([params, self.strata.told(num_arms)])
 
@@ -304,7 +304,7 @@ class Rounds(Design):
         below √(2 level/M). That is why the rule is as it is; the promise holds for any bets.
         """
         if self.bets_grow:
-            least = math.sqrt(2.0 * params[paired.LEVEL] / params[paired.ITEMS])
+            least = math.sqrt(2.0 * params[paired.ROUND_LEVEL] / params[paired.ITEMS])
             params[paired.GROWING] = bets = max(LEAST_BETS, int(np.count_nonzero(least <= paired.LAMBDA)))
             params[paired.KEPT] = math.log(paired.PRIOR[:bets].sum())
 
@@ -324,7 +324,7 @@ def rounds_needed(params: Array, pairs: Array, arms: Array, leader: int, race: l
     The evidence of the best bet on the leader against arm i grows by its rate in every round; mixtures fall
     short of it by about 1.4 nats. What is left of a closed set shortens the way.
     """
-    level = params[paired.LEVEL] + 1.4 - math.log(params[paired.SHARE] or 1.0)
+    level = params[paired.ROUND_LEVEL] + 1.4 - math.log(params[paired.ROUND_SHARE] or 1.0)
     needed, items = [float(n) for n in arms[paired.ROUNDS]], float(params[paired.ITEMS])
     for i in race:
         if i != leader:

@@ -193,7 +193,7 @@ class Wins(Rounds):
         Raises  InvalidInputError for too many arms
         """
         params = super().parameters(num_arms, delta, tolerance)
-        params[paired.WINS], params[paired.TOLERANCE] = 1.0, 0.0
+        params[paired.WINS], params[paired.ROUND_TOLERANCE] = 1.0, 0.0
         params[paired.RATIO] = 1.0 + tolerance if tolerance > 0.0 else 0.0
         params[paired.ROUNDING] = ROUNDED
         return params

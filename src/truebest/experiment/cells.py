@@ -96,7 +96,7 @@ class CellsState(RoundsState):
         taken |= {arm: self._value(number, arm) for arm in arms}
         mapped = self._mapped(number, taken)
         if self.likes is not None:
-            self.likes.take(*mapped, arms, self.arms[paired.OUT], self._cluster(number))
+            self.likes.take(*mapped, arms, self.arms[paired.OUT_AFTER], self._cluster(number))
         seen = (*self._beside(number, *mapped), self.pairs, self.arms, self.told)
         for arm in sorted(arms, key=lambda one: (one not in self.known, one)):
             value = taken[arm]
@@ -126,8 +126,8 @@ class CellsState(RoundsState):
         if self.totals is None or not isinstance(asked, PerArm):
             return
         base, proven = asked.reference(self.settings.arms), self.told[round_claims.HEADS :]
-        ask, rival = self.params[paired.QUESTION : paired.PARAMS], base if base >= 0 else K
-        labels = self.told[round_claims.LABELS]
+        ask, rival = self.params[paired.ROUND_QUESTION : paired.PARAMS], base if base >= 0 else K
+        labels = self.told[round_claims.ROUND_LABELS]
         questions.label(ask, self.told[round_claims.STANDING], proven, labels)
         for a in self._race():
             if a == base or not all(map(self._is_whole, (a,) if base < 0 else (a, base))):
@@ -142,8 +142,8 @@ class CellsState(RoundsState):
 
     def _verdict(self) -> int:
         """The arm that an answer names, NO_WINNER for none; GO_ON or UNDECIDED while it is open."""
-        labels, proven = self.told[round_claims.LABELS], self.told[round_claims.HEADS :]
-        ask = self.params[paired.QUESTION : paired.PARAMS]
+        labels, proven = self.told[round_claims.ROUND_LABELS], self.told[round_claims.HEADS :]
+        ask = self.params[paired.ROUND_QUESTION : paired.PARAMS]
         if questions.is_answered(ask, proven, labels):
             named = self.design.question.named(labels.tolist())
             return named if named >= 0 else paired.NO_WINNER
@@ -154,7 +154,7 @@ class CellsState(RoundsState):
     @property
     def labels(self) -> Sequence[float]:
         """What would be answered now, per arm; empty before the first row."""
-        found: list[float] = self.told[round_claims.LABELS].tolist()
+        found: list[float] = self.told[round_claims.ROUND_LABELS].tolist()
         return found if self.first > 1 else ()
 
     def _leading(self) -> int:
@@ -189,7 +189,7 @@ class CellsState(RoundsState):
     def _progress(self, leader: int, race: list[int]) -> tuple[float | None, float | None]:  # noqa: ARG002
         """The least evidence that is asked for now, of two opposite claims the larger one; and the level."""
         z = round_claims.progress(self.params, self.pairs, self.arms, self.told)
-        return (z if math.isfinite(z) else None), float(self.params[paired.PAIR_LEVEL])
+        return (z if math.isfinite(z) else None), float(self.params[paired.ROUND_PAIR_LEVEL])
 
     def rounds_needed(self) -> list[float] | None:
         """The same; where it is asked of each arm whether it passes, by the evidence that there is so far."""
@@ -199,9 +199,9 @@ class CellsState(RoundsState):
         base, seen = asked.reference(self.settings.arms), (self.params, self.pairs, self.arms)
         other = base if base >= 0 else len(self.settings.arms)
         needed = [float(n) for n in self.arms[paired.ROUNDS]]
-        level, items = float(self.params[paired.PAIR_LEVEL]) + MIXED, float(self.params[paired.ITEMS])
-        labels, proven = self.told[round_claims.LABELS], self.told[round_claims.HEADS :]
-        ask = self.params[paired.QUESTION : paired.PARAMS]
+        level, items = float(self.params[paired.ROUND_PAIR_LEVEL]) + MIXED, float(self.params[paired.ITEMS])
+        labels, proven = self.told[round_claims.ROUND_LABELS], self.told[round_claims.HEADS :]
+        ask = self.params[paired.ROUND_QUESTION : paired.PARAMS]
         for a in self._asked_about():
             if a != base:
                 claims = [

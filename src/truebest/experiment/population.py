@@ -72,7 +72,7 @@ class Evidence:
         low, high  the row, as `round_claims.take_cell` is told it
         out        after how many rows each arm was ruled out, 0 before that: then its pairs stay as they are
         """
-        self._arms[paired.OUT] = out
+        self._arms[paired.OUT_AFTER] = out
         for arm in arms:
             round_claims.take_cell(self._params, low, high, self._pairs, self._arms, self._sums, arm)
 

@@ -267,7 +267,7 @@ class RoundsState(PlainRounds):
             self.totals.add(row, self.design.units.weight(self._cluster(number)))
         mapped = self._mapped(number, row)
         if self.likes is not None:
-            self.likes.take(*mapped, row, self.arms[paired.OUT], self._cluster(number))
+            self.likes.take(*mapped, row, self.arms[paired.OUT_AFTER], self._cluster(number))
         found = paired.play_round(self.params, *self._beside(number, *mapped), self.pairs, self.arms)
         return found if self._compared is None else self._verdict()
 
@@ -331,10 +331,10 @@ class RoundsState(PlainRounds):
         return place, place
 
     def _race(self) -> list[int]:
-        return [arm for arm, out in enumerate(self.arms[paired.OUT].tolist()) if out <= 0.0]
+        return [arm for arm, out in enumerate(self.arms[paired.OUT_AFTER].tolist()) if out <= 0.0]
 
     def is_out(self, arm: int) -> bool:
-        return bool(self.arms[paired.OUT, arm] > 0.0)
+        return bool(self.arms[paired.OUT_AFTER, arm] > 0.0)
 
     @property
     def waiting(self) -> int:
@@ -396,14 +396,14 @@ class RoundsState(PlainRounds):
 
     def _found_ends(self, leader: int) -> tuple[list[float], list[float]]:
         """By how much the leader is better than each arm."""
-        lower, upper = self._ends(leader, self.params[paired.PAIR_LEVEL])
+        lower, upper = self._ends(leader, self.params[paired.ROUND_PAIR_LEVEL])
         if self._race() == [leader]:  # by the decision, whatever the pairs say
             lower = [max(low, 0.0) for low in lower]
         return lower, upper
 
     def leads(self, arm: int) -> tuple[list[float], list[float]]:
         """By how much a given arm is better than each other one, in the values' units, at their level."""
-        level = self.params[paired.PAIR_LEVEL] + math.log1p(-self.params[paired.SHARE])
+        level = self.params[paired.ROUND_PAIR_LEVEL] + math.log1p(-self.params[paired.ROUND_SHARE])
         if self.design.question.by_claims and self.design.averages:
             level = math.log(max(len(self.settings.arms) - 1, 1)) - math.log(self.settings.delta)
         return self._ends(arm, level)
@@ -484,7 +484,7 @@ class RoundsState(PlainRounds):
 
     def _ruled_out(self, arm: int) -> int | None:
         """When an arm was ruled out."""
-        out = float(self.arms[paired.OUT, arm])
+        out = float(self.arms[paired.OUT_AFTER, arm])
         return sum(self._samples(out)) if out > 0.0 else None
 
     # -- what to sample next ---------------------------------------------------------------------------

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SOON = 0.5  # seconds; importing Numba and loading what was kept takes about as long
 AGAIN = 0.05  # the same where Numba is there already, and between two looks for a kernel
 LONG = 5.0
-SHARE = 0.02  # of all uncompiled time, from which on a kernel is worth compiling
+WORTH = 0.02  # of all uncompiled time, from which on a kernel is worth compiling
 _CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from truebest.kernels import _beside; _beside.compile_all(sys.argv[2:])"
@@ -70,7 +70,7 @@ class Watch:
             if self.child.poll() is None:
                 return
             self.child.communicate()  # which closes the pipe
-        worth = SHARE * self.total
+        worth = WORTH * self.total
         found = [one for one, taken in self.taken.items() if taken > worth and one not in self.asked]
         if found and sys.executable:
             self.asked.update(found)

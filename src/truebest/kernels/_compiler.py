@@ -20,7 +20,7 @@ from typing import Any
 
 from . import _cache
 from ._jit import OPTIONS, Kernel, folder, parse
-from ._known import NOTHING, Known, made_for
+from ._known import NONE_KNOWN, Known, made_for
 from ._numba import waiting
 
 # Numba's own types say less than what is used here
@@ -128,7 +128,7 @@ class Machine(registry.CPUDispatcher):  # type: ignore[misc]
     def _made(self) -> FunctionType:
         """The function with what the group knows, calling others of the group."""
         plain, known = self.kernel.py_func, self.group.known
-        if known != NOTHING:
+        if known != NONE_KNOWN:
             plain = made_for(plain, known)
         space = dict(plain.__globals__)
         for name in plain.__code__.co_names:
@@ -154,8 +154,8 @@ class Group:
 
     def of(self, kernel: Kernel) -> Machine:
         """The kernel in this group, not compiled yet."""
-        if self.reorder and self.known == NOTHING and not kernel.reorders:
-            return group(NOTHING, False).of(kernel)  # which is the same
+        if self.reorder and self.known == NONE_KNOWN and not kernel.reorders:
+            return group(NONE_KNOWN, False).of(kernel)  # which is the same
         with lock:
             if kernel not in self._machines:
                 self._machines[kernel] = Machine(kernel, self)

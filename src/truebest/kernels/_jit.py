@@ -27,7 +27,7 @@ import numpy as np
 
 from . import _cache
 from ._beside import WATCH
-from ._known import NOTHING, Known
+from ._known import NONE_KNOWN, Known
 from ._numba import AT_ONCE, ENABLED, available, waiting
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -75,7 +75,7 @@ class Kernel:
     def __reduce__(self) -> str:
         return self.__qualname__  # of its module
 
-    def compiled(self, known: Known = NOTHING, reorder: bool = True) -> Any:
+    def compiled(self, known: Known = NONE_KNOWN, reorder: bool = True) -> Any:
         """Its machine code, for what is known of its arguments (`_compiler.Group`); without Numba, itself."""
         if not available():
             return self.plain
@@ -97,7 +97,7 @@ class Kernel:
         """Be compiled from now on, if that takes no compiler; whether it is, or can never be."""
         if self._run == self._first and available():
             try:
-                machine: Any = import_module("truebest.kernels._compiler").group(NOTHING, False).of(self)
+                machine: Any = import_module("truebest.kernels._compiler").group(NONE_KNOWN, False).of(self)
                 if machine.is_kept():
                     self._compile()
             except Exception:  # as in `compiled`: it stays as it is
@@ -113,7 +113,7 @@ class Kernel:
     def _numba_type_(self) -> Any:
         """What makes it a function that others may call when they are compiled."""
         try:
-            machine: Any = import_module("truebest.kernels._compiler").group(NOTHING, True).of(self)
+            machine: Any = import_module("truebest.kernels._compiler").group(NONE_KNOWN, True).of(self)
             machine.get_overload(None)  # fails now or never
         except Exception:  # as in `compiled`
             machine = self._plainly

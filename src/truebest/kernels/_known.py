@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping
 from types import CodeType, FunctionType
 from typing import NamedTuple
 
-PARAMS = "params"  # what kernels call the array
+ARRAY = "params"  # what kernels call the array
 
 
 class Known(NamedTuple):
@@ -32,7 +32,7 @@ class Known(NamedTuple):
     positive: tuple[str, ...] = ()
 
 
-NOTHING = Known()
+NONE_KNOWN = Known()
 
 
 def made_for(function: FunctionType, known: Known) -> FunctionType:
@@ -84,4 +84,4 @@ def _place(node: ast.expr) -> str:
     """The name of the place if this is `params[NAME]`, else empty."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Name):
         return ""
-    return node.slice.id if isinstance(node.value, ast.Name) and node.value.id == PARAMS else ""
+    return node.slice.id if isinstance(node.value, ast.Name) and node.value.id == ARRAY else ""

@@ -19,7 +19,7 @@ from ._jit import kernel
 from ._types import Array
 from .layout import SQUARES, VARIANCES
 
-LEVEL = math.log(1000.0)
+ALARM_LEVEL = math.log(1000.0)
 SIZES = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])  # the s above
 LARGEST = 0.9
 HALF_LOGS = 0.5 * np.log1p(-SIZES)
@@ -55,6 +55,6 @@ def refutes(state: Array, n: float, about: float) -> bool:
            state alone. As log(1-s) <= -s, no exponent is above 0.45 (T - n)
     """
     most = SLACK * about
-    if 0.5 * LARGEST * (most - n) <= LEVEL or evidence(n, most) <= LEVEL:
+    if 0.5 * LARGEST * (most - n) <= ALARM_LEVEL or evidence(n, most) <= ALARM_LEVEL:
         return False
-    return evidence(n, scaled_squares(state)) > LEVEL
+    return evidence(n, scaled_squares(state)) > ALARM_LEVEL

@@ -29,7 +29,7 @@ from .layout import (
 from .rules import pair_ceiling, pair_evidence, pair_interval, pair_statistic, threshold
 from .rules.comparator import eliminate, least_standing, next_look
 from .rules.mixture import counted
-from .rules.student import STUDENT
+from .rules.student import STUDENT_RULE
 from .rules.tilt import TILT
 from .settling import settle, settled_with
 from .tracking import leading_arm, least_pulled
@@ -38,7 +38,7 @@ from .tracking import leading_arm, least_pulled
 @kernel("b1(const(f8[::1]))")
 def asks_all(params: Array) -> bool:
     """Whether `may_stop` is sufficient by itself, and the statistic is not shown: then it is not needed."""
-    return bool((params[RULE] == STUDENT and params[UNSHOWN] != 0.0) or params[QUESTION] != 0.0)
+    return bool((params[RULE] == STUDENT_RULE and params[UNSHOWN] != 0.0) or params[QUESTION] != 0.0)
 
 
 @kernel("Tuple((f8, i8))(const(f8[::1]), const(f8[:, ::1]))")
@@ -105,7 +105,7 @@ def may_stop(params: Array, state: Array, b: int, bound: float, t: float, last: 
     """
     if params[QUESTION] != 0.0:
         return judge(params, state, t, last)
-    if params[RULE] == TILT or params[RULE] == STUDENT:
+    if params[RULE] == TILT or params[RULE] == STUDENT_RULE:
         return searches_exceed(params, state, b, bound, t, False)
     if params[LIMITS] != 0.0:
         return settle(params, state, b, bound, t, last)

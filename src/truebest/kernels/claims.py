@@ -10,8 +10,8 @@ average of the evidence over every set of arms that are not on it, with the one 
 e^level. All evidence in it is of the same moment; an arm of which the opposite is proven has none.
 
     NEXT    when an arm is looked at again: NOW or ALL in the meantime
-    OPEN    of how many claims about it some would help
-    KNOWN   its label at the last look; LABELS, its label now
+    HELPFUL of how many claims about it some would help
+    LABELS  its label now; LAST_LABELS, at the last look
 
 An arm rests (row SETTLED) while no claim about it would help; it is out for good (row OUT) when none will.
 """
@@ -25,13 +25,13 @@ from ._types import Array
 from .layout import (
     BESIDE,
     HEADS,
-    KNOWN,
+    HELPFUL,
     LABELS,
+    LAST_LABELS,
     LEVEL,
     LIMITS,
     MEANS,
     NEXT,
-    OPEN,
     OUT,
     PULLS,
     QUESTION,
@@ -57,7 +57,7 @@ from .questions import (
 )
 from .rules import pair_ceiling, pair_evidence, threshold
 from .rules.comparator import next_look
-from .rules.student import STUDENT
+from .rules.student import STUDENT_RULE
 from .rules.tilt import TILT
 from .tracking import rarest, rarest_open
 
@@ -140,7 +140,7 @@ def relabel(params: Array, state: Array, t: float, last: int, spaced: bool) -> b
     shared = params[QUESTION + CODE] == LISTED  # then a claim depends on the values of all arms
     due, known, labels = (
         state[first - HEADS + NEXT],
-        state[first - HEADS + KNOWN],
+        state[first - HEADS + LAST_LABELS],
         state[first - HEADS + LABELS],
     )
     label(params[QUESTION : QUESTION + ASKED], state[MEANS], state[first:], labels)
@@ -159,7 +159,7 @@ def let_rest(params: Array, state: Array, now: float) -> None:
     """Let those arms rest about which no claim would help, and leave out those about which none will."""
     K = state.shape[1]
     first, ask = first_claim(state), params[QUESTION : QUESTION + ASKED]
-    due, number = state[first - HEADS + NEXT], state[first - HEADS + OPEN]
+    due, number = state[first - HEADS + NEXT], state[first - HEADS + HELPFUL]
     labels, proven, (low, high) = state[first - HEADS + LABELS], state[first:], rivals(ask, K)
     for a in range(K):
         if state[OUT, a] == 0.0 and is_settled(ask, proven, labels, a):
@@ -193,14 +193,14 @@ def judge(params: Array, state: Array, t: float, last: int) -> bool:
     last  the arm of the last sample; where it is -1, all are looked at
     """
     K, now = state.shape[1], t
-    spaced = t > 0.0 and params[TUNING] > 0.0 and (params[RULE] == TILT or params[RULE] == STUDENT)
+    spaced = t > 0.0 and params[TUNING] > 0.0 and (params[RULE] == TILT or params[RULE] == STUDENT_RULE)
     if spaced and not is_due(state, t):
         return False
     if t == 0.0:
         for a in range(K):
             now += state[PULLS, a]
     level, first = threshold(params, now), first_claim(state)
-    due, number = state[first - HEADS + NEXT], state[first - HEADS + OPEN]
+    due, number = state[first - HEADS + NEXT], state[first - HEADS + HELPFUL]
     ask = params[QUESTION : QUESTION + ASKED]
     low, high = rivals(ask, K)
     changed = relabel(params, state, t, last if t > 0.0 else -1, spaced)

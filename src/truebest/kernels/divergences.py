@@ -1,8 +1,8 @@
 """One-parameter exponential families by their mean: divergence, cost of a pair, where a cost is reached.
 
-    BERNOULLI    d(μ, x) = μ log(μ/x) + (1-μ) log((1-μ)/(1-x))      variance x(1-x)
-    POISSON      d(μ, x) = x - μ + μ log(μ/x)                       x
-    EXPONENTIAL  d(μ, x) = μ/x - 1 - log(μ/x)                       x²
+    BERNOULLI_MODEL    d(μ, x) = μ log(μ/x) + (1-μ) log((1-μ)/(1-x))      variance x(1-x)
+    POISSON_MODEL      d(μ, x) = x - μ + μ log(μ/x)                       x
+    EXPONENTIAL_MODEL  d(μ, x) = μ/x - 1 - log(μ/x)                       x²
 
 All three are made of `excess`, the divergence of Poisson: twice for the two sides of a Bernoulli value, and
 with its arguments swapped for an exponential one.
@@ -22,8 +22,8 @@ from ._jit import kernel
 from ._types import Array
 from .layout import LOW, MEANS, MODEL, TOLERANCE
 
-BERNOULLI, POISSON, EXPONENTIAL = 4, 5, 6
-STEPS = 200  # of a search at most: more than halving needs
+BERNOULLI_MODEL, POISSON_MODEL, EXPONENTIAL_MODEL = 4, 5, 6
+HALVINGS_AT_MOST = 200  # of a search at most: more than halving needs
 CLOSE = 2e-16  # of the interval that is searched: the minimum may be at an end, or very sharp
 
 
@@ -56,9 +56,9 @@ def excess(mu: float, x: float, shift: float) -> float:
 @kernel("f8(f8, f8, f8, f8)")
 def divergence(model: float, mu: float, x: float, shift: float) -> float:
     """d(μ, x), where x = μ + shift."""
-    if model == POISSON:
+    if model == POISSON_MODEL:
         return excess(mu, x, shift)
-    if model == EXPONENTIAL:
+    if model == EXPONENTIAL_MODEL:
         return excess(x, mu, -shift) / x if x > 0.0 else math.inf
     return excess(mu, x, shift) + excess(1.0 - mu, 1.0 - x, -shift)
 
@@ -66,9 +66,9 @@ def divergence(model: float, mu: float, x: float, shift: float) -> float:
 @kernel("UniTuple(f8, 2)(f8, f8)")
 def variance(model: float, x: float) -> tuple[float, float]:
     """The variance of a value of mean x, and its derivative."""
-    if model == POISSON:
+    if model == POISSON_MODEL:
         return x, 1.0
-    if model == EXPONENTIAL:
+    if model == EXPONENTIAL_MODEL:
         return x * x, 2.0 * x
     return x * (1.0 - x), 1.0 - 2.0 * x
 
@@ -105,7 +105,7 @@ def balance(
 ) -> float:
     """Where `imbalance` changes its sign between low and high; Newton's method, or halving."""
     close, z = CLOSE * span, min(max(span * (v_a / (v_b + v_a)), low), high)
-    for _ in range(STEPS):
+    for _ in range(HALVINGS_AT_MOST):
         value, slope = imbalance(model, mu_b, mu_a, sign, v_b, v_a, span, z)
         if value > 0.0:
             high = z
@@ -144,14 +144,14 @@ def meeting(
         high = min(high, mu_b)
     else:
         low = max(low, span - mu_a)
-    if model == BERNOULLI:
+    if model == BERNOULLI_MODEL:
         if sign > 0.0:
             low = max(low, span - (1.0 - mu_a))
         else:
             high = min(high, 1.0 - mu_b)
     if low > high:
         return -1.0
-    if model != EXPONENTIAL:
+    if model != EXPONENTIAL_MODEL:
         return balance(model, mu_b, mu_a, sign, v_b, v_a, span, low, high)
     # The derivative of the cubic through its values at three points; its roots part the pieces.
     middle = 0.5 * (low + high)
@@ -189,7 +189,7 @@ def sides(
         s, r = v_a / (v_b + v_a), v_b / (v_b + v_a)
         z, x = s * span, r * mu_b + s * mu_a
         to_b, to_a = -sign * z, sign * (r * span)
-        if model != BERNOULLI:
+        if model != BERNOULLI_MODEL:
             return divergence(model, mu_b, x, to_b), divergence(model, mu_a, x, to_a), z, x, x
         rest = r * (1.0 - mu_b) + s * (1.0 - mu_a)
         d_b = excess(mu_b, x, to_b) + excess(1.0 - mu_b, rest, -to_b)
@@ -248,7 +248,7 @@ def family_lower_end(
         low, high = high, 4.0 * high
     if high >= 1e300:
         return -math.inf
-    for _ in range(STEPS):
+    for _ in range(HALVINGS_AT_MOST):
         middle = 0.5 * (low + high)
         if not low < middle < high or high - low <= 1e-13 * high:
             break
@@ -266,13 +266,13 @@ def family_reach(params: Array, mean: float, bound: float, direction: float) -> 
     low, high = 0.0, math.inf
     if way < 0.0:
         high = mu
-    elif model == BERNOULLI:
+    elif model == BERNOULLI_MODEL:
         high = 1.0 - mu
     if high == math.inf:
         high = max(1.0, mu)
         while high < 1e300 and divergence(model, mu, mu + high, high) <= bound:
             low, high = high, 4.0 * high
-    for _ in range(STEPS):
+    for _ in range(HALVINGS_AT_MOST):
         middle = 0.5 * (low + high)
         if not low < middle < high or high - low <= 1e-13 * high:
             break

@@ -12,7 +12,7 @@ from ._jit import kernel
 from ._types import Array
 
 MANY = 16
-BLOCK = 64  # entries that are counted before they are searched
+CHUNK = 64  # entries that are counted before they are searched
 
 
 @kernel("f8(const(f8[::1]))", apart=True)
@@ -89,8 +89,8 @@ def first_surplus(pulls: Array, target: Array, t: float, bound: float) -> int:
 
     A block is counted before it is searched: counting takes eight entries at a time, a search one.
     """
-    for start in range(0, pulls.size, BLOCK):
-        n, w, found = pulls[start : start + BLOCK], target[start : start + BLOCK], 0
+    for start in range(0, pulls.size, CHUNK):
+        n, w, found = pulls[start : start + CHUNK], target[start : start + CHUNK], 0
         for a in range(n.size):
             found += 1 if n[a] - t * w[a] <= bound else 0
         if found > 0:

@@ -19,7 +19,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array
-from .divergences import BERNOULLI, family_cost, family_lower_end, family_slopes
+from .divergences import BERNOULLI_MODEL, family_cost, family_lower_end, family_slopes
 from .exact import two_product, two_sum
 from .family_weights import solve_family
 from .layout import LOST, MEANS, MODEL, OFFSET, OUT, PULLS, SQUARES, SUMS, TOLERANCE, UNIT, VARIANCES, WATCHED
@@ -32,7 +32,7 @@ UNEQUAL = 1  # normal, with a variance for each arm
 BOUNDED = 2  # between two ends, and so sub-Gaussian of half their distance, which is the unit
 STUDENT = 3  # normal, with variances that are estimated: infinite until an arm has ENOUGH values that differ
 ENOUGH = 10.0  # pulls: from fewer, a variance may come out so small that a strategy forgets the arm
-# From `divergences.BERNOULLI` on: one-parameter exponential families, whose unit is 1 and whose offset is 0.
+# From BERNOULLI_MODEL on: one-parameter exponential families, whose unit is 1 and whose offset is 0.
 
 
 @kernel("f8(const(f8[:, ::1]), i8, f8)")
@@ -111,7 +111,7 @@ def cost_beyond(
     params: Array, state: Array, b: int, a: int, v_b: float, v_a: float, tolerance: float
 ) -> float:
     """`cost`, with another tolerance than that of the parameters."""
-    if params[MODEL] >= BERNOULLI:
+    if params[MODEL] >= BERNOULLI_MODEL:
         return family_cost(params, state, b, a, v_b, v_a, tolerance)
     if params[MODEL] == UNEQUAL or params[MODEL] == STUDENT:
         v_b /= state[VARIANCES, b]
@@ -128,7 +128,7 @@ def cost(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float) ->
 @kernel("UniTuple(f8, 2)(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
 def slopes(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float) -> tuple[float, float]:
     """What more of v_b and of v_a add to `cost`: the divergences of both arms from the means confused."""
-    if params[MODEL] >= BERNOULLI:
+    if params[MODEL] >= BERNOULLI_MODEL:
         return family_slopes(params, state, b, a, v_b, v_a)
     s_b, s_a = 1.0, 1.0
     if params[MODEL] == UNEQUAL or params[MODEL] == STUDENT:
@@ -143,7 +143,7 @@ def slopes(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float) 
 @kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8, f8)")
 def exceeds(params: Array, state: Array, b: int, a: int, v_b: float, v_a: float, bound: float) -> bool:
     """Whether `cost` is above a bound, but for rounding; without a division where the model allows it."""
-    if params[MODEL] >= BERNOULLI:
+    if params[MODEL] >= BERNOULLI_MODEL:
         return family_cost(params, state, b, a, v_b, v_a, params[TOLERANCE]) > bound
     if params[MODEL] == UNEQUAL or params[MODEL] == STUDENT:
         v_b /= state[VARIANCES, b]
@@ -157,7 +157,7 @@ def interval(
     params: Array, state: Array, b: int, a: int, i_b: float, i_a: float, bound: float
 ) -> tuple[float, float]:
     """The interval of differences of means b and a whose cost is at most `bound`; i are the inverses of v."""
-    if params[MODEL] >= BERNOULLI:
+    if params[MODEL] >= BERNOULLI_MODEL:
         low = family_lower_end(params, state, b, a, 1.0 / i_b, 1.0 / i_a, bound)
         return low, -family_lower_end(params, state, a, b, 1.0 / i_a, 1.0 / i_b, bound)
     half = math.sqrt(2.0 * (i_b * state[VARIANCES, b] + i_a * state[VARIANCES, a]) * bound)
@@ -214,7 +214,7 @@ def weights(params: Array, state: Array, best: int, warm: float, w: Array) -> fl
 
     Arms within TIE of the best share the weight; all do, as long as the variance of one is not seen.
     """
-    if params[MODEL] >= BERNOULLI:
+    if params[MODEL] >= BERNOULLI_MODEL:
         _, root = solve_family(params, state[MEANS], best, TIE, warm, w)
         return root
     if params[MODEL] == STUDENT and unseen(state):
@@ -231,7 +231,7 @@ def open_weights(params: Array, state: Array, best: int, warm: float, means: Arr
     """`weights` of the open arms alone, 0 for all others; `means` is a row to work in."""
     for a in range(w.size):
         means[a] = state[MEANS, a] if is_open(state, best, a) else -math.inf
-    if params[MODEL] >= BERNOULLI:
+    if params[MODEL] >= BERNOULLI_MODEL:
         _, root = solve_family(params, means, best, TIE, warm, w)
         return root
     if params[MODEL] == STUDENT and unseen(state):

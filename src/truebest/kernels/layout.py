@@ -27,7 +27,7 @@ SETTLED = 8  # 0 for an open arm; for one that the rule has settled, for good or
 ROWS = 9
 # Rows behind the rule's own, where a question is asked, see `claims`; then K of claims about pairs, and
 # BESIDE of claims about one arm.
-NEXT, OPEN, KNOWN, LABELS, HEADS = range(5)
+NEXT, HELPFUL, LAST_LABELS, LABELS, HEADS = range(5)
 BESIDE = 2
 
 # Places in params; the strategy's own numbers follow the last.
@@ -49,7 +49,7 @@ LIMITS = 15  # 1 where the evidence says which arms may be sampled: arms are rul
 UNSHOWN = 16  # 1 where nobody is shown with which statistic an arm was ruled out: in simulations
 NEAR, SCALED = 17, 18  # for TILT: the weights of tilts that are nearly equal, and of a common scale
 CUT = 19  # for TILT: after how many halvings tilts are too small to decide in time, and have less weight
-QUESTION, NUMBER, MARGIN = 20, 21, 22  # what is asked, see `questions`; 0 for the best arm in the rule's way
+QUESTION = 20  # what is asked, ASKED numbers, see `questions`; 0 for the best arm in the rule's way
 OWN = 23
 
 Select = Callable[..., int]

@@ -22,11 +22,12 @@ from ._types import Array
 from .exact import two_sum
 from .families import BOUNDED
 from .layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, RULE, UNIT
-from .paired import EVEN, EXACT, HALVINGS, ITEMS, NUMBER, PARAMS, ROUNDS, SEEN, SLACK, SPAN
+from .paired import EVEN, EXACT, HALVINGS, ITEMS, PARAMS, ROUND_QUESTION, ROUNDS, SEEN, SLACK, SPAN
+from .questions import NUMBER
 from .rules.likelihood import number_evidence as likelihood_evidence
 from .rules.mixture import MIXTURE
 from .rules.mixture import number_evidence as mixture_evidence
-from .rules.student import STUDENT
+from .rules.student import STUDENT_RULE
 from .rules.student import number_evidence as student_evidence
 from .rules.tilt import DOWNWARDS, KAPPA, NODES, NONE, TILT, UPWARDS, multiply, summed, tilt
 from .strata import is_known, payoff
@@ -44,7 +45,7 @@ FARTHEST = 1e150  # where the search for an end is given up: its evidence rises 
 # In rounds: the sum of an arm's values, as low and as high as those that are missing may be, each with what
 # rounding took from it; the sum over rounds of these before the round, over the items left; and the products
 # of 1 + κX, and of 1 + κ(1 - X).
-TOTAL, TOTAL_LOST, MOST, MOST_LOST, SPENT, MOST_SPENT, RISEN = range(7)
+LOW_TOTAL, LOW_LOST, HIGH_TOTAL, HIGH_LOST, LOW_SPENT, HIGH_SPENT, RISEN = range(7)
 FALLEN, NUMBER_ROWS = RISEN + 2 * NODES, RISEN + 4 * NODES
 
 
@@ -65,7 +66,7 @@ def evidence(params: Array, state: Array, a: int, number: float, above: bool) ->
     if params[RULE] != TILT:
         if (state[MEANS, a] > number) != above:
             return 0.0
-        if params[RULE] == STUDENT:
+        if params[RULE] == STUDENT_RULE:
             return float(student_evidence(params, state, a, number))
         if params[RULE] == MIXTURE:
             return float(mixture_evidence(params, state, a, number))
@@ -86,8 +87,8 @@ def sums(params: Array, arms: Array, a: int) -> tuple[float, float]:
     if is_known(params, PARAMS, a):
         return known_total(params, PARAMS, a), known_total(params, PARAMS, a)
     first, rest = arms.shape[0] - NUMBER_ROWS, params[ITEMS] - arms[ROUNDS, a]
-    least = arms[first + TOTAL, a] + arms[first + TOTAL_LOST, a]
-    return least, arms[first + MOST, a] + arms[first + MOST_LOST, a] + rest
+    least = arms[first + LOW_TOTAL, a] + arms[first + LOW_LOST, a]
+    return least, arms[first + HIGH_TOTAL, a] + arms[first + HIGH_LOST, a] + rest
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8, b1)")
@@ -104,8 +105,8 @@ def take_value(params: Array, low: Array, high: Array, arms: Array, a: int, left
     low, high  the round: a missing value lies between both; see `paired` and `strata`
     """
     first, least, most = arms.shape[0] - NUMBER_ROWS, low[a], high[a]
-    arms[first + SPENT, a] += (arms[first + TOTAL, a] + arms[first + TOTAL_LOST, a]) / left
-    arms[first + MOST_SPENT, a] += (arms[first + MOST, a] + arms[first + MOST_LOST, a]) / left
+    arms[first + LOW_SPENT, a] += (arms[first + LOW_TOTAL, a] + arms[first + LOW_LOST, a]) / left
+    arms[first + HIGH_SPENT, a] += (arms[first + HIGH_TOTAL, a] + arms[first + HIGH_LOST, a]) / left
     for k in range(NODES):
         rise = fall = 1.0
         if params.size > PARAMS:
@@ -114,10 +115,10 @@ def take_value(params: Array, low: Array, high: Array, arms: Array, a: int, left
             fall = KAPPA[k] * payoff(params, PARAMS, arms, SEEN, a, False, s, budget, left)
         multiply(arms, first + RISEN + k, a, 1.0, rise + KAPPA[k] * least)
         multiply(arms, first + FALLEN + k, a, 1.0, fall + KAPPA[k] * (1.0 - most))
-    arms[first + TOTAL, a], error = two_sum(arms[first + TOTAL, a], least)
-    arms[first + TOTAL_LOST, a] += error
-    arms[first + MOST, a], error = two_sum(arms[first + MOST, a], most)
-    arms[first + MOST_LOST, a] += error
+    arms[first + LOW_TOTAL, a], error = two_sum(arms[first + LOW_TOTAL, a], least)
+    arms[first + LOW_LOST, a] += error
+    arms[first + HIGH_TOTAL, a], error = two_sum(arms[first + HIGH_TOTAL, a], most)
+    arms[first + HIGH_LOST, a] += error
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), i8, f8, b1)", apart=True)
@@ -130,7 +131,7 @@ def evidence_of_rounds(params: Array, arms: Array, a: int, number: float, above:
         return math.inf
     if is_known(params, PARAMS, a):
         return 0.0
-    x = (number * arms[SPAN, a] - arms[first + (SPENT if above else MOST_SPENT), a]) / n
+    x = (number * arms[SPAN, a] - arms[first + (LOW_SPENT if above else HIGH_SPENT), a]) / n
     x = max(x if above else 1.0 - x, 0.0)
     top, total, row = 0.0, NONE, first + (RISEN if above else FALLEN)
     for k in range(NODES):
@@ -147,7 +148,7 @@ def is_on_side(params: Array, arms: Array, a: int, number: float, above: bool, l
     Where the sum is M times the number, but for rounding, the arm passes. A known arm's sum says it.
     """
     if arms[ROUNDS, a] >= params[ITEMS] or is_known(params, PARAMS, a):
-        passes = above == (params[NUMBER] == 0.0)
+        passes = above == (params[ROUND_QUESTION + NUMBER] == 0.0)
         least = (-EVEN if passes else EVEN) * params[ITEMS]
         return params[EXACT] == 0.0 and bool(ahead(params, arms, a, number, above) > least)
     return bool(evidence_of_rounds(params, arms, a, number, above) > level)

@@ -15,9 +15,10 @@ small to decide before the items are used up. λ_k x(d) is then the average of �
 
 Arm i is tested for being the best: against every other arm, and against its *comparator*, in each round the
 arm in the race that was ahead of it the most before that round. It is out for ever when the average of both,
-with the weight SHARE on the comparator, exceeds 1/δ; the last arm is declared. Proofs are in docs/proofs.md.
+with the weight ROUND_SHARE on the comparator, exceeds 1/δ; the last arm is declared. Proofs are in
+docs/proofs.md.
 
-    params   LEVEL .. MARGIN below
+    params   ROUND_LEVEL .. ROUND_QUESTION below
     pairs    (PAIR_ROWS, K K): column b K + i for b against i
     arms     (ARM_ROWS, K): how long an arm was in the race, and its comparator
 
@@ -34,6 +35,7 @@ import numpy as np
 from ._jit import kernel
 from ._types import Array
 from .exact import two_sum
+from .questions import ASKED
 from .rules.tilt import EPSILON, NODES, SCALES, multiply, summed
 from .strata import SUM_HIGH, SUM_LOW, is_known, note, payoff, total
 
@@ -44,8 +46,9 @@ from .strata import SUM_HIGH, SUM_LOW, is_known, note, payoff, total
 # 0 where all stay as they are; and the logarithm of their weight in PRIOR; 1 where the sums of a set that is
 # used up are compared elsewhere, in exact numbers. Last, what is asked, see `questions`; 0 for the best arm
 # in the way that is described above.
-LEVEL, PAIR_LEVEL, SHARE, TOLERANCE, ITEMS, WINS, RATIO, ROUNDING, GROWING, KEPT, EXACT = range(11)
-QUESTION, NUMBER, MARGIN, PARAMS = range(11, 15)
+ROUND_LEVEL, ROUND_PAIR_LEVEL, ROUND_SHARE, ROUND_TOLERANCE, ITEMS, WINS, RATIO, ROUNDING = range(8)
+GROWING, KEPT, EXACT, ROUND_QUESTION = range(8, 12)
+PARAMS = ROUND_QUESTION + ASKED
 
 # The rows of bets: how often D was 1, and -1; the logarithms of products of all other factors that have
 # become large, and NODES rows further these products (see `tilt.multiply`). Then, of a pair: the sum of D,
@@ -53,8 +56,8 @@ QUESTION, NUMBER, MARGIN, PARAMS = range(11, 15)
 # ruled out, 0 before that; a bound of its evidence; the sum over rounds of the mean that its comparator's D
 # had at most.
 UPS, DOWNS, FACTORS, BET_ROWS = 0, 1, 2, 2 + 2 * NODES
-LEAD, LOST, SPENT, PAIR_ROWS = range(BET_ROWS, BET_ROWS + 4)
-ROUNDS, SPAN, OUT, HOPE, EXPECTED, ARM_ROWS = range(BET_ROWS, BET_ROWS + 6)
+LEAD, LEAD_LOST, SPENT, PAIR_ROWS = range(BET_ROWS, BET_ROWS + 4)
+ROUNDS, SPAN, OUT_AFTER, HOPE, EXPECTED, ARM_ROWS = range(BET_ROWS, BET_ROWS + 6)
 # Where bets grow, a product has the factors of every D. Then, for each bet, the sum over rounds of its size
 # times the lead before the round over the items left, of a pair and of a comparator; and of an arm, behind
 # that, the sum of its size times all items over the items left. They take the place of B, EXPECTED and A.
@@ -63,8 +66,8 @@ SEEN = GROWN_ARM_ROWS  # where some scores are known, the rows of `strata`
 
 LAMBDA = np.tanh(0.5 * EPSILON)
 FULL = 0.97  # no bet grows beyond it
-WON = np.log1p(LAMBDA)
-BEATEN = -np.log1p(0.5 * np.expm1(EPSILON))  # log(1 - λ), without its cancellation
+LOG_WON = np.log1p(LAMBDA)
+LOG_LOST = -np.log1p(0.5 * np.expm1(EPSILON))  # log(1 - λ), without its cancellation
 
 
 def _prior() -> Array:
@@ -123,7 +126,7 @@ def log_average(state: Array, column: int, n: float, x: float) -> float:
     has_factors = state[FACTORS, column] != 0.0 or state[FACTORS + NODES, column] != 0.0
     top, total = -math.inf, 0.0
     for k in range(NODES):
-        exponent = LOG_PRIOR[k] + ups * WON[k] + downs * BEATEN[k]
+        exponent = LOG_PRIOR[k] + ups * LOG_WON[k] + downs * LOG_LOST[k]
         if has_factors:
             exponent += summed(state, FACTORS + k, column)
         if x != 0.0:
@@ -164,7 +167,7 @@ def grown_average(
 def lead(pairs: Array, arms: Array, b: int, i: int) -> float:
     """The sum of D over the rounds of a pair."""
     column = b * arms.shape[1] + i
-    return float(pairs[LEAD, column] + pairs[LOST, column])
+    return float(pairs[LEAD, column] + pairs[LEAD_LOST, column])
 
 
 @kernel("f8(const(f8[:, ::1]))")
@@ -241,7 +244,7 @@ def compared_evidence(params: Array, arms: Array, i: int) -> float:
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8)", apart=True)
 def evidence(params: Array, pairs: Array, arms: Array, i: int) -> float:
     """The evidence that arm i is not the best: it exceeds log(1/δ) with probability δ at most if it is."""
-    K, share = arms.shape[1], params[SHARE]
+    K, share = arms.shape[1], params[ROUND_SHARE]
     top, total = -math.inf, 0.0
     for b in range(K):
         if b == i:  # the place of the comparator
@@ -263,10 +266,10 @@ def evidence(params: Array, pairs: Array, arms: Array, i: int) -> float:
 @kernel("f8(f8[:, ::1], i8, f8, f8)")
 def lead_on(pairs: Array, column: int, d: float, left: float) -> float:
     """Add D to a lead; returns the lead before, over the items that were left."""
-    expected = (pairs[LEAD, column] + pairs[LOST, column]) / left
+    expected = (pairs[LEAD, column] + pairs[LEAD_LOST, column]) / left
     pairs[SPENT, column] += expected
     pairs[LEAD, column], error = two_sum(pairs[LEAD, column], d)
-    pairs[LOST, column] += error
+    pairs[LEAD_LOST, column] += error
     return float(expected)
 
 
@@ -339,14 +342,14 @@ def take_rows_beside(params: Array, low: Array, high: Array, pairs: Array, arms:
     K = arms.shape[1]
     for b in range(K):
         for i in range(K):
-            if b == i or arms[OUT, b] > 0.0 or arms[OUT, i] > 0.0:
+            if b == i or arms[OUT_AFTER, b] > 0.0 or arms[OUT_AFTER, i] > 0.0:
                 continue
             if is_half_known(params, b, i):
                 take_beside(params, low, high, pairs, arms, b, i, left)
             else:
                 take_pair(params, pairs, b * K + i, difference(params, low, high, b, i), left)
     for a in range(K):
-        if arms[OUT, a] <= 0.0:
+        if arms[OUT_AFTER, a] <= 0.0:
             take_row(params, arms, a, left)
             note(params, PARAMS, low, high, arms, SEEN, a)
             arms[HOPE, a] = math.inf  # such a bet may multiply by more
@@ -362,11 +365,11 @@ def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
     K, items, known = arms.shape[1], params[ITEMS], params.size > PARAMS
     left = items - rounds_taken(arms)  # with the item of this round
     for i in range(K):
-        if arms[OUT, i] > 0.0:
+        if arms[OUT_AFTER, i] > 0.0:
             continue
         ahead, comparator, most = -math.inf, -1, 0.0
         for b in range(K):
-            if b == i or arms[OUT, b] > 0.0:
+            if b == i or arms[OUT_AFTER, b] > 0.0:
                 continue
             one = lead(pairs, arms, b, i)
             if one > ahead:
@@ -374,7 +377,7 @@ def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
             most = max(most, difference(params, low, high, b, i))
         if comparator < 0:
             continue
-        if params[SHARE] > 0.0:
+        if params[ROUND_SHARE] > 0.0:
             if known and is_half_known(params, comparator, i):
                 bet_beside(params, low, high, arms, arms, i, ARM_ROWS, comparator, i, ahead / left, left)
             else:
@@ -389,11 +392,11 @@ def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
         take_rows_beside(params, low, high, pairs, arms, left)
         return
     for b in range(K):
-        if arms[OUT, b] > 0.0:
+        if arms[OUT_AFTER, b] > 0.0:
             continue
         take_row(params, arms, b, left)
         for i in range(K):
-            if b == i or arms[OUT, i] > 0.0:
+            if b == i or arms[OUT_AFTER, i] > 0.0:
                 continue
             take_pair(params, pairs, b * K + i, difference(params, low, high, b, i), left)
 
@@ -403,11 +406,11 @@ def leading(pairs: Array, arms: Array) -> int:
     """The arm in the race whose worst lead over the others there is largest; the first of several."""
     best, found = -math.inf, 0
     for b in range(arms.shape[1]):
-        if arms[OUT, b] > 0.0:
+        if arms[OUT_AFTER, b] > 0.0:
             continue
         worst = math.inf
         for i in range(arms.shape[1]):
-            if i != b and arms[OUT, i] <= 0.0:
+            if i != b and arms[OUT_AFTER, i] <= 0.0:
                 worst = min(worst, lead(pairs, arms, b, i))
         if worst > best:
             best, found = worst, b
@@ -422,20 +425,20 @@ def rule_out(params: Array, pairs: Array, arms: Array) -> int:
     """
     n, left, out = rounds_taken(arms), 0, 0
     for i in range(arms.shape[1]):
-        if arms[OUT, i] > 0.0:
+        if arms[OUT_AFTER, i] > 0.0:
             continue
         left += 1
-        if arms[HOPE, i] > params[LEVEL] - SLACK:
+        if arms[HOPE, i] > params[ROUND_LEVEL] - SLACK:
             arms[HOPE, i] = evidence(params, pairs, arms, i)
-            if arms[HOPE, i] > params[LEVEL]:
-                arms[OUT, i] = -1.0  # not yet: all others are judged as if it were in the race
+            if arms[HOPE, i] > params[ROUND_LEVEL]:
+                arms[OUT_AFTER, i] = -1.0  # not yet: all others are judged as if it were in the race
                 out += 1
     if out == 0:
         return left
     kept = leading(pairs, arms) if out == left else -1  # with probability δ at most
     for i in range(arms.shape[1]):
-        if arms[OUT, i] < 0.0:
-            arms[OUT, i] = 0.0 if i == kept else n
+        if arms[OUT_AFTER, i] < 0.0:
+            arms[OUT_AFTER, i] = 0.0 if i == kept else n
     return max(left - out, 1)
 
 
@@ -444,19 +447,19 @@ def declared(params: Array, pairs: Array, arms: Array) -> int:
     """The arm that is found to be the best, or within the tolerance of it; GO_ON or UNDECIDED for none."""
     b, n, items, left = leading(pairs, arms), rounds_taken(arms), params[ITEMS], 0
     for i in range(arms.shape[1]):
-        left += arms[OUT, i] <= 0.0
+        left += arms[OUT_AFTER, i] <= 0.0
     if left == 1:
         return b
     used_up = n >= items
-    if not used_up and params[TOLERANCE] == 0.0:
+    if not used_up and params[ROUND_TOLERANCE] == 0.0:
         return GO_ON
     for i in range(arms.shape[1]):
-        if i == b or arms[OUT, i] > 0.0:
+        if i == b or arms[OUT_AFTER, i] > 0.0:
             continue
         if used_up:
-            if lead(pairs, arms, b, i) < -items * (params[TOLERANCE] + EVEN):
+            if lead(pairs, arms, b, i) < -items * (params[ROUND_TOLERANCE] + EVEN):
                 return UNDECIDED
-        elif pair_evidence(params, pairs, arms, b, i, -params[TOLERANCE]) <= params[PAIR_LEVEL]:
+        elif pair_evidence(params, pairs, arms, b, i, -params[ROUND_TOLERANCE]) <= params[ROUND_PAIR_LEVEL]:
             return GO_ON
     return b
 
@@ -476,15 +479,15 @@ def progress(params: Array, pairs: Array, arms: Array, leader: int) -> tuple[flo
     inf where no other arm is left. It is that of the pair where a tolerance, a factor or wins against each
     arm decide.
     """
-    by_pairs = params[TOLERANCE] > 0.0 or params[RATIO] != 0.0 or params[QUESTION] != 0.0
+    by_pairs = params[ROUND_TOLERANCE] > 0.0 or params[RATIO] != 0.0 or params[ROUND_QUESTION] != 0.0
     least = math.inf
     for i in range(arms.shape[1]):
-        if i != leader and arms[OUT, i] <= 0.0:
+        if i != leader and arms[OUT_AFTER, i] <= 0.0:
             if by_pairs:
-                least = min(least, pair_evidence(params, pairs, arms, leader, i, -params[TOLERANCE]))
+                least = min(least, pair_evidence(params, pairs, arms, leader, i, -params[ROUND_TOLERANCE]))
             else:
                 least = min(least, evidence(params, pairs, arms, i))
-    return least, float(params[PAIR_LEVEL] if by_pairs else params[LEVEL])
+    return least, float(params[ROUND_PAIR_LEVEL] if by_pairs else params[ROUND_LEVEL])
 
 
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8)", apart=True)
@@ -500,7 +503,7 @@ def best_rate(params: Array, pairs: Array, arms: Array, b: int, i: int) -> float
             best = max(best, unused * grown_exponent(pairs, arms, column, PAIR_ROWS, a, 0.0, k))
         return float(best / n)
     for k in range(NODES):
-        total = pairs[UPS, column] * WON[k] + pairs[DOWNS, column] * BEATEN[k]
+        total = pairs[UPS, column] * LOG_WON[k] + pairs[DOWNS, column] * LOG_LOST[k]
         best = max(best, total + summed(pairs, FACTORS + k, column))
     return float(best / n) if n > 0.0 else 0.0
 

@@ -19,7 +19,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array
-from .divergences import BERNOULLI, side, variance
+from .divergences import BERNOULLI_MODEL, side, variance
 from .layout import MEANS, MODEL, OUT, PULLS, VARIANCES
 from .random import BETA, Words, next_word, normal, other_reward, uniform
 
@@ -30,9 +30,9 @@ PROPOSALS = 10_000  # at most; evidence of W nats takes some 4 √W
 def posterior(params: Array, state: Array, arm: int) -> tuple[float, float]:
     """Mean and variance; for successes the mean, less its sign, and 1 + successes + failures + 2."""
     n, mean = state[PULLS, arm], state[MEANS, arm]
-    if params[MODEL] < BERNOULLI:
+    if params[MODEL] < BERNOULLI_MODEL:
         return mean, state[VARIANCES, arm] / n
-    if params[MODEL] == BERNOULLI:
+    if params[MODEL] == BERNOULLI_MODEL:
         return (n * abs(mean) + 1.0) / (n + 2.0), n + 2.0
     spread, _ = variance(params[MODEL], (n * abs(mean) + 1.0) / (n + 1.0))
     return mean, spread / n
@@ -41,7 +41,7 @@ def posterior(params: Array, state: Array, arm: int) -> tuple[float, float]:
 @kernel("f8(const(f8[::1]), f8, f8, u8[::1])", apart=True)
 def draw_from(params: Array, mean: float, width: float, random: Words) -> float:
     """A mean from a posterior, as `posterior` describes it."""
-    if params[MODEL] != BERNOULLI:
+    if params[MODEL] != BERNOULLI_MODEL:
         return float(mean + normal(random) * math.sqrt(width))
     return side(params) * other_reward(
         BETA, mean, math.sqrt(mean * (1.0 - mean) / (width + 1.0)), next_word(random)
@@ -60,7 +60,7 @@ def tilted(params: Array, state: Array, b: int, a: int) -> tuple[float, float, f
     """The means of b and of a as they are tilted, λ, and log M."""
     m_b, w_b = posterior(params, state, b)
     m_a, w_a = posterior(params, state, a)
-    if params[MODEL] == BERNOULLI:
+    if params[MODEL] == BERNOULLI_MODEL:
         rise = side(params) * (m_b - m_a) / (w_b + w_a)
         if rise <= 0.0:
             return m_b, m_a, 0.0, 0.0
@@ -80,7 +80,7 @@ def tilted(params: Array, state: Array, b: int, a: int) -> tuple[float, float, f
 @kernel("f8(const(f8[::1]), f8, f8)")
 def ahead_by(params: Array, one: float, other: float) -> float:
     """D: T(one) - T(other)."""
-    if params[MODEL] != BERNOULLI:
+    if params[MODEL] != BERNOULLI_MODEL:
         return one - other
     p, q = min(abs(one), 1.0 - 1e-16), max(abs(other), 1e-300)
     if side(params) < 0.0:

@@ -26,10 +26,10 @@ from .paired import (
     EVEN,
     EXACT,
     ITEMS,
-    OUT,
-    PAIR_LEVEL,
+    OUT_AFTER,
     PARAMS,
-    QUESTION,
+    ROUND_PAIR_LEVEL,
+    ROUND_QUESTION,
     ROUNDS,
     SEEN,
     WINS,
@@ -57,7 +57,7 @@ from .questions import (
 )
 from .strata import is_known, note
 
-SUM, STANDING, LABELS, RESTS, HEADS = range(5)
+SUM, STANDING, ROUND_LABELS, RESTS, HEADS = range(5)
 
 
 def room(num_arms: int) -> Array:
@@ -87,8 +87,8 @@ def is_shown(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float,
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]), b1)", apart=True)
 def bar(params: Array, pairs: Array, arms: Array, told: Array, passing: bool) -> float:
     """The bar of the list of arms that pass, or of those that fail."""
-    ask, level, missing = params[QUESTION : QUESTION + ASKED], params[PAIR_LEVEL], 0.0
-    base, labels, proven = baseline(ask), told[LABELS], told[HEADS:]
+    ask, level, missing = params[ROUND_QUESTION : ROUND_QUESTION + ASKED], params[ROUND_PAIR_LEVEL], 0.0
+    base, labels, proven = baseline(ask), told[ROUND_LABELS], told[HEADS:]
     for a in range(arms.shape[1]):
         passed, failed = verdict_times(ask, proven, a)
         if a == base or (passed if passing else failed) > 0.0:
@@ -103,14 +103,14 @@ def bar(params: Array, pairs: Array, arms: Array, told: Array, passing: bool) ->
 @kernel("b1(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), f8[:, ::1])")
 def prove(params: Array, pairs: Array, arms: Array, told: Array) -> bool:
     """Prove what can be proven, and would help; whether there was anything."""
-    K, ask, some = arms.shape[1], params[QUESTION : QUESTION + ASKED], False
-    labels, proven, base, (_, end) = told[LABELS], told[HEADS:], baseline(ask), rivals(ask, K)
+    K, ask, some = arms.shape[1], params[ROUND_QUESTION : ROUND_QUESTION + ASKED], False
+    labels, proven, base, (_, end) = told[ROUND_LABELS], told[HEADS:], baseline(ask), rivals(ask, K)
     for b in range(end):
         for i in range(end):
             d = margin(ask, proven, labels, b, i)
-            if math.isnan(d) or (b < K and arms[OUT, b] > 0.0) or (i < K and arms[OUT, i] > 0.0):
+            if math.isnan(d) or (b < K and arms[OUT_AFTER, b] > 0.0) or (i < K and arms[OUT_AFTER, i] > 0.0):
                 continue
-            shown = is_shown(params, pairs, arms, b, i, d, params[PAIR_LEVEL])
+            shown = is_shown(params, pairs, arms, b, i, d, params[ROUND_PAIR_LEVEL])
             if shown and ask[CODE] == LISTED:
                 shown = is_shown(params, pairs, arms, b, i, d, bar(params, pairs, arms, told, i == base))
             if shown:
@@ -123,20 +123,20 @@ def prove(params: Array, pairs: Array, arms: Array, told: Array) -> bool:
 @kernel("void(const(f8[::1]), const(f8[:, ::1]), f8[:, ::1], f8[:, ::1])", apart=True)
 def judge(params: Array, pairs: Array, arms: Array, told: Array) -> None:
     """After a row: prove what can be proven, let arms rest, and leave out those that are done with."""
-    K, n, ask = arms.shape[1], rounds_taken(arms), params[QUESTION : QUESTION + ASKED]
-    labels, proven, (low, high) = told[LABELS], told[HEADS:], rivals(ask, K)
+    K, n, ask = arms.shape[1], rounds_taken(arms), params[ROUND_QUESTION : ROUND_QUESTION + ASKED]
+    labels, proven, (low, high) = told[ROUND_LABELS], told[HEADS:], rivals(ask, K)
     label(ask, told[STANDING], proven, labels)
     again = True
     while again:
         again = prove(params, pairs, arms, told) and ask[CODE] == LISTED  # the bar is lower now
         label(ask, told[STANDING], proven, labels)
     for a in range(K):
-        if arms[OUT, a] <= 0.0 and is_settled(ask, proven, labels, a):
-            arms[OUT, a] = n
+        if arms[OUT_AFTER, a] <= 0.0 and is_settled(ask, proven, labels, a):
+            arms[OUT_AFTER, a] = n
     for a in range(K):
         told[RESTS, a] = n
         for o in range(low, high):
-            if arms[OUT, a] <= 0.0 and (o == K or arms[OUT, o] <= 0.0):
+            if arms[OUT_AFTER, a] <= 0.0 and (o == K or arms[OUT_AFTER, o] <= 0.0):
                 here, there = margin(ask, proven, labels, a, o), margin(ask, proven, labels, o, a)
                 if not (math.isnan(here) and math.isnan(there)):
                     told[RESTS, a] = 0.0
@@ -156,23 +156,23 @@ def progress(params: Array, pairs: Array, arms: Array, told: Array) -> float:
 
     Where it must exceed a bar, what that is above the level is subtracted.
     """
-    K, ask, least = arms.shape[1], params[QUESTION : QUESTION + ASKED], math.inf
-    labels, proven, (low, high) = told[LABELS], told[HEADS:], rivals(ask, K)
+    K, ask, least = arms.shape[1], params[ROUND_QUESTION : ROUND_QUESTION + ASKED], math.inf
+    labels, proven, (low, high) = told[ROUND_LABELS], told[HEADS:], rivals(ask, K)
     to_pass = to_fail = 0.0
     if ask[CODE] == LISTED:
-        to_pass = bar(params, pairs, arms, told, True) - params[PAIR_LEVEL]
-        to_fail = bar(params, pairs, arms, told, False) - params[PAIR_LEVEL]
+        to_pass = bar(params, pairs, arms, told, True) - params[ROUND_PAIR_LEVEL]
+        to_fail = bar(params, pairs, arms, told, False) - params[ROUND_PAIR_LEVEL]
     for b in range(K):
         for i in range(max(low, b + 1), high):
             found = -math.inf
             here, there = (to_pass, to_fail) if i == baseline(ask) else (to_fail, to_pass)
             d = margin(ask, proven, labels, b, i)
-            if not math.isnan(d) and arms[OUT, b] <= 0.0:
+            if not math.isnan(d) and arms[OUT_AFTER, b] <= 0.0:
                 found = evidence_for(params, pairs, arms, b, i, d) - here
             d = margin(ask, proven, labels, i, b)
-            if not math.isnan(d) and arms[OUT, b] <= 0.0:
+            if not math.isnan(d) and arms[OUT_AFTER, b] <= 0.0:
                 found = max(found, evidence_for(params, pairs, arms, i, b, d) - there)
-            if found > -math.inf and (i == K or arms[OUT, i] <= 0.0):
+            if found > -math.inf and (i == K or arms[OUT_AFTER, i] <= 0.0):
                 least = min(least, found)
     return least
 
@@ -182,7 +182,7 @@ def next_row(arms: Array, told: Array) -> int:
     """How many rows those have that are behind of the arms that neither rest nor are out; -1 if none is."""
     fewest = -1
     for a in range(arms.shape[1]):
-        if arms[OUT, a] <= 0.0 and told[RESTS, a] == 0.0 and (fewest < 0 or arms[ROUNDS, a] < fewest):
+        if arms[OUT_AFTER, a] <= 0.0 and told[RESTS, a] == 0.0 and (fewest < 0 or arms[ROUNDS, a] < fewest):
             fewest = int(arms[ROUNDS, a])
     return fewest
 
@@ -191,7 +191,7 @@ def next_row(arms: Array, told: Array) -> int:
 def takes(params: Array, arms: Array, told: Array, row: int, a: int) -> bool:
     """Whether an arm takes the next row."""
     waits = told[RESTS, a] != 0.0 and not is_known(params, PARAMS, a)
-    return bool(arms[OUT, a] <= 0.0 and not waits and arms[ROUNDS, a] == row)
+    return bool(arms[OUT_AFTER, a] <= 0.0 and not waits and arms[ROUNDS, a] == row)
 
 
 @kernel("void(const(f8[::1]), const(f8[::1]), const(f8[::1]), f8[:, ::1], f8[:, ::1], f8[:, ::1], i8)")
@@ -201,11 +201,11 @@ def take_cell(params: Array, low: Array, high: Array, pairs: Array, arms: Array,
     low, high  the row, of which the values of arms count that have taken it before, and of this one
     """
     K, row = arms.shape[1], arms[ROUNDS, a]
-    left, alone = params[ITEMS] - row, params[QUESTION] == THRESHOLD
+    left, alone = params[ITEMS] - row, params[ROUND_QUESTION] == THRESHOLD
     if alone and not is_known(params, PARAMS, a):
         take_value(params, low, high, arms, a, left)
     for b in range(0 if alone else K):
-        if b != a and arms[OUT, b] <= 0.0 and arms[ROUNDS, b] > row:
+        if b != a and arms[OUT_AFTER, b] <= 0.0 and arms[ROUNDS, b] > row:
             if params.size > PARAMS and is_half_known(params, a, b):
                 take_beside(params, low, high, pairs, arms, a, b, left)
                 take_beside(params, low, high, pairs, arms, b, a, left)

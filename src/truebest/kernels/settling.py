@@ -16,7 +16,7 @@ from .rules import pair_ceiling, pair_evidence, threshold
 from .rules.comparator import next_look
 from .rules.likelihood import growth
 from .rules.mixture import counted
-from .rules.student import STUDENT
+from .rules.student import STUDENT_RULE
 from .rules.tilt import TILT
 from .tracking import open_arms
 
@@ -39,7 +39,7 @@ def evidence_up_to(params: Array, state: Array, b: int, a: int, tolerance: float
     found = pair_ceiling(params, state, b, a, tolerance)
     if found > limit:
         found = pair_evidence(params, state, b, a, tolerance, limit)
-    if found > limit and params[UNSHOWN] == 0.0 and (params[RULE] == TILT or params[RULE] == STUDENT):
+    if found > limit and params[UNSHOWN] == 0.0 and (params[RULE] == TILT or params[RULE] == STUDENT_RULE):
         found = max(found, pair_evidence(params, state, b, a, tolerance, -math.inf))
     return max(found, 0.0)
 
@@ -53,7 +53,7 @@ def settle_pair(
     A tolerance does not count: if each arm could go for being hardly better than another, the last one might
     be far from the best. Where c leads, it is noted whether it need be told from a any more.
     """
-    searched = params[RULE] == TILT or params[RULE] == STUDENT
+    searched = params[RULE] == TILT or params[RULE] == STUDENT_RULE
     spaced = searched and t > 0.0 and params[TUNING] > 0.0
     if spaced and t < state[PENALTY, a]:
         return False
@@ -104,7 +104,7 @@ def settle(params: Array, state: Array, b: int, bound: float, t: float, last: in
     if t == 0.0:
         for a in range(state.shape[1]):
             now += state[PULLS, a]
-    searched = params[RULE] == TILT or params[RULE] == STUDENT
+    searched = params[RULE] == TILT or params[RULE] == STUDENT_RULE
     if last < 0 or searched or params[TOLERANCE] > 0.0 or state[PULLS, last] == 1.0:
         most = b
         for a in range(state.shape[1]):

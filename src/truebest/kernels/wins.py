@@ -28,10 +28,10 @@ from .paired import (
     GO_ON,
     ITEMS,
     NO_WINNER,
-    OUT,
-    PAIR_LEVEL,
-    QUESTION,
+    OUT_AFTER,
     RATIO,
+    ROUND_PAIR_LEVEL,
+    ROUND_QUESTION,
     ROUNDING,
     UNDECIDED,
     declared,
@@ -44,7 +44,7 @@ from .paired import (
     take_round,
 )
 from .questions import ASKED, BEATEN, has_won, is_answered
-from .round_claims import HEADS, LABELS, judge
+from .round_claims import HEADS, ROUND_LABELS, judge
 
 
 @kernel("f8(const(f8[::1]), const(f8[::1]), const(f8[::1]), i8, i8)")
@@ -63,7 +63,7 @@ def take_near(params: Array, low: Array, high: Array, near: Array, arms: Array) 
     K, left = arms.shape[1], params[ITEMS] - rounds_taken(arms)
     for b in range(K):
         for i in range(K):
-            if b != i and arms[OUT, b] <= 0.0 and arms[OUT, i] <= 0.0:
+            if b != i and arms[OUT_AFTER, b] <= 0.0 and arms[OUT_AFTER, i] <= 0.0:
                 take_pair(params, near, b * K + i, near_difference(params, low, high, b, i), left)
 
 
@@ -86,8 +86,8 @@ def foremost(pairs: Array, arms: Array, told: Array) -> int:
 @kernel("i8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]))")
 def direct_verdict(params: Array, pairs: Array, arms: Array, told: Array) -> int:
     """The arm that has beaten all others, or NO_WINNER; when the items are used up, what their sums say."""
-    K, items, labels, proven = arms.shape[1], params[ITEMS], told[LABELS], told[HEADS:]
-    if is_answered(params[QUESTION : QUESTION + ASKED], proven, labels):
+    K, items, labels, proven = arms.shape[1], params[ITEMS], told[ROUND_LABELS], told[HEADS:]
+    if is_answered(params[ROUND_QUESTION : ROUND_QUESTION + ASKED], proven, labels):
         for b in range(K):
             if has_won(proven, b):
                 return b
@@ -114,17 +114,17 @@ def near_verdict(params: Array, pairs: Array, near: Array, arms: Array) -> int:
     """The arm that is left, or is near every arm in the race; GO_ON or UNDECIDED for none."""
     b, left = leading(pairs, arms), 0
     for i in range(arms.shape[1]):
-        left += arms[OUT, i] <= 0.0
+        left += arms[OUT_AFTER, i] <= 0.0
     if left == 1:
         return b
     used_up = rounds_taken(arms) >= params[ITEMS]
     for i in range(arms.shape[1]):
-        if i == b or arms[OUT, i] > 0.0:
+        if i == b or arms[OUT_AFTER, i] > 0.0:
             continue
         if used_up:
             if lead(near, arms, b, i) < -EVEN * params[ITEMS]:
                 return UNDECIDED
-        elif pair_evidence(params, near, arms, b, i, 0.0) <= params[PAIR_LEVEL]:
+        elif pair_evidence(params, near, arms, b, i, 0.0) <= params[ROUND_PAIR_LEVEL]:
             return GO_ON
     return b
 
@@ -132,7 +132,7 @@ def near_verdict(params: Array, pairs: Array, near: Array, arms: Array) -> int:
 @kernel("i8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]))")
 def verdict(params: Array, pairs: Array, near: Array, arms: Array, told: Array) -> int:
     """The arm that is found to be the best, or near it; NO_WINNER, GO_ON or UNDECIDED."""
-    if params[QUESTION] != 0.0:
+    if params[ROUND_QUESTION] != 0.0:
         return direct_verdict(params, pairs, arms, told)
     if params[RATIO] != 0.0:
         return near_verdict(params, pairs, near, arms)
@@ -148,7 +148,7 @@ def play(params: Array, low: Array, high: Array, pairs: Array, near: Array, arms
     if params[RATIO] != 0.0:
         take_near(params, low, high, near, arms)
     take_round(params, low, high, pairs, arms)
-    if params[QUESTION] != 0.0:
+    if params[ROUND_QUESTION] != 0.0:
         judge(params, pairs, arms, told)
     else:
         rule_out(params, pairs, arms)

@@ -22,7 +22,7 @@ from ..designs import Design
 from ..designs.independent import refuse_unmeant
 from ..errors import InvalidInputError
 from ..kernels import layout
-from ..kernels._known import NOTHING
+from ..kernels._known import NONE_KNOWN
 from ..kernels._numba import FOR_ALL
 from ..kernels.steps import RIGHT, Room, Source, Task
 from ..questions import Question
@@ -146,7 +146,7 @@ class Job:
 
     def made_for(self, loop: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """A loop of the engine and the strategy's kernel, compiled for this job."""
-        known = NOTHING if FOR_ALL else known_of(self.params, self.problem.source[0])
+        known = NONE_KNOWN if FOR_ALL else known_of(self.params, self.problem.source[0])
         return compiled(loop, known), compiled(self.select, known)
 
     def prepare(self) -> None:

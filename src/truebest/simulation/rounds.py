@@ -21,11 +21,11 @@ from ..kernels._types import Array, Indices
 from ..kernels.paired import (
     GO_ON,
     NO_WINNER,
-    OUT,
-    PAIR_LEVEL,
+    OUT_AFTER,
     PARAMS,
-    QUESTION,
     RATIO,
+    ROUND_PAIR_LEVEL,
+    ROUND_QUESTION,
     ROUNDS,
     UNDECIDED,
     WINS,
@@ -34,7 +34,7 @@ from ..kernels.paired import (
 )
 from ..kernels.questions import ASKED, is_answered, is_right
 from ..kernels.random import Words, open_stream, uniform
-from ..kernels.round_claims import HEADS, LABELS, judge, next_row, take_cells
+from ..kernels.round_claims import HEADS, ROUND_LABELS, judge, next_row, take_cells
 from ..kernels.steps import RIGHT, WRONG
 from ..kernels.strata import is_known
 from ..kernels.wins import foremost, play
@@ -64,7 +64,7 @@ def next_item(again: bool, n: int, items: int, order: Indices, stream: Words) ->
 @kernel("i8(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]))")
 def leader_of(params: Array, pairs: Array, arms: Array, told: Array) -> int:
     """The arm that leads, by the design's own way."""
-    if params[QUESTION] != 0.0:
+    if params[ROUND_QUESTION] != 0.0:
         return max(int(foremost(pairs, arms, told)), 0)
     return int(leading(pairs, arms))
 
@@ -96,7 +96,7 @@ def note(
         if arms[ROUNDS, a] > had:
             total += 0.5 * (low[a] + high[a])
         line[HEAD + TAKEN * K + a], line[HEAD + TOTAL * K + a] = arms[ROUNDS, a], total
-        line[HEAD + LEFT * K + a] = 1.0 if arms[OUT, a] <= 0.0 else 0.0
+        line[HEAD + LEFT * K + a] = 1.0 if arms[OUT_AFTER, a] <= 0.0 else 0.0
         line[HEAD + ANSWERED * K + a] = counts[CALLS, a]
 
 
@@ -204,7 +204,7 @@ def claim_run(start: int, given: OnItems, rows: Rows) -> int:
     What was found is RIGHT or WRONG; without an answer, -2 less that of what would be answered.
     """
     pairs, arms, told, params = rows.pairs, rows.arms, rows.told, given.params
-    ask, drawn, row, steps, answered = params[QUESTION : QUESTION + ASKED], 0, 0, 0, False
+    ask, drawn, row, steps, answered = params[ROUND_QUESTION : ROUND_QUESTION + ASKED], 0, 0, 0, False
     while not answered and 0 <= row < given.max_rounds and affords(given, rows.counts):
         while drawn <= row:
             rows.order[drawn] = next_item(given.again, drawn, given.items, rows.order, rows.stream)
@@ -214,14 +214,14 @@ def claim_run(start: int, given: OnItems, rows: Rows) -> int:
         take_cells(params, low, high, pairs, arms, told, row)
         count(params, arms, given.answers[which], rows.counts)
         judge(params, pairs, arms, told)
-        answered = is_answered(ask, told[HEADS:], told[LABELS])
+        answered = is_answered(ask, told[HEADS:], told[ROUND_LABELS])
         if steps < rows.record.shape[0]:
             z = round_claims.progress(params, pairs, arms, told)
-            note(rows.record, steps, z, params[PAIR_LEVEL], arms, rows.counts, low, high)
+            note(rows.record, steps, z, params[ROUND_PAIR_LEVEL], arms, rows.counts, low, high)
         row, steps = next_row(arms, told), steps + 1
         if is_cancelled(steps, rows):
             break
-    right = RIGHT if is_right(ask, given.truth[start // given.items], told[LABELS]) else WRONG
+    right = RIGHT if is_right(ask, given.truth[start // given.items], told[ROUND_LABELS]) else WRONG
     return right if answered else -2 - right
 
 
@@ -234,7 +234,7 @@ def rounds_runs(
     total_pulls  (K,): the calls of each arm in all complete runs
     Returns      a status, and the number of runs done
     """
-    by_cells = given.params[QUESTION] != 0.0 and given.params[WINS] == 0.0
+    by_cells = given.params[ROUND_QUESTION] != 0.0 and given.params[WINS] == 0.0
     sets, signals = given.low.shape[0] // given.items, rows.signals
     for run in range(calls.size):
         signals[SAMPLES] = 0

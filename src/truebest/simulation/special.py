@@ -7,7 +7,7 @@ from typing import Any
 
 from ..kernels import layout, rules
 from ..kernels._jit import Kernel
-from ..kernels._known import NOTHING, Known
+from ..kernels._known import NONE_KNOWN, Known
 from ..kernels._types import Array
 
 PLACES = ("RULE", "MODEL", "SHARE", "LIMITS", "QUESTION", "WATCHED", "TUNING")  # of params, known beforehand
@@ -24,7 +24,7 @@ def known_of(params: Array, family: int, *more: str) -> Known:
     return Known(tuple(places.items()), (("family", family),), positive)
 
 
-def compiled(function: Callable[..., Any], known: Known = NOTHING) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any], known: Known = NONE_KNOWN) -> Callable[..., Any]:
     """Machine code of a kernel for what is known; a user's function, which has it, as it is."""
     made: Callable[..., Any] = function.compiled(known) if isinstance(function, Kernel) else function
     return made

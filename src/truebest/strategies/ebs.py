@@ -14,7 +14,7 @@ from .. import _door
 from ..errors import InvalidInputError
 from ..kernels._jit import kernel
 from ..kernels._types import Array
-from ..kernels.divergences import BERNOULLI, family_reach
+from ..kernels.divergences import BERNOULLI_MODEL, family_reach
 from ..kernels.exploration import exploration_biased_weights, half_width
 from ..kernels.families import STUDENT, unseen
 from ..kernels.layout import MEANS, MODEL, OWN, PULLS, SELECT, TOLERANCE, VARIANCES, Select
@@ -59,7 +59,7 @@ def select(
     for a in range(start, stop):
         width = half_width(int(params[_WIDTH]), params[_LEVEL], pulls[a]) * math.sqrt(state[VARIANCES, a])
         below, above = width, width
-        if params[MODEL] >= BERNOULLI:
+        if params[MODEL] >= BERNOULLI_MODEL:
             below = family_reach(params, means[a], 0.5 * width * width, -1.0)
             above = family_reach(params, means[a], 0.5 * width * width, 1.0)
         lower[a] = min(max(means[a] - below, params[_LOW]), params[_HIGH])  # (3)

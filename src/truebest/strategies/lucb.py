@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .. import _door
 from ..kernels._jit import kernel
 from ..kernels._types import Array
-from ..kernels.divergences import BERNOULLI, family_reach
+from ..kernels.divergences import BERNOULLI_MODEL, family_reach
 from ..kernels.layout import DELTA, MEANS, MODEL, OUT, OWN, PULLS, SELECT, VARIANCES, Select
 from ..kernels.random import Words, uniform
 from ..kernels.tracking import TIE, drawn_leader
@@ -35,7 +35,7 @@ def bonus(n: float, variance: float, num_arms: int, delta: float) -> float:
 def bonus_of(params: Array, state: Array, arm: int) -> float:
     """`bonus`; for an exponential family how far above its mean N d(mean, m) is 3/2 log(2K log(N)/δ)."""
     n, num_arms = state[PULLS, arm], state.shape[1]
-    if params[MODEL] < BERNOULLI or n < 2.0:
+    if params[MODEL] < BERNOULLI_MODEL or n < 2.0:
         return bonus(n, state[VARIANCES, arm], num_arms, params[DELTA])
     level = 1.5 * math.log(math.log(n) * 2.0 * num_arms / params[DELTA])
     return family_reach(params, state[MEANS, arm], level / n, 1.0)

@@ -33,7 +33,7 @@ import numpy.typing as npt
 from .. import _door
 from ..kernels._jit import kernel
 from ..kernels._types import Array
-from ..kernels.divergences import BERNOULLI, family_cost
+from ..kernels.divergences import BERNOULLI_MODEL, family_cost
 from ..kernels.families import BOUNDED, cost_beyond
 from ..kernels.layout import (
     HIGH,
@@ -79,7 +79,7 @@ _KIND, _HOLD, _VERSION = range(OWN, OWN + 3)
 def squared_gap(params: Array, state: Array, b: int, a: int) -> float:
     """Of two arms, whichever is better; in squared units, for exponential families in variances."""
     gap = abs(state[MEANS, b] - state[MEANS, a]) + params[TOLERANCE]
-    if params[MODEL] >= BERNOULLI:
+    if params[MODEL] >= BERNOULLI_MODEL:
         high, low = (b, a) if state[MEANS, b] >= state[MEANS, a] else (a, b)
         return 4.0 * family_cost(params, state, high, low, 1.0, 1.0, params[TOLERANCE])
     return float(gap * gap)

@@ -38,7 +38,7 @@ from .._catalogue import STRATEGIES
 from ..errors import InvalidInputError
 from ..kernels._jit import kernel
 from ..kernels._types import Array
-from ..kernels.divergences import BERNOULLI, family_reach
+from ..kernels.divergences import BERNOULLI_MODEL, family_reach
 from ..kernels.families import cheapest, slopes
 from ..kernels.layout import MEANS, MODEL, OUT, OWN, PULLS, SELECT, TOLERANCE, VARIANCES, Select
 from ..kernels.posterior import best_of_others, draw
@@ -69,7 +69,7 @@ def best_index(params: Array, state: Array, t: float, index: Array, random: Word
         if state[OUT, a] == 0.0:
             if params[_LEADER] == THOMPSON:
                 index[a] = draw(params, state, a, random)
-            elif params[MODEL] >= BERNOULLI:
+            elif params[MODEL] >= BERNOULLI_MODEL:
                 index[a] = state[MEANS, a] + family_reach(
                     params, state[MEANS, a], level / state[PULLS, a], 1.0
                 )

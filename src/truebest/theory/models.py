@@ -323,7 +323,7 @@ class Bernoulli(ExponentialFamily):
 
     kind = "successes and failures"
     allowed = "between 0 and 1"
-    number = divergences.BERNOULLI
+    number = divergences.BERNOULLI_MODEL
     rewards = ("bernoulli",)
     ends = (0.0, 1.0)
 
@@ -348,7 +348,7 @@ class Poisson(ExponentialFamily):
 
     kind = "Poisson counts"
     allowed = "at least 0"
-    number = divergences.POISSON
+    number = divergences.POISSON_MODEL
     rewards = ("poisson", "bernoulli")
 
     @property
@@ -371,7 +371,7 @@ class Exponential(ExponentialFamily):
 
     kind = "exponential values"
     allowed = "above 0"
-    number = divergences.EXPONENTIAL
+    number = divergences.EXPONENTIAL_MODEL
     rewards = ("exponential", "uniform")
 
     @property

@@ -11,7 +11,7 @@ from .. import _door
 from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels.layout import MEANS, PULLS, SQUARES, SUMS
-from ..kernels.rules.student import STUDENT
+from ..kernels.rules.student import STUDENT_RULE
 from .models import Model, Student
 from .stopping import Stopping, StoppingRule
 
@@ -43,7 +43,7 @@ class StudentRule(StoppingRule):
     models = proofs = (Student,)
     watches = numbers = True
     reference = "scale-invariant likelihood ratios, one per arm, for each pair of arms; docs/proofs.md"
-    code = STUDENT
+    code = STUDENT_RULE
 
     def __post_init__(self) -> None:
         spacing = _door.scalar("spacing", self.spacing)

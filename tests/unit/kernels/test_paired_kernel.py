@@ -64,7 +64,7 @@ def test_the_bound_never_hides_a_decision(items: int | None) -> None:
             row = rng.random(4) if run % 2 else (rng.random(4) < [0.9, 0.5, 0.5, 0.3]).astype(float)
             kernel.take_round(params, row, row, pairs, arms)
             for i in range(4):
-                if arms[kernel.OUT, i] == 0.0:
+                if arms[kernel.OUT_AFTER, i] == 0.0:
                     known = kernel.evidence(params, pairs, arms, i)
                     assert arms[kernel.HOPE, i] >= known - 1e-9 or math.isinf(arms[kernel.HOPE, i])
             kernel.rule_out(params, pairs, arms)

@@ -44,7 +44,7 @@ def literal_run(
             j = n + int(uniform(stream) * (M - n))
             left[n], left[j] = left[j], left[n]
             item = left[n]
-        calls += int((arms[kernel.OUT] == 0.0).sum())
+        calls += int((arms[kernel.OUT_AFTER] == 0.0).sum())
         found = kernel.play_round(params, low[item], high[item], pairs, arms)
         if found != kernel.GO_ON:
             break

@@ -20,7 +20,7 @@ from benchmarks.model_results import DATASETS, JUDGED, Table, answer_in, read_ta
 
 from truebest import InvalidInputError
 from truebest.designs import Rounds
-from truebest.kernels.paired import GO_ON, OUT, play_round
+from truebest.kernels.paired import GO_ON, OUT_AFTER, play_round
 from truebest.kernels.random import open_stream
 from truebest.simulation.rounds import next_item
 from truebest.simulation.summary import exact_interval
@@ -240,7 +240,7 @@ def replayed(
     open_stream(np.uint64(seed), np.uint64(run), np.uint64(0), stream)
     calls, found, n = 0, GO_ON, 0
     while found == GO_ON:
-        calls += int((arms[OUT] <= 0.0).sum())
+        calls += int((arms[OUT_AFTER] <= 0.0).sum())
         row = np.ascontiguousarray(scores[next_item(False, n, M, order, stream)])
         found = play_round(params, row, row, pairs, arms)
         n += 1

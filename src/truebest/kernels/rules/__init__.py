@@ -26,7 +26,7 @@ from .mixture import MIXTURE
 from .mixture import note as mixture_note
 from .mixture import pair_evidence as mixture_evidence
 from .mixture import pair_interval as mixture_interval
-from .student import STUDENT
+from .student import STUDENT_RULE
 from .student import grow as student_grow
 from .student import pair_ceiling as student_ceiling
 from .student import pair_evidence as student_evidence
@@ -37,7 +37,7 @@ from .tilt import note as tilt_note
 from .tilt import pair_evidence as tilt_evidence
 from .tilt import pair_interval as tilt_interval
 
-SEARCHES = (TILT, STUDENT)  # rules whose evidence is a minimum that is searched for
+SEARCHES = (TILT, STUDENT_RULE)  # rules whose evidence is a minimum that is searched for
 CUSTOM = 6  # a user's, which is asked elsewhere; the statistic is the likelihood ratio, without a threshold
 
 
@@ -67,7 +67,7 @@ def grow(params: Array, state: Array, arm: int, pulls: float) -> None:
         factor = pulls / state[PULLS, arm]
         for row in range(ROWS, own_rows(params, state)):
             state[row, arm] *= factor
-        if params[RULE] == STUDENT:
+        if params[RULE] == STUDENT_RULE:
             student_grow(state, arm, factor)
         elif params[RULE] == TILT:
             state[SQUARES, arm] *= factor
@@ -82,7 +82,7 @@ def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float,
 
     For TILT and STUDENT it may be any number on the same side of `enough`: up to that, or for TILT above it.
     """
-    if params[RULE] == STUDENT:
+    if params[RULE] == STUDENT_RULE:
         return student_evidence(params, state, b, a, tolerance, enough)
     if params[RULE] == TILT:
         return tilt_evidence(params, state, b, a, tolerance, enough)
@@ -102,7 +102,7 @@ def pair_ceiling(params: Array, state: Array, b: int, a: int, tolerance: float) 
     """At least the statistic of one pair, without a search; inf where that needs none."""
     if params[RULE] == TILT:
         return tilt_ceiling(params, state, b, a, tolerance)
-    if params[RULE] == STUDENT:
+    if params[RULE] == STUDENT_RULE:
         return student_ceiling(params, state, b, a, tolerance)
     return math.inf
 
@@ -122,7 +122,7 @@ def pair_interval(params: Array, state: Array, b: int, a: int, bound: float) -> 
         return -math.inf, math.inf
     if params[RULE] == TILT:
         return tilt_interval(params, state, b, a, bound)
-    if params[RULE] == STUDENT:
+    if params[RULE] == STUDENT_RULE:
         return student_interval(params, state, b, a, bound)
     if params[RULE] == MIXTURE:
         return mixture_interval(params, state, b, a, bound)

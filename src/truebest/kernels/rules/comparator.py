@@ -69,7 +69,7 @@ from .tilt import (
 LONGEST, COST = 0.03, 2.7  # see `next_look`
 PAIR = 2.5  # nats: about what the pair's weight costs more than the comparator's
 STAYS, REFUTED, SEARCH = 0, 1, 2  # what a look tells of an arm
-MARGIN, FAR, ROUGH = 0.2, 0.5, 0.2  # nats, and a part: how far below a bound no look is needed, see `look`
+SURELY, FAR, ROUGH = 0.2, 0.5, 0.2  # nats, and a part: how far below a bound no look is needed, see `look`
 
 
 @kernel("void(const(f8[::1]), f8[:, ::1], i8)")
@@ -291,7 +291,7 @@ def look(params: Array, state: Array, b: int, i: int, t: float, ahead: bool) -> 
         if spaced:
             about = found if found < math.inf else about
             likely = about + beyond
-            near = likely > bound - MARGIN
+            near = likely > bound - SURELY
     if near and found > bound:
         if ahead:
             return SEARCH

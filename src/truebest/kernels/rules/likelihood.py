@@ -9,7 +9,7 @@ import math
 
 from .._jit import kernel
 from .._types import Array
-from ..divergences import BERNOULLI, divergence
+from ..divergences import BERNOULLI_MODEL, divergence
 from ..families import cost_beyond, interval
 from ..layout import MEANS, MODEL, PULLS, RULE, TUNING, VARIANCES
 
@@ -24,7 +24,7 @@ def growth(params: Array, t: float) -> float:
     if params[RULE] == GK16:
         return float(params[TUNING]) * math.log(t)
     if params[RULE] == KAUFMANN_KOOLEN:
-        if params[MODEL] >= BERNOULLI:
+        if params[MODEL] >= BERNOULLI_MODEL:
             return 6.0 * math.log(1.0 + math.log(max(0.5 * t, 1.0)))
         return 4.0 * math.log(4.0 + math.log(0.5 * t))
     return 0.0
@@ -40,7 +40,7 @@ def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float)
 def number_evidence(params: Array, state: Array, arm: int, number: float) -> float:
     """The cost of mistaking the side of a number, less the growth of one arm's threshold: KAUFMANN_KOOLEN."""
     n, mean = state[PULLS, arm], state[MEANS, arm]
-    if params[MODEL] >= BERNOULLI:
+    if params[MODEL] >= BERNOULLI_MODEL:
         mu, x = abs(mean), abs(number)
         found = divergence(params[MODEL], mu, x, x - mu)
         return float(n * found - 3.0 * math.log(1.0 + math.log(n)))

@@ -31,9 +31,9 @@ from ..exact import FARTHEST
 from ..families import mean_from
 from ..layout import LOST, MEANS, OFFSET, PULLS, SQUARES, SUMS, UNIT
 
-STUDENT = 5
-SCALES = 5
-C = 16.0 ** np.arange(SCALES)  # how many pulls the prior of each scale is worth
+STUDENT_RULE = 5
+PRIORS = 5
+C = 16.0 ** np.arange(PRIORS)  # how many pulls the prior of each scale is worth
 WEIGHT = np.array([1.0, 3.0, 3.0, 1.5, 0.5]) / 9.0
 
 ROOT_HALF = math.sqrt(0.5)
@@ -44,7 +44,7 @@ DEPTH = 60  # how often an interval is halved at most
 CELLS = 4000  # of a search at most: without a result it has certified nothing
 SLACK = 1e-9  # part of the reach that is left out, so that an interval which decides ends above 0
 ENDS = 100  # steps of the search for an end
-NEAR = 1e-6  # nats above the level, where that search ends
+NEAR_LEVEL = 1e-6  # nats above the level, where that search ends
 SECTION, SECTIONS = 0.5 * (math.sqrt(5.0) - 1.0), 24  # of the golden section, and how many
 
 
@@ -70,7 +70,7 @@ def arm_evidence(n: float, s: float, below: bool) -> tuple[float, float]:
     below  whether s <= 0 is meant, at 0 the slope from that side
     """
     top, total, slope = 0.0, 0.0, 0.0
-    for j in range(SCALES):
+    for j in range(PRIORS):
         rho = n / (n + C[j])
         weight = WEIGHT[j] * math.sqrt(C[j] / (n + C[j]))
         if below:
@@ -247,9 +247,9 @@ def least_reach(
                 break
             reach *= 2.0
             continue
-        if above <= NEAR or high - low <= 1e-9 * high:
+        if above <= NEAR_LEVEL or high - low <= 1e-9 * high:
             break
-        share = 0.5 if step % 3 == 2 else (0.5 * NEAR - below) / (above - below)  # every third halves
+        share = 0.5 if step % 3 == 2 else (0.5 * NEAR_LEVEL - below) / (above - below)  # every third halves
         reach = low + (high - low) * share
     return high
 

@@ -41,7 +41,7 @@ COUNT, SPREAD, BEYOND, MORE = range(4)
 C_RANK, C_TOTAL, C_TOP, C_UP = range(MORE, MORE + 4)
 C_SUM, C_LOST, C_SCALE, C_SCALE_LOST, C_MEAN = range(MORE, MORE + 5)
 BOUNDED_ROWS, OTHER_ROWS = MORE + 3 + 2 * NODES, MORE + 5
-LARGE = 1e250  # a factor is at most e^8
+TOO_LARGE = 1e250  # a factor is at most e^8
 
 NONE = 0.02  # the weight of no tilt
 EPSILON = 8.0 * 0.5 ** np.arange(NODES)
@@ -95,9 +95,9 @@ NEARLY, ALONE = _near()
 TILT = 4
 UPWARDS, DOWNWARDS, COMPARED = 0, 1, 2  # sides: an arm's tilts up, or down, or its comparator's up
 SMALL = 0.15  # of their weight is left to tilts that are too small to decide in time
-STEPS = 80  # of a search at most; what it has certified by then counts
+LOOKS = 80  # of a search at most; what it has certified by then counts
 CLOSE = 1e-10  # nats between the bounds of a minimum
-MARGIN = 1e-8  # nats above the level, where the search for an end aims: on it, rounding has the last word
+AIM = 1e-8  # nats above the level, where the search for an end aims: on it, rounding has the last word
 
 _SCALES = "UniTuple(f8, 14)"
 Scales = tuple[float, ...]
@@ -124,7 +124,7 @@ def multiply(state: Array, row: int, arm: int, count: float, factor: float) -> N
     product = state[row + NODES, arm]
     product = 1.0 if product == 0.0 else product
     product = product * factor if count > 0.0 else product / factor
-    if product > LARGE or product < 1.0 / LARGE:  # the latter after many were taken out
+    if product > TOO_LARGE or product < 1.0 / TOO_LARGE:  # the latter after many were taken out
         state[row, arm] += math.log(product)
         product = 1.0
     state[row + NODES, arm] = product
@@ -381,7 +381,7 @@ def minimum(
     left, at_left, slope_left, right, at_right, slope_right = low, 0.0, 0.0, high, 0.0, 0.0
     has_left, has_right, widen = False, False, 1.0
     upper, best, lower, one, two = math.inf, m, -math.inf, (m, 0.0), (m, 0.0)
-    for tries in range(STEPS):
+    for tries in range(LOOKS):
         value, slope, _ = evidence(params, state, b, a, m, d, share)
         if value < upper:
             upper, best = value, m
@@ -444,7 +444,7 @@ def lower_end(params: Array, state: Array, b: int, a: int, level: float) -> floa
     """
     m, d, found = pooled(params, state, b, a), 0.0, -math.inf
     bounded = params[MODEL] == BOUNDED
-    for _ in range(STEPS):
+    for _ in range(LOOKS):
         lower, _, m = minimum(params, state, b, a, d, m, -math.inf, math.inf, 0.0)
         _, in_m, slope = evidence(params, state, b, a, m, d, 0.0)
         low, high = ends(params, d)
@@ -454,7 +454,7 @@ def lower_end(params: Array, state: Array, b: int, a: int, level: float) -> floa
             found = max(found, d)
         elif bounded and d <= -1.0:
             return -1.0
-        step = (level + MARGIN - lower) / slope if slope < 0.0 else -1.0
+        step = (level + AIM - lower) / slope if slope < 0.0 else -1.0
         if lower > level and step <= 1e-9 * max(1e-3, abs(d)):
             break
         d += step
