@@ -42,7 +42,7 @@ import numpy.typing as npt
 import truebest
 from truebest import InvalidInputError, _door
 from truebest.cli._output import print_json
-from truebest.designs.rounds import BESIDE, VERSION, Rounds, shuffled
+from truebest.designs.rounds import KNOWN_VERSION, VERSION, Rounds, shuffled
 from truebest.designs.strata import Strata
 from truebest.questions import BEST, Gate
 from truebest.simulation.engine import SIGNALS
@@ -234,7 +234,7 @@ def design_of(choice: Choice, table: Table, arms: npt.NDArray[np.int64], version
     some = choice.old == PROXIES and others.size
     told = (np.nanmean(others, axis=1), others.shape[1]) if some else (None, 0)
     strata = Strata.of({1: np.ascontiguousarray(scores[:, 1])}, *told)
-    return Rounds(len(scores), version=BESIDE, question=question, strata=strata)
+    return Rounds(len(scores), version=KNOWN_VERSION, question=question, strata=strata)
 
 
 def fixed_sample(

@@ -21,7 +21,7 @@ import pytest
 from truebest._catalogue import STRATEGIES
 from truebest.experiment.events import CREATED, Entry
 from truebest.experiment.experiment import Experiment
-from truebest.experiment.settings import ASKING, DECISIONS, READ, new_settings
+from truebest.experiment.settings import DECISIONS, NEWER_DECISIONS, READ, new_settings
 from truebest.experiment.store.memory import MemoryStore
 from truebest.strategies import find_strategy
 from truebest.theory.mixture import Mixture
@@ -152,7 +152,7 @@ def test_results_are_judged_as_before(name: str, version: int) -> None:
 def test_the_courses_are_of_a_version_that_is_read() -> None:
     """Of one that is read; and for every strategy and every rule."""
     assert stored()["decisions"] in READ
-    assert max(READ) == max(DECISIONS, ASKING)
+    assert max(READ) == max(DECISIONS, NEWER_DECISIONS)
     assert set(stored()["courses"]) == set(COURSES)
     assert {given["strategy"] for given in COURSES.values()} == set(STRATEGIES)
     assert {given["stopping"] for given in COURSES.values()} == set(rules())

@@ -14,7 +14,7 @@ from scipy import stats
 
 from support.amounts import amount, once_more
 from truebest.designs import Rounds
-from truebest.designs.rounds import BESIDE, VERSION
+from truebest.designs.rounds import KNOWN_VERSION, VERSION
 from truebest.designs.strata import Strata
 from truebest.kernels.steps import WRONG
 from truebest.questions import BEST, AtLeast, Gate, Question
@@ -55,7 +55,7 @@ def strata_of(table: Table, known: tuple[int, ...], how: str) -> Strata:
 
 
 def played(table: Table, strata: Strata | None, seed: int, question: Question = BEST) -> Part:
-    version = VERSION if strata is None else BESIDE
+    version = VERSION if strata is None else KNOWN_VERSION
     design = Rounds(len(table), version=version, strata=strata, question=question)
     job = RoundsJob(design, ItemScores(table, table, len(table), False), DELTA, 0.0, seed)
     return job.part(0, RUNS, job.room())

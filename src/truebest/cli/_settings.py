@@ -166,7 +166,7 @@ SETTINGS = {
 }
 
 
-ASKING = ("gate", "against", "margin", "at_least", "at_most", "only")  # options that make a question together
+QUESTION = ("gate", "against", "margin", "at_least", "at_most", "only")  # options that make a question
 # What several commands on simulations take
 SEED = Option("The same seed gives the same result.", "INT", read_number, "0")
 ANSWERS = {  # what a round on common items is made of
@@ -237,7 +237,7 @@ def _read(words: dict[str, str | list[str] | bool | None], options: Mapping[str,
 
 def _ask(found: dict[str, Any]) -> None:
     """Put the question in the place of the options that make it."""
-    said = {name: found.pop(name) for name in ASKING if name in found}
+    said = {name: found.pop(name) for name in QUESTION if name in found}
     if not said:
         return
     from .._door import scalar

@@ -9,7 +9,7 @@ from ._experiment import Listing, OutputFile, remarks
 from ._numbers import read_number, read_numbers
 from ._output import Format, check_writable, number, print_result
 from ._pilot import read_pilot, read_table, refuse_few
-from ._settings import ANSWERS, ASKING, SEED, THREADS, Option, asked_words, with_settings
+from ._settings import ANSWERS, QUESTION, SEED, THREADS, Option, asked_words, with_settings
 
 if TYPE_CHECKING:
     from ..simulation.planned import Plan
@@ -74,7 +74,7 @@ PLANNED = {
 }
 
 
-@with_settings("delta", "minimize", "tolerance", "compare", *ASKING, own=PLANNED)
+@with_settings("delta", "minimize", "tolerance", "compare", *QUESTION, own=PLANNED)
 def plan(*, settings: dict[str, Any], format: Listing = Format.table, output: OutputFile = None) -> int:
     """How many calls would a decision take, on common items or not, and how often would it be wrong?
 

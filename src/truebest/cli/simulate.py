@@ -14,7 +14,7 @@ from ._experiment import Listing, OutputFile, remarks
 from ._numbers import read_number, read_numbers
 from ._output import Format, check_writable, number, print_result
 from ._pilot import read_pilot, read_table, refuse_few
-from ._settings import ANSWERS, ASKING, SEED, THREADS, Option, asked_words, with_settings
+from ._settings import ANSWERS, QUESTION, SEED, THREADS, Option, asked_words, with_settings
 
 if TYPE_CHECKING:
     from ..strategies import Strategy
@@ -86,7 +86,7 @@ WINS = "wins"  # of --compare
 FEW = 12  # arms that a remark lists
 
 
-@with_settings("bounds", "model", "tolerance", "compare", *ASKING, own=SIMULATED)
+@with_settings("bounds", "model", "tolerance", "compare", *QUESTION, own=SIMULATED)
 def simulate(*, settings: dict[str, Any], format: Listing = Format.table, output: OutputFile = None) -> int:
     """Compare strategies on one bandit: the mean number of samples and the error rate.
 

@@ -33,7 +33,7 @@ MOST_ITEMS = 10**7
 MOST_ARMS = 200  # every pair of arms has sums of its own
 WORST = "worst"
 VERSION = 2  # of the rule; every earlier one is known, too
-BESIDE = 3  # the version where the scores of some arms are known
+KNOWN_VERSION = 3  # the version where the scores of some arms are known
 LEAST_BETS = 3  # that are never left out
 
 
@@ -93,7 +93,7 @@ class Rounds(Design):
 
     @classmethod
     def of(cls, settings: Terms) -> Rounds:
-        version, question, limits = settings.items.version, settings.question, settings.values.limits
+        version, question, limits = settings.items.rule_version, settings.question, settings.values.limits
         units = Units(settings.epochs, settings.items.clusters, settings.weigh)
         if limits is not None and math.isfinite(limits[1] - limits[0]):  # as values are mapped
             low, high = limits

@@ -93,9 +93,10 @@ class Wins(Rounds):
 
     @classmethod
     def of(cls, settings: Terms) -> Wins:
-        if settings.items is None:
-            return cls(None, settings.failures, settings.direct)
-        return cls(settings.items.size, settings.failures, settings.direct, version=settings.items.version)
+        items, failures, direct = settings.items, settings.failures, settings.direct
+        if items is None:
+            return cls(None, failures, direct)
+        return cls(items.size, failures, direct, version=items.rule_version)
 
     @classmethod
     def usual(cls, kept: Mapping[str, Any]) -> dict[str, Any]:

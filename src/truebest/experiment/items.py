@@ -23,7 +23,7 @@ import numpy as np
 
 from .. import _door
 from .._text import plural
-from ..designs.rounds import BESIDE, MOST_ITEMS, VERSION
+from ..designs.rounds import KNOWN_VERSION, MOST_ITEMS, VERSION
 from ..errors import InvalidInputError, StoreError
 from .pulls import Pull, pull_seed
 
@@ -34,15 +34,15 @@ _ITEM_KEY = 0x2545F4914F6C  # so that the seed of an item is that of no pull
 class ItemSet(NamedTuple):
     """What is stored of the items.
 
-    size      how many, None for an unlimited source
-    digest    a hash of them, "" if it is unknown
-    version   of the rule for rounds by which they are judged
-    clusters  of each item the number of its cluster, from 0 on; None if they are not in clusters
+    size          how many, None for an unlimited source
+    digest        a hash of them, "" if it is unknown
+    rule_version  of the rule for rounds by which they are judged; stored as "version"
+    clusters      of each item the number of its cluster, from 0 on; None if they are not in clusters
     """
 
     size: int | None
     digest: str = ""
-    version: int = VERSION
+    rule_version: int = VERSION
     clusters: tuple[int, ...] | None = None
 
     def agrees(self, other: ItemSet) -> bool:
@@ -140,17 +140,19 @@ def items_record(items: ItemSet | None) -> dict[str, Any] | None:
     """As it is stored."""
     if items is None:
         return None
-    return {key: value for key, value in items._asdict().items() if key != "clusters" or value is not None}
+    record = {"size": items.size, "digest": items.digest, "version": items.rule_version}
+    return record if items.clusters is None else {**record, "clusters": items.clusters}
 
 
 def recall_items(record: dict[str, Any] | None) -> ItemSet | None:
     """As it was stored."""
     if record is None:
         return None
-    if record["version"] not in range(1, BESIDE + 1):
+    if record["version"] not in range(1, KNOWN_VERSION + 1):
         raise StoreError(
             f"the experiment was created with version {record['version']} of the rule for rounds, and this "
-            f"truebest knows 1 to {BESIDE}; resume it with the truebest that created it, or a newer one"
+            f"truebest knows 1 to {KNOWN_VERSION}; resume it with the truebest that created it, or a newer "
+            "one"
         )
     clusters = record.get("clusters")
     found = ItemSet(record["size"], record["digest"], record["version"], clusters and tuple(clusters))

@@ -18,7 +18,7 @@ from typing import Any, TypedDict, Unpack
 from .. import _door
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, IN_TURN
 from ..designs import COMPARED, MEANS, Design, Wins, kind_of
-from ..designs.rounds import BESIDE
+from ..designs.rounds import KNOWN_VERSION
 from ..designs.units import ITEMS, Units, check_epochs, check_largest, check_weigh
 from ..errors import InvalidInputError, StoreError, TruebestError
 from ..questions import BEST, PerArm, Question, find_question, question_record, recall_question
@@ -58,7 +58,7 @@ from .items import ItemSet, check_items, items_record, recall_items
 from .known import Known, check_known, find_known, known_record, recall_known
 
 DECISIONS = 3  # raised whenever the same results would be judged otherwise than before
-ASKING = 4  # as 3, where what is asked, or what a row is, is not known to those that must not judge it
+NEWER_DECISIONS = 4  # as 3, where what is asked, or what a row is, must not be judged by a truebest of before
 _RESTORE = "restore the store from a backup"
 READ = (1, 2, 3, 4)  # 1 is that of version 0.1; what differs between them asks `Settings.decisions`
 REQUIRED = object()  # the default of a setting that must be given
@@ -446,9 +446,9 @@ class Request:
         rule = made.design.complete(replace(made, question=made.question.spelled(made.arms)), self.kept)
         chosen = made.chosen if made.design.steered else IN_ROUNDS
         asks_more = made.question.by_claims or not made.design.units.single
-        version, items = ASKING if asks_more else made.decisions, made.items
+        version, items = NEWER_DECISIONS if asks_more else made.decisions, made.items
         if made.known is not None and items is not None:
-            items = items._replace(version=BESIDE)
+            items = items._replace(rule_version=KNOWN_VERSION)
         return replace(made, stopping=rule, chosen=chosen, decisions=version, items=items)
 
     def resumed(self, name: str, record: dict[str, Any]) -> Settings:

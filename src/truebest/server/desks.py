@@ -30,7 +30,7 @@ Pairs = list[tuple[int, float]]
 THREADS, WATCHERS = 8, 4
 MOST = 64  # calls that are made as one
 SLOW = 0.25  # seconds after which the next call is made beside the one that is under way
-BESIDE = 3  # of them at once; there are more threads than that
+AT_ONCE = 3  # of them at once; there are more threads than that
 MOST_DESKS, MOST_SUMMARIES = 500, 2_000
 
 
@@ -69,7 +69,7 @@ class Gathered(Generic[Item, Answer]):
             self._under_way.add(made)
             made.add_done_callback(self._under_way.discard)
             await asyncio.wait({made}, timeout=SLOW)
-            if len(self._under_way) >= BESIDE:
+            if len(self._under_way) >= AT_ONCE:
                 await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
         self._task = None
 

@@ -15,7 +15,7 @@ from .._door import Array
 from .._text import listed
 from ..designs import Ordered, Rounds
 from ..designs.independent import refuse_question
-from ..designs.rounds import BESIDE, MOST_ITEMS
+from ..designs.rounds import KNOWN_VERSION, MOST_ITEMS
 from ..designs.strata import Strata
 from ..designs.units import SINGLE, Units
 from ..errors import InvalidInputError
@@ -85,7 +85,7 @@ def design_for(
         own: dict[str, Any] = {"question": question.placed(zero, unit * units.stretch), "units": units}
         if strata is None:
             return design(items, failures, **own)
-        return design(items, failures, **own, strata=strata, version=BESIDE)
+        return design(items, failures, **own, strata=strata, version=KNOWN_VERSION)
     if not question.by_claims:
         return design(items, failures)
     if not isinstance(question, Winner):

@@ -10,7 +10,7 @@ import pytest
 
 from truebest.cli._app import COMMANDS, app_for
 from truebest.cli._numbers import read_number, read_numbers, read_per_arm
-from truebest.cli._settings import ASKING, SETTINGS, as_options
+from truebest.cli._settings import QUESTION, SETTINGS, as_options
 from truebest.experiment.settings import Given
 
 ARGUMENTS = ("sigma", "bounds", "model", "items", "compare", "direct", "order", "max_samples", "tolerance")
@@ -18,7 +18,7 @@ ARGUMENTS = ("sigma", "bounds", "model", "items", "compare", "direct", "order", 
 
 def test_every_setting_is_an_option_of_create() -> None:
     """But for what arms are, a text each; a question has several, and --student is short for a model."""
-    assert set(SETTINGS) - {"student", *ASKING} == {"delta", *Given.__annotations__} - {"about", "question"}
+    assert set(SETTINGS) - {"student", *QUESTION} == {"delta", *Given.__annotations__} - {"about", "question"}
     for name in COMMANDS:
         assert app_for([name]).registered_commands[0].callback is not None
     create: Any = app_for(["create"]).registered_commands[0].callback

@@ -369,7 +369,7 @@ def test_a_call_that_takes_long_keeps_no_other_waiting() -> None:
         with ThreadPoolExecutor(8) as pool:
             call: desks.Gathered[int, int] = desks.Gathered(answers, pool)
             slow = []
-            for number in range(1, desks.BESIDE + 1):
+            for number in range(1, desks.AT_ONCE + 1):
                 slow.append(asyncio.ensure_future(call(0)))
                 while at_once < number:
                     await asyncio.sleep(0.01)
@@ -381,7 +381,7 @@ def test_a_call_that_takes_long_keeps_no_other_waiting() -> None:
             return [await late, *await asyncio.gather(*slow)]
 
     assert asyncio.run(main()) == [20, 0, 0, 0]
-    assert most == desks.BESIDE
+    assert most == desks.AT_ONCE
 
 
 def watch(service: Service, name: str) -> tuple[http.client.HTTPConnection, Any]:
