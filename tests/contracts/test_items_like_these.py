@@ -178,7 +178,7 @@ def test_a_gate_is_judged_against_its_baseline() -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        {"question": truebest.AtLeast(0.5)},
+        {"question": truebest.AtLeast(0.5), "items": [{"of": 1, "i": i} for i in "ab"], "cluster": "of"},
         {"items": math.inf},
         {"items": None},
         {"bounds": None, "compare": "wins"},
@@ -197,6 +197,29 @@ def test_an_experiment_keeps_what_it_was_created_with() -> None:
     make(store, sampled=None)
     with pytest.raises(InvalidInputError, match="sampled"):
         make(store, sampled=True)
+
+
+@pytest.mark.parametrize("question", [truebest.AtLeast(0.5), truebest.AtMost(0.5)])
+def test_a_number_is_asked_of_items_like_these_too(question: truebest.AtLeast) -> None:
+    """In a line of its own, whatever the order of arrival; and of clusters that count alike."""
+    table = scores(400, 6)
+    for more in ({}, {"cluster": "of", "weigh": "clusters"}):
+        items = [{"id": i, "of": i // 2} for i in range(400)]
+        given = {"items": items, "question": question, **more}
+        now = run(make(**given), table)
+        found = population(now)
+        assert found.arm is None
+        assert run(make(**given), table, wild=1).population == found
+        (line,) = words.beyond(now)
+        assert line.startswith(f"For {'clusters' if more else 'items'} like these, drawn at random")
+        for arm, lead in zip(ARMS, found.leads, strict=True):
+            assert lead is not None
+            assert lead.estimate is not None
+            assert lead.low <= lead.estimate <= lead.high
+            side = question.sides[0 if (lead.low > 0.5) is question.upwards else 1]
+            proven = f"the mean of {arm} is {side} 0.5 ("
+            assert (proven if lead.low > 0.5 or lead.high < 0.5 else f"not decided for {arm} (") in line
+    assert "not decided" not in line or any(lead and lead.low < 0.5 < lead.high for lead in found.leads)
 
 
 @pytest.mark.parametrize("clusters", [{}, {"largest": 2}, {"weigh": "clusters"}])

@@ -9,8 +9,9 @@ import pytest
 
 from truebest.designs import Rounds
 from truebest.experiment.population import Evidence
-from truebest.kernels import paired
+from truebest.kernels import number, paired
 from truebest.kernels._types import Array
+from truebest.questions import AtLeast, Gate
 
 ROWS = 120
 
@@ -27,10 +28,33 @@ def evidence_by_counts(rows: int, d: float) -> Array:
     return found
 
 
-def ever_wrong(p: float, level: float, rows: int = ROWS) -> float:
+def number_evidence_by_counts(rows: int, theta: float, above: bool) -> Array:
+    """The evidence that a mean is above a number, or below it, by the numbers of ones and of zeros."""
+    design = Rounds(question=AtLeast(theta))
+    params, (_, begun) = design.parameters(1, 0.5), design.blank(1)
+    found = np.full((rows + 1, rows + 1), -np.inf)
+
+    def take(arms: Array, value: float) -> None:
+        row = np.array([value])
+        number.take_value(params, row, row, arms, 0, math.inf)
+        paired.take_row(params, arms, 0, math.inf)
+
+    for ups in range(rows + 1):
+        arms = begun.copy()
+        for downs in range(rows + 1 - ups):
+            found[ups, downs] = number.evidence_of_rounds(params, arms, 0, theta, above)
+            take(arms, 0.0)
+        take(begun, 1.0)
+    return found
+
+
+def ever_wrong(p: float, level: float, of_number: bool = False, rows: int = ROWS) -> float:
     """The exact probability that either end of the interval is ever on the wrong side, where P(D = 1) = p."""
     d = 2.0 * p - 1.0
-    above, below = evidence_by_counts(rows, d), evidence_by_counts(rows, -d).T
+    if of_number:
+        above, below = (number_evidence_by_counts(rows, p, side) for side in (True, False))
+    else:
+        above, below = evidence_by_counts(rows, d), evidence_by_counts(rows, -d).T
     wrong = (above > level) | (below > level)
     alive = {0: 1.0}  # by the number of +1
     lost = 0.0
@@ -46,14 +70,40 @@ def ever_wrong(p: float, level: float, rows: int = ROWS) -> float:
 
 @pytest.mark.parametrize("p", [0.5, 0.7, 0.95])
 @pytest.mark.parametrize("delta", [0.05, 0.4])
-def test_both_ends_hold_at_their_common_level(p: float, delta: float) -> None:
-    """Exactly, over all sequences of rows: at log(2/delta) some end is ever wrong with at most delta."""
-    assert ever_wrong(p, math.log(2.0 / delta)) <= delta
+@pytest.mark.parametrize("of_number", [False, True])
+def test_both_ends_hold_at_their_common_level(p: float, delta: float, of_number: bool) -> None:
+    """Exactly, over all sequences of rows: at log(2/delta) some end is ever wrong with at most delta.
+
+    The ends of a difference, and those of the mean of an arm that is compared with a number.
+    """
+    assert ever_wrong(p, math.log(2.0 / delta), of_number) <= delta
 
 
-def test_two_ends_at_the_level_of_one_are_wrong_too_often() -> None:
+@pytest.mark.parametrize("of_number", [False, True])
+def test_two_ends_at_the_level_of_one_are_wrong_too_often(of_number: bool) -> None:
     """The counter-example: at log(1/delta) each, some end is wrong with a probability above delta."""
-    assert ever_wrong(0.5, math.log(1.0 / 0.4)) > 0.4
+    assert ever_wrong(0.5, math.log(1.0 / 0.4), of_number) > 0.4
+
+
+def test_ends_of_means_are_those_of_the_evidence_about_numbers() -> None:
+    """At the level of both ends of every arm; whatever the number is that they are compared with."""
+    rows, K, delta = np.random.default_rng(4).random((50, 3)), 3, 0.1
+    design = Rounds(50, question=AtLeast(0.9))
+    likes, unlimited = Evidence(design, K, delta), Rounds(question=AtLeast(0.2))
+    params, (_, arms) = unlimited.parameters(K, delta), unlimited.blank(K)
+    for row in rows:
+        likes.take(row, row, range(K), np.zeros(K))
+        for a in range(K):
+            number.take_value(params, row, row, arms, a, math.inf)
+            paired.take_row(params, arms, a, math.inf)
+    for a, lead in enumerate(likes.means(-1.0, 2.0)):
+        assert lead is not None
+        assert lead.estimate == pytest.approx(2.0 * rows[:, a].mean() - 1.0)
+        for end, lower in zip(lead.ends, (True, False), strict=True):
+            at = 0.5 * (end + 1.0)
+            assert number.evidence_of_rounds(params, arms, a, at, lower) >= math.log(2 * K / delta) - 1e-9
+            inside = at + (1e-6 if lower else -1e-6)
+            assert number.evidence_of_rounds(params, arms, a, inside, lower) < math.log(2 * K / delta)
 
 
 @pytest.mark.parametrize("num_arms", [2, 3, 5])
@@ -79,7 +129,7 @@ def test_the_ends_are_those_of_an_unlimited_source_at_the_level_of_all_pairs(num
 def test_an_arm_that_is_fixed_beforehand_has_fewer_ends() -> None:
     """Two of every pair with it, in place of those of all pairs; the same for two arms."""
     rows = np.random.default_rng(3).random((60, 4))
-    all_pairs, fixed = Evidence(Rounds(60), 4, 0.1), Evidence(Rounds(60), 4, 0.05, fixed=True)
+    all_pairs, fixed = Evidence(Rounds(60), 4, 0.1), Evidence(Rounds(60, question=Gate(1)), 4, 0.05)
     for row in rows:
         for one in (all_pairs, fixed):
             one.take(row, row, range(4), np.zeros(4))

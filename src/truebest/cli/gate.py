@@ -28,7 +28,6 @@ Bounds = Annotated[
     typer.Option(metavar="LO,HI", help="Bounds that every value respects; default: 0,1, or as --sigma says."),
 ]
 UNASKED = ("tolerance", "control", "compare", "direct", "strategy")  # what a question leaves no room for
-OF_PAIRS = ("sampled", "largest")  # what says how arms compare with each other
 SCALES = ("bounds", "sigma", "model", "student")
 
 
@@ -85,7 +84,7 @@ def gate(
     return code
 
 
-@like(identify, "gate", "against", "margin", "only", "expect", *UNASKED, "minimize", *OF_PAIRS)
+@like(identify, "gate", "against", "margin", "only", "expect", *UNASKED, "minimize", "largest")
 def check(
     context: typer.Context,
     *,

@@ -23,7 +23,7 @@ from ..kernels import paired
 from ..kernels._types import Indices
 from ..kernels.number import NUMBER_ROWS
 from ..kernels.strata import seen_rows
-from ..questions import BEST, PerArm, Question
+from ..questions import BEST, Question
 from .base import WINS, Design, Terms
 from .independent import refuse_direct, refuse_known, refuse_question, refuse_sampled, refuse_weights
 from .strata import Strata
@@ -120,12 +120,6 @@ class Rounds(Design):
         if self.items is None:
             refuse_sampled(settings)
         self._refuse_clusters(settings)
-        asked = settings.question
-        if settings.sampled and isinstance(asked, PerArm) and asked.reference(settings.arms) < 0:
-            raise InvalidInputError(
-                f"sampled=True says how arms compare with each other on items like these, got the question "
-                f"{asked}, which is about a number; leave sampled out."
-            )
         self._refuse_others(settings, given)
         limits = settings.values.limits
         if limits is None or not math.isfinite(limits[1] - limits[0]):
@@ -161,6 +155,11 @@ class Rounds(Design):
         if units.clusters is None:
             refuse_weights(settings)
             return
+        if settings.sampled and settings.question.of_number and units.weigh == ITEMS:
+            raise InvalidInputError(
+                f"sampled=True beside {settings.question} needs clusters that count alike, got "
+                f"weigh='items'; say weigh='clusters', or leave sampled out."
+            )
         needs = settings.sampled and units.weigh == ITEMS
         if needs and largest is None:
             raise InvalidInputError(

@@ -4,7 +4,8 @@ Then rows are independent, and whatever is true of the difference of two arms on
 about all items that could come, as with an unlimited source: bets on every row stay as they are, and the mean
 of its difference is d, whatever came before. That evidence decides nothing here. Proven at log(K(K-1)/delta),
 all ends of all pairs hold together, so it does not matter which arm leads; at log(2(K-1)/delta) all
-ends of the pairs with an arm that is fixed beforehand, as the baseline of a gate is.
+ends of the pairs with an arm that is fixed beforehand, as the baseline of a gate is. Where arms are compared
+with a number, both ends of the mean of each hold together at log(2K/delta).
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import Any, Self
 import numpy as np
 
 from ..designs.rounds import Rounds
-from ..kernels import paired, round_claims
+from ..kernels import number, paired, round_claims
 from ..kernels._types import Array
-from ..questions import PerArm
+from ..questions import BEST, PerArm, Question
 from ..telling.standings import Lead
 from .settings import Settings
 
@@ -28,28 +29,29 @@ HALVINGS = 50  # of a search for an end of an interval
 _BETS, _WEIGHTS = paired.LAMBDA[:, None], np.log(paired.PRIOR)
 
 
-def level(num_arms: int, delta: float, fixed: bool) -> float:
-    """Of all ends together; `fixed` says that one arm is compared with the others whatever the data say."""
-    return math.log((2.0 if fixed else num_arms) * (num_arms - 1.0)) - math.log(delta)
+def level(num_arms: int, delta: float, asked: Question = BEST) -> float:
+    """Of all ends together: of all pairs, or of what each arm is compared with, whatever the data say."""
+    ends = 2 * asked.verdicts(num_arms) if isinstance(asked, PerArm) else num_arms * (num_arms - 1)
+    return math.log(ends) - math.log(delta)
 
 
 def likes_of(settings: Settings, design: Rounds) -> Evidence | Weighted | None:
     """The evidence about items like these before the first row; None where that is not asked."""
-    K, fixed = len(settings.arms), isinstance(design.question, PerArm)
+    K = len(settings.arms)
     if not settings.sampled:
         return None
     if settings.largest is None:
-        return Evidence(design, K, settings.delta, fixed)
-    return Weighted(design.units.sizes, settings.largest, K, level(K, settings.delta, fixed))
+        return Evidence(design, K, settings.delta)
+    return Weighted(design.units.sizes, settings.largest, K, level(K, settings.delta, design.question))
 
 
 class Evidence:
-    """Of every pair of arms, about items like these; bit for bit a function of the rows."""
+    """Of every pair of arms, or of every arm, about items like these; bit for bit a function of the rows."""
 
-    def __init__(self, design: Rounds, num_arms: int, delta: float, fixed: bool = False) -> None:
+    def __init__(self, design: Rounds, num_arms: int, delta: float) -> None:
         unlimited = replace(design, items=None, strata=None)
         self._params = unlimited.parameters(num_arms, delta)
-        self._level = level(num_arms, delta, fixed)
+        self._level = level(num_arms, delta, design.question)
         self._pairs, self._arms = unlimited.blank(num_arms)
         self._sums = np.zeros((2, num_arms))  # of which nothing is asked
 
@@ -86,6 +88,18 @@ class Evidence:
             low = width * paired.lower_end(*seen, arm, i, self._level)
             high = -width * paired.lower_end(*seen, i, arm, self._level)
             found.append(None if i == arm else Lead(estimate, low, high))
+        return tuple(found)
+
+    def means(self, least: float, width: float) -> tuple[Lead | None, ...]:
+        """The mean of each arm, where each is compared with a number, and between which ends it lies."""
+        first, found = self._arms.shape[0] - number.NUMBER_ROWS, list[Lead | None]()
+        for a, n in enumerate(self._arms[paired.ROUNDS].tolist()):
+            total = 0.5 * float(self._arms[[first + number.LOW_TOTAL, first + number.HIGH_TOTAL], a].sum())
+            low, high = (
+                least + width * number.end_of_rounds(self._params, self._arms, a, lower, self._level)
+                for lower in (True, False)
+            )
+            found.append(Lead(least + width * total / n if n else None, low, high))
         return tuple(found)
 
     def rows(self) -> int:

@@ -27,7 +27,7 @@ from .forecast import Forecast, too_close
 from .items import item_seed
 from .leases import Open
 from .plain_rounds import Cell, PlainRounds
-from .population import likes_of
+from .population import Evidence, likes_of
 from .settings import Settings
 from .state import Recall
 from .totals import Totals
@@ -426,6 +426,9 @@ class RoundsState(PlainRounds):
         if self.likes is None:
             return None
         asked, arms, rows = self.design.question, self.settings.arms, self.likes.rows()
+        if asked.of_number:
+            assert isinstance(self.likes, Evidence)
+            return Population(None, self.likes.means(self.low, self.width) if rows else (), rows)
         one = asked.reference(arms) if isinstance(asked, PerArm) else arm
         leads = self.likes.leads(one, self.width) if one >= 0 and rows else ()
         if isinstance(asked, PerArm):

@@ -22,14 +22,17 @@ def population_words(now: Account) -> str:
         return ""
     design, units = now.settings.design, plural(found.rows, "unit")
     which = f"for {design.units.unit}s like these, drawn at random (unit: {design.units.words}; {units})"
-    if found.arm is None or not found.leads:
+    if not found.leads:
         return f"{which}: not decided"
     leads = (
         (lead, arm) for lead, arm in zip(found.leads, now.settings.arms, strict=True) if lead is not None
     )
     others = sorted(leads, key=lambda one: one[0].low)
     asked = per_arm(now.settings)
-    said = _best(found.arm, others) if asked is None else _judged(found.arm, others, asked, now.settings.arms)
+    if asked is None:
+        said = _best(str(found.arm), others)
+    else:
+        said = _judged(found.arm, others, asked, now.settings.arms)
     sure = f"wrong with probability at most {percent(now.promise.bound)}, apart from the answer"
     return f"{which}: {said}; {sure}"
 
@@ -43,13 +46,16 @@ def _best(leader: str, others: list[tuple[Lead, str]]) -> str:
     return f"{first}{leader} is {', '.join(said)}"
 
 
-def _judged(old: str, others: list[tuple[Lead, str]], asked: PerArm, arms: tuple[str, ...]) -> str:
+def _judged(old: str | None, others: list[tuple[Lead, str]], asked: PerArm, arms: tuple[str, ...]) -> str:
     """Whether each arm passes, and how it compares."""
     said, places = [], fitting(lead for lead, _ in others)
     for lead, arm in others[:MOST_SHOWN]:
-        passes, fails = lead.low > asked.mark, lead.high < asked.mark
-        verdict = f"{arm} is {asked.verdict(passes, arms)}" if passes or fails else f"not decided for {arm}"
-        said.append(f"{verdict} ({_compared(lead, places)} {old}{_by(lead, places)})")
+        above, below = lead.low > asked.mark, lead.high < asked.mark
+        passes, fails = (above, below) if asked.upwards else (below, above)
+        verdict = f"{asked.subject(arm)} is {asked.verdict(passes, arms)}"
+        between = f"{_down(lead.low, places)} to {_up(lead.high, places)}"
+        beside = between if old is None else f"{_compared(lead, places)} {old}{_by(lead, places)}"
+        said.append(f"{verdict if passes or fails else f'not decided for {arm}'} ({beside})")
     more = len(others) - MOST_SHOWN
     return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
 
