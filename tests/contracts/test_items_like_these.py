@@ -219,6 +219,20 @@ def test_a_number_is_asked_of_items_like_these_too(question: truebest.AtLeast) -
             side = question.sides[0 if (lead.low > 0.5) is question.upwards else 1]
             proven = f"the mean of {arm} is {side} 0.5 ("
             assert (proven if lead.low > 0.5 or lead.high < 0.5 else f"not decided for {arm} (") in line
+    known = {"c": table[:, 2].tolist()}
+    beside = Experiment.create(
+        MemoryStore(),
+        "x",
+        ARMS[:2],
+        0.1,
+        items=400,
+        bounds=(0, 1),
+        sampled=True,
+        question=question,
+        known=known,
+    )
+    leads = population(run(beside, table)).leads
+    assert [lead is None for lead in leads] == [False, False, True]
     assert "not decided" not in line or any(lead and lead.low < 0.5 < lead.high for lead in found.leads)
 
 

@@ -428,7 +428,9 @@ class RoundsState(PlainRounds):
         asked, arms, rows = self.design.question, self.settings.arms, self.likes.rows()
         if asked.of_number:
             assert isinstance(self.likes, Evidence)
-            return Population(None, self.likes.means(self.low, self.width) if rows else (), rows)
+            found = self.likes.means(self.low, self.width) if rows else ()
+            leads = tuple(None if a in self.known else lead for a, lead in enumerate(found))
+            return Population(None, leads, rows)
         one = asked.reference(arms) if isinstance(asked, PerArm) else arm
         leads = self.likes.leads(one, self.width) if one >= 0 and rows else ()
         if isinstance(asked, PerArm):

@@ -119,8 +119,8 @@ class Population(NamedTuple):
 
     arm    the one that is compared with the others: the leader, None before the first complete row; where it
            is asked of each arm whether it passes, the one that they are compared with, None for a number
-    leads  per arm, the leader's over it, or its own over that one, or its mean; None for itself; empty before
-           the first complete row
+    leads  per arm, the leader's over it, or its own over that one, or its mean; None for itself, and for the
+           mean of an arm that is not asked; empty before the first complete row
     rows   how many complete rows that follows from: items
     """
 
