@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import truebest
 from e2e.test_solve_command import COMMAND
 from support.commands import Ran, instead, refused, run
 from truebest.experiment.overview import overview
@@ -149,6 +152,22 @@ def test_a_run_in_a_store_is_resumed_and_keeps_its_question() -> None:
     checked = run("verify", "gate", "--store", STORE)
     assert checked.code == 0
     assert "s9 passed (follows from the log)" in checked.out
+
+
+def test_bounds_that_are_left_out_are_those_of_the_store() -> None:
+    """Only a new run takes values to lie in [0, 1]; in Python, too."""
+    words = shlex.split("gate --baseline old='echo 8' --candidate new='echo 7' --margin 2 --items 200")
+    kept = ("--store", "sqlite:///tens.db", "--quiet")
+    assert run(*words, *kept, "--bounds", "0,10", "--max-samples", "6").code == 3
+    assert run(*words, *kept, "--max-samples", "12").code == 3
+    refused(run(*words), "smaller than the distance between the bounds, 1, got 2")
+    store = open_store("sqlite:///tens.db")
+    asked: dict[str, Any] = {"margin": 2, "items": 200, "store": store, "name": "python", "max_samples": 6}
+    asked["bounds"] = (0, 10)
+    for _ in range(2):
+        truebest.gate(lambda _: 8.0, lambda _: 7.0, **asked)
+        asked.pop("bounds", None)
+        assert truebest.Experiment.open(store, "python").settings.values == truebest.Bounded(0.0, 10.0)
 
 
 def test_every_look_at_a_gate(tmp_path: Path) -> None:

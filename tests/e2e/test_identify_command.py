@@ -144,7 +144,7 @@ def test_more_samples_are_no_help_once_every_item_is_used_up() -> None:
     ran = run(*words("./one", "./one", "--items", "4", "--failures", "worst", "--allow-failing"))
     assert ran.code == 3
     assert "the items are used up" in ran.out
-    assert "a run on more items could still be decided" in ran.err
+    assert "values are missing; with those, or on more items" in ran.err
     assert "--max-samples" not in ran.err
 
 

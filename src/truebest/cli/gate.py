@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InvalidInputError
+from ._experiment import store_url
 from ._settings import like
 from .identify import identify
 
@@ -78,7 +79,7 @@ def gate(
         gate=names[0],
         margin=margin,
         at_least=at_least,
-        bounds=_bounds(bounds, options),
+        bounds=_bounds(context, bounds, options),
         **options,
     )
     return code
@@ -112,11 +113,16 @@ def check(
             "check needs a number that a mean is compared with; give --at-least 0.9, say."
         )
     code: int = identify(
-        context=context, arm=arm, at_least=at_least, bounds=_bounds(bounds, options), **options
+        context=context, arm=arm, at_least=at_least, bounds=_bounds(context, bounds, options), **options
     )
     return code
 
 
-def _bounds(said: str | None, options: dict[str, Any]) -> str | None:
+def _bounds(context: typer.Context, said: str | None, options: dict[str, Any]) -> str | None:
     """The bounds of values: 0,1 if nothing else says what they are."""
-    return said if said or any(options.get(name) for name in SCALES) else "0,1"
+    if said or any(options.get(name) for name in SCALES):
+        return said
+    from ..running.gate import is_stored
+
+    store = options.get("store") and store_url(options["store"])
+    return None if is_stored(store, options.get("name") or context.command.name or "") else "0,1"

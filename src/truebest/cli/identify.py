@@ -317,7 +317,7 @@ def _say_how_to_go_on(result: Result, stored: bool) -> None:
     if result.ended == "stopped":
         say("the run was stopped by hand, for good; give another --name for a new run.")
     elif result.ended == "items":
-        say("a run on more items could still be decided; give it another --name.")
+        say("values are missing; with those, or on more items, a run under another --name can be decided.")
     elif not stored:
         say(f"give a larger {budget}; with --store sqlite:///runs.db the run could be resumed.")
     elif result.ended == "timeout":

@@ -61,8 +61,9 @@ class AtLeast(PerArm):
             )
         if minimize:
             raise InvalidInputError(
-                f"{self} compares means with a number, whichever is better, got minimize=True too; leave "
-                f"minimize out, and ask AtMost({exactly(self.threshold)}) where small means are to pass."
+                f"{self} says on which side of a number means are to lie, got minimize=True too; leave "
+                f"minimize out"
+                + (f", and ask for at most {exactly(self.threshold)} instead." if self.upwards else ".")
             )
 
     def placed(self, zero: float, unit: float) -> AtLeast:

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 from .. import _door
 from ..errors import InvalidInputError
+from ..experiment.store import Store, open_store
 from ..questions import UNSAID, AtLeast, AtMost, Gate, Question
 from .identify import Options, identify
 from .result import Result
@@ -110,9 +111,19 @@ def _asking(name: str, question: Question, options: Options) -> Options:
         raise InvalidInputError(
             f"{name} asks a question of its own, got question= too; leave it out, or use identify."
         )
-    if all(options.get(scale) is None for scale in SCALES):
+    options = {"name": name, **options, "question": question}
+    unsaid = all(options.get(scale) is None for scale in SCALES)
+    if unsaid and not is_stored(options.get("store"), options["name"]):
         options["bounds"] = (0.0, 1.0)
-    return {"name": name, **options, "question": question}
+    return options
+
+
+def is_stored(store: str | Store | None, name: str) -> bool:
+    """Whether there is such an experiment, whose settings hold where none are said."""
+    if store is None:
+        return False
+    place = open_store(store)
+    return place.exists() and name in place.names()
 
 
 def _refuse_unlike(old: Any, new: Any, options: Options) -> None:

@@ -211,7 +211,8 @@ def _scores(
                 f"'bernoulli' with means and a correlation for compare='means', got "
                 f"{_door.short(given.ways['rewards'])} and means {_door.short(means)}; give one of both."
             )
-        if given.ways["correlation"] is None and np.size(means) > 1:
+        correlation = given.ways["correlation"] if np.size(means) > 1 else 0.0
+        if correlation is None:
             raise InvalidInputError(
                 "items= needs the correlation of rewards on one item, got none; give correlation=0.6, say, "
                 "or values as rewards."
@@ -219,7 +220,7 @@ def _scores(
         advice = "it is how many items there are, or inf for an unlimited source"
         items = None if unlimited else _door.whole("items", given.ways["items"], 1, MOST_ITEMS, advice)  # type: ignore[arg-type]
         how = given.ways["epochs"]
-        made = from_means(means, given.ways["correlation"], items, within, seed, fewest, how)
+        made = from_means(means, correlation, items, within, seed, fewest, how)
         return in_units(made, how, given.ways["clusters"], given.ways["weigh"], within), items
     for name, value in (("means", means), ("correlation", given.ways["correlation"])):
         if value is not None:

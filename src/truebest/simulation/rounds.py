@@ -313,7 +313,9 @@ class RoundsJob:
     ) -> None:
         self.design, self.scores, self.seed, self.deltas = design, scores, seed, (delta,)
         self.name = self.rule_name = design.name
-        longest = LONG if max_samples == math.inf else max(int(max_samples) // 2, 1)
+        self.by_cells = design.question.by_claims and design.averages
+        fewest = 1 if self.by_cells else 2  # samples of a round: arms may rest
+        longest = LONG if max_samples == math.inf else max(int(max_samples) // fewest, 1)
         self.max_rounds = min(max_rounds or scores.closed or longest, scores.closed or 2**62)
         self.max_samples, self.origin = max_samples, origin
         self.num_arms = scores.low.shape[1]
@@ -322,7 +324,6 @@ class RoundsJob:
             both = [np.column_stack([one, design.strata.of_item]) for one in self.rows]
             self.rows = np.ascontiguousarray(both[0]), np.ascontiguousarray(both[1])
         self.params = design.parameters(self.num_arms, delta, tolerance)
-        self.by_cells = design.question.by_claims and design.averages
         self.names_arms = not design.question.by_claims
         self.truth, self.right = np.zeros((0, self.num_arms)), frozenset[int]()
         if not self.by_cells:

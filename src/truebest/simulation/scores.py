@@ -211,7 +211,7 @@ def in_units(
     if rounds is None or isinstance(within, AnyNumbers):
         raise InvalidInputError(
             "epochs= and clusters= make rounds of several answers to common items, of which means are "
-            "compared, got them for independent samples or wins; leave them out."
+            "compared; they do not go with independent samples or wins; leave them out."
         )
     items, rest = divmod(rounds.items, epochs)
     if rest:
@@ -345,8 +345,8 @@ def from_means(
         )
     names = tuple(str(a + 1) for a in range(rates.size))
     upward = within.mapped(rates)
-    if rates.size == 1:
-        correlation = None if items is None else 0.0  # with no other arm
+    if rates.size == 1 and (correlation is not None or items is not None):
+        correlation = 0.0  # with no other arm
     if correlation is None:
         if items is not None:
             raise InvalidInputError(

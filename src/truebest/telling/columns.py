@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +20,6 @@ from .standings import Interval, Role, Standing, per_arm
 if TYPE_CHECKING:
     from .account import Account
 
-TITLE = 40  # characters of a name in the title of a column
-
 
 def table(now: Account, between: bool = False, since: bool = True) -> tuple[list[str], list[list[str]]]:
     """Header and rows, see `in_order`; without columns that have nothing to say.
@@ -30,39 +30,38 @@ def table(now: Account, between: bool = False, since: bool = True) -> tuple[list
     rows, control, places = now.standings, now.settings.control, places_of(now)
     asked = per_arm(now.settings)
     of_number = asked is not None and asked.of_number
-    titles = {
-        "arm": True,
-        "verdict": asked is not None,
-        "samples": True,
-        "pending": any(pending_text(now, one) for one in rows),
-        "failed": any(one.failures for one in rows),
-        "mean": True,
-        "mean between": (between or of_number) and any(one.between is not None for one in rows),
-        "sd": True,
-        f"{words.measure(now)}{' is' * of_number}": not of_number,
-        f"better than {shortened(control or '', TITLE)} by": control is not None,
-    }
-    cells = [
-        [
-            one.arm,
-            str(one.role),
-            samples_text(now, one),
-            pending_text(now, one),
-            str(one.failures or ""),
-            mean_text(one, places),
-            _between(now, one, places),
-            sd_text(one),
-            lead_text(now, one, places, since),
-            control_text(now, one, places),
-        ]
-        for one in in_order(now)
+    repeated = asked is not None and control is not None and words.measure(now) == better_than(control)
+    columns: list[tuple[str, bool, Callable[[Standing], str]]] = [
+        ("arm", True, lambda one: one.arm),
+        ("verdict", asked is not None, lambda one: str(one.role)),
+        ("samples", True, partial(samples_text, now)),
+        ("pending", any(pending_text(now, one) for one in rows), partial(pending_text, now)),
+        ("failed", any(one.failures for one in rows), lambda one: str(one.failures or "")),
+        ("mean", True, lambda one: mean_text(one, places)),
+        (
+            "mean between",
+            (between or of_number) and any(one.between is not None for one in rows),
+            lambda one: _between(now, one, places),
+        ),
+        ("sd", True, sd_text),
+        (
+            f"{words.measure(now)}{' is' * of_number}",
+            not of_number,
+            lambda one: lead_text(now, one, places, since),
+        ),
+        (
+            better_than(control or ""),
+            control is not None and not repeated,
+            lambda one: control_text(now, one, places),
+        ),
     ]
-    shown = list(titles.values())
-    return [title for title, kept in titles.items() if kept], [_kept(row, shown) for row in cells]
+    kept = [(title, text) for title, shown, text in columns if shown]
+    return [title for title, _ in kept], [[text(one) for _, text in kept] for one in in_order(now)]
 
 
-def _kept(row: list[str], shown: list[bool]) -> list[str]:
-    return [cell for cell, kept in zip(row, shown, strict=True) if kept]
+def better_than(control: str) -> str:
+    """The title of the column that compares with a control."""
+    return f"better than {shortened(control, words.LONGEST_TITLE)} by"
 
 
 def in_order(now: Account) -> list[Standing]:

@@ -120,6 +120,22 @@ def test_a_job_can_be_done_elsewhere() -> None:
     assert sent.part(4, 5, sent.room()).samples.tolist() == job.part(4, 5, job.room()).samples.tolist()
 
 
+def test_a_single_arm_on_a_source_without_end() -> None:
+    """A round is one sample then, and there is nothing that its rewards could be correlated with."""
+    asked: dict[str, Any] = {
+        "question": truebest.AtLeast(0.9),
+        "items": math.inf,
+        "runs": 5,
+        "progress": False,
+    }
+    table = truebest.simulate(rewards=[[1.0] * 9 + [0.0]], max_samples=100, **asked)
+    assert table.cells[0].samples.tolist() == [100] * 5
+    drawn: dict[str, Any] = {**asked, "rewards": "bernoulli", "means": [0.5]}
+    one, other = truebest.simulate(**drawn), truebest.simulate(correlation=0.5, **drawn)
+    assert one.cells[0].samples.tolist() == other.cells[0].samples.tolist()
+    assert one.cells[0].errors == 0
+
+
 def test_runs_are_cut_off_before_they_exceed_max_samples() -> None:
     """A round that could exceed it is not begun; a run that needs fewer samples is as it was."""
     whole, cut = simulated(rewards=COLUMNS, items=300), simulated(rewards=COLUMNS, items=300, max_samples=100)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from truebest import Account, Experiment, Pull
+from truebest import Account, Experiment, Gate, Pull
 from truebest.telling import words
+from truebest.telling.columns import table
 
 ARMS = ["a", "b", "c"]
 
@@ -136,6 +137,15 @@ def test_the_control_is_spoken_of_in_sentences() -> None:
     known.observe({"a": [0.1, 0.2] * 40, "b": [0.8, 0.9] * 40, "c": [0.9, 0.8] * 40})
     assert words.control_sentence(known.status()) == "b, c are better than the control a."
     assert words.control_sentence(run(rising, 6, bounds=(0, 1)).status()) == ""
+
+
+def test_a_control_that_is_the_baseline_has_no_column_of_its_own() -> None:
+    """The question compares with it already; with another control both columns stand."""
+    asked = Gate("a", margin=0.1)
+    for control, compared in (("a", ["better than a by"]), ("b", ["better than a by", "better than b by"])):
+        header, rows = table(run(rising, 6, bounds=(0, 1), question=asked, control=control).status())
+        assert [title for title in header if title.startswith("better than")] == compared
+        assert {len(row) for row in rows} == {len(header)}
 
 
 def test_a_tie_is_no_difference() -> None:
