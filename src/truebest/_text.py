@@ -7,6 +7,7 @@ import time
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from itertools import chain
 from pathlib import PurePath
 from typing import IO
@@ -116,9 +117,6 @@ def begun(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-WRITTEN = 12  # digits that somebody may write; what has more was computed
-
-
 def exactly(number: float) -> str:
     """The shortest decimal that gives the number; without an exponent where it has a usual size."""
     text = repr(float(number) + 0.0)
@@ -130,17 +128,18 @@ def factor(tolerance: float) -> str:
     return f"{1 + Decimal(repr(float(tolerance))):f}".removesuffix(".0")
 
 
-def rounded(number: float, rounding: str, digits: int = 3) -> str:
+def rounded(number: float | Fraction, rounding: str, digits: int = 3) -> str:
     """To so many digits, never rounded the other way."""
-    found = Decimal(number).normalize(Context(prec=digits, rounding=rounding))
+    context, ratio = Context(prec=digits, rounding=rounding), number.as_integer_ratio()
+    found = context.divide(*map(Decimal, ratio)).normalize(context)
     return f"{found:f}" if 1e-9 < abs(found) < 1e15 else f"{float(found):g}"
 
 
-def claimed(number: float, up: bool = False) -> str:
-    """With all digits, as somebody wrote it; of a computed one six, never rounded the other way."""
-    text = exactly(number)
-    written = len(text.replace(".", "").lstrip("-0")) <= WRITTEN
-    return text if written else rounded(number, ROUND_CEILING if up else ROUND_FLOOR, 6)
+def claimed(number: float | Fraction, up: bool = False) -> str:
+    """A number as it was given; of a part of a mean, which may be no decimal, six digits that stay true."""
+    if isinstance(number, Fraction):
+        return rounded(number, ROUND_CEILING if up else ROUND_FLOOR, 6)
+    return exactly(number)
 
 
 def percent(probability: float, rounding: str = ROUND_CEILING) -> str:

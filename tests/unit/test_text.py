@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from truebest._text import claimed, clean, exactly, factor, harmless, is_control, rough_range
@@ -80,8 +82,10 @@ def test_a_factor_has_all_digits_of_its_tolerance() -> None:
     ]
 
 
-def test_a_claim_has_the_digits_that_were_written() -> None:
-    """A computed number has six, rounded so that what is claimed stays true."""
+def test_a_claim_has_the_digits_that_were_given() -> None:
+    """All of them; a fraction that no decimal is has six, rounded so that what is claimed stays true."""
+    assert claimed(0.1 + 0.2) == "0.30000000000000004"
+    part = Fraction(95, 3000)
     assert [claimed(one) for one in (0.02, -0.05, 0.012345678, 0.0)] == ["0.02", "-0.05", "0.012345678", "0"]
-    assert (claimed(0.95 / 30, up=True), claimed(0.95 / 30)) == ("0.0316667", "0.0316666")
-    assert (claimed(-0.95 / 30, up=True), claimed(-0.95 / 30)) == ("-0.0316666", "-0.0316667")
+    assert (claimed(part, up=True), claimed(part)) == ("0.0316667", "0.0316666")
+    assert (claimed(-part, up=True), claimed(-part)) == ("-0.0316666", "-0.0316667")

@@ -266,7 +266,7 @@ def asked_words(question: Any, arms: Sequence[str], known: Mapping[str, float] |
 
     if not isinstance(question, PerArm):
         return []
-    asked: Any = question.bound(arms, known)
+    asked: Any = question.bound(arms, None if known is None else known.get)
     return [f"Asked: {asked.asked('arm', arms)}."]
 
 

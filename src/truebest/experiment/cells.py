@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 from ..kernels import number, paired, questions, round_claims
 from ..questions import PerArm
 from .findings import Findings
-from .rounds import AHEAD, RoundsState
+from .rounds import AHEAD, RoundsState, Score
 from .totals import Totals
 
 MIXED = 1.4  # nats by which a mixture of bets falls short of the best one, about
@@ -45,8 +45,8 @@ class CellsState(RoundsState):
         """What arms whose scores are known have in total, from the beginning."""
         totals, units = Totals(self.settings), self.design.units
         for n in range(1, (self.design.items or 0) + 1):
-            row = {arm: self._value(n, arm) for arm in self.known}
-            totals.add(row, units.weight(self._cluster(n)))
+            row: dict[int, Score] = {arm: self._value(n, arm) for arm in self.known}
+            totals.add(self._counted(n, row), units.weight(self._cluster(n)))
         return {arm: totals.sums[arm] for arm in self.known}
 
     def _is_whole(self, arm: int) -> bool:
@@ -105,7 +105,9 @@ class CellsState(RoundsState):
                 self.cells.pop(self.asked.pop(cell, 0), None)
             self._show(arm, value)
             if self.totals is not None and not (self.design.question.of_number and arm in self.known):
-                self.totals.add({arm: value}, self.design.units.weight(self._cluster(number)))
+                self.totals.add(
+                    self._counted(number, {arm: value}), self.design.units.weight(self._cluster(number))
+                )
         self._show_known(number)
         self._compare_totals()
         round_claims.judge(self.params, self.pairs, self.arms, self.told)
@@ -132,7 +134,7 @@ class CellsState(RoundsState):
         for a in self._race():
             if a == base or not all(map(self._is_whole, (a,) if base < 0 else (a, base))):
                 continue
-            least, most = self.totals.beyond(a, base, asked.mark)
+            least, most = self.totals.beyond(a, base, asked.at)
             at_mark = asked.passes_at_mark == asked.upwards  # an arm that is there counts as above it
             above, below = least > 0 or (least == 0 and at_mark), most < 0 or (most == 0 and not at_mark)
             for b, i in ((a, rival),) * above + ((rival, a),) * below:

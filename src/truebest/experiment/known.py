@@ -12,9 +12,11 @@ import csv
 import hashlib
 import json
 import math
+import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -42,6 +44,7 @@ class Known:
     """What is known of the items.
 
     scores  of every known arm, in the values' units
+    exact   the same of arms of which some scores are means of several answers that no decimal is, as 2/3
     means   the mean score of the models beside them, the proxies; None without any
     models  how many these are
     digest  a hash of all that
@@ -51,6 +54,7 @@ class Known:
     means: tuple[float, ...] | None
     models: int
     digest: str
+    exact: Mapping[str, tuple[Fraction, ...]] = field(default_factory=dict)
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -70,6 +74,14 @@ class Known:
             mean = math.fsum(one) / one.size
             found[arm] = mean, float(np.std(one, ddof=1)) if one.size > 1 else None
         return found
+
+    def mean(self, arm: str, units: Units) -> Fraction | None:
+        """The mean score of a known arm, exactly, of all that counts alike; None for any other arm."""
+        if arm not in self.scores:
+            return None
+        scores = self.exact.get(arm) or map(_written, self.scores[arm])
+        weights = map(units.weight, units.clusters or [None] * self.size)
+        return sum(map(operator.mul, weights, scores), Fraction(0)) / units.count(self.size)
 
     def agrees(self, other: Known | None) -> bool:
         """Whether both are the same scores."""
@@ -98,10 +110,12 @@ def find_known(given: Any, proxies: Any, items: Any) -> Known | None:
         )
     ids = _Ids(items)
     names = {check_name("the name of an arm", arm): one for arm, one in given.items()}
-    scores = {
+    found = {
         arm: _scores_in(one, arm, ids) if isinstance(one, Stored) else ids.scores(f"known {arm!r}", one)
         for arm, one in names.items()
     }
+    scores = {arm: tuple(map(float, one)) for arm, one in found.items()}
+    exact = {arm: tuple(Fraction(x) for x in one) for arm, one in found.items() if not _are_doubles(one)}
     for arm, one in scores.items():
         wrong = [number for number, score in enumerate(one, 1) if not math.isfinite(score)]
         if wrong:
@@ -117,7 +131,17 @@ def find_known(given: Any, proxies: Any, items: Any) -> Known | None:
             f"give one number per item for each."
         )
     means = _means(rows)
-    return Known(scores, means, len(rows), _digest(scores, means, len(rows)))
+    return Known(scores, means, len(rows), _digest(scores, means, len(rows), exact), exact)
+
+
+def _written(score: float) -> Fraction:
+    """A score as it is written."""
+    return Fraction(repr(score))
+
+
+def _are_doubles(scores: Sequence[float | Fraction]) -> bool:
+    """Whether doubles, as they are written, are these scores."""
+    return all(not isinstance(one, Fraction) or _written(float(one)) == one for one in scores)
 
 
 def known_record(known: Known | None) -> dict[str, Any] | None:
@@ -126,7 +150,13 @@ def known_record(known: Known | None) -> dict[str, Any] | None:
         return None
     scores = {arm: list(one) for arm, one in known.scores.items()}
     means = None if known.means is None else list(known.means)
-    return {"scores": scores, "means": means, "models": known.models, "digest": known.digest}
+    record = {"scores": scores, "means": means, "models": known.models, "digest": known.digest}
+    return record | ({"exact": _texts(known.exact)} if known.exact else {})
+
+
+def _texts(exact: Mapping[str, Sequence[Fraction]]) -> dict[str, list[str]]:
+    """As JSON can hold them."""
+    return {arm: list(map(str, one)) for arm, one in exact.items()}
 
 
 def recall_known(record: dict[str, Any] | None) -> Known | None:
@@ -135,9 +165,12 @@ def recall_known(record: dict[str, Any] | None) -> Known | None:
         return None
     scores = {arm: tuple(map(float, one)) for arm, one in record["scores"].items()}
     means = None if record["means"] is None else tuple(map(float, record["means"]))
-    if record["digest"] != _digest(scores, means, record["models"]):
+    exact = {arm: tuple(map(Fraction, one)) for arm, one in record.get("exact", {}).items()}
+    if record["digest"] != _digest(scores, means, record["models"], exact) or any(
+        scores[arm] != tuple(map(float, one)) for arm, one in exact.items()
+    ):
         raise ValueError("the scores are not those of the hash beside them")
-    return Known(scores, means, record["models"], record["digest"])
+    return Known(scores, means, record["models"], record["digest"], exact)
 
 
 # -- other experiments -----------------------------------------------------------------------------------
@@ -169,7 +202,7 @@ def with_stored(given: Any, names: Callable[[str], Iterable[str]], opened: Calla
     }
 
 
-def _scores_in(experiment: Stored, arm: str, ids: _Ids) -> tuple[float, ...]:
+def _scores_in(experiment: Stored, arm: str, ids: _Ids) -> Sequence[float | Fraction]:
     """What an arm of an experiment scores on each item of its closed set."""
     own, what = experiment.settings, f"the experiment {experiment.name!r}"
     if own.items is None or own.items.size is None:
@@ -188,7 +221,7 @@ def _scores_in(experiment: Stored, arm: str, ids: _Ids) -> tuple[float, ...]:
             f"known arm the name that it has there."
         )
     if own.known is not None and arm in own.known.scores:
-        found: tuple[float, ...] = own.known.scores[arm]
+        found: Sequence[float | Fraction] = own.known.exact.get(arm) or own.known.scores[arm]
         return found
     answers = _answers(experiment, arm)
     missing = [place for place in range(own.items.size) if len(answers.get(place, ())) < own.epochs]
@@ -199,7 +232,9 @@ def _scores_in(experiment: Stored, arm: str, ids: _Ids) -> tuple[float, ...]:
             f"{len(missing)} have none, the first {first!r:.60}; a run ends as soon as it is decided, so "
             f"score the rest and give them all, or ask the arm."
         )
-    return tuple(math.fsum(answers[place]) / own.epochs for place in range(own.items.size))
+    if own.epochs == 1:
+        return tuple(answers[place][0] for place in range(own.items.size))
+    return tuple(sum(map(_written, answers[place])) / Fraction(own.epochs) for place in range(own.items.size))
 
 
 def _answers(experiment: Stored, arm: str) -> dict[int, list[float]]:
@@ -318,9 +353,15 @@ def _means(rows: Sequence[tuple[float, ...]]) -> tuple[float, ...] | None:
     return tuple(np.where(counts > 0, sums / np.maximum(counts, 1), whole).tolist())
 
 
-def _digest(scores: Mapping[str, Sequence[float]], means: Sequence[float] | None, models: int) -> str:
+def _digest(
+    scores: Mapping[str, Sequence[float]],
+    means: Sequence[float] | None,
+    models: int,
+    exact: Mapping[str, Sequence[Fraction]],
+) -> str:
     """A hash of all scores, of which none is rounded, and of what is made of the proxies'."""
-    text = json.dumps([list(scores), [*map(list, scores.values())], means, models])
+    more = [_texts(exact)] if exact else []
+    text = json.dumps([list(scores), [*map(list, scores.values())], means, models, *more])
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 

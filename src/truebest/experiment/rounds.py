@@ -8,7 +8,7 @@ arrive. An arm that was ruled out is neither asked nor waited for. `kernels/pair
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -66,8 +66,10 @@ class RoundsState(PlainRounds):
         self.order = (
             None if self.design.items is None else shuffled(self.design.items, "items", settings.seed)
         )
-        known = {} if settings.known is None else settings.known.scores
-        self.known = {settings.arms.index(arm): scores for arm, scores in known.items()}
+        known = ({}, {}) if settings.known is None else (settings.known.scores, settings.known.exact)
+        self.known, self._exact = (
+            {settings.arms.index(arm): scores for arm, scores in each.items()} for each in known
+        )
         units, order = self.design.units, self.order
         self._answers_of: list[int] | None = None
         if order is not None and units.clusters is not None:
@@ -264,7 +266,7 @@ class RoundsState(PlainRounds):
     def _play(self, number: int, row: dict[int, Score]) -> int:
         """Let the rule see a round; what it declares."""
         if self.totals is not None:
-            self.totals.add(row, self.design.units.weight(self._cluster(number)))
+            self.totals.add(self._counted(number, row), self.design.units.weight(self._cluster(number)))
         mapped = self._mapped(number, row)
         if self.likes is not None:
             self.likes.take(*mapped, row, self.arms[paired.OUT_AFTER], self._cluster(number))
@@ -299,9 +301,18 @@ class RoundsState(PlainRounds):
         """That value; a known score is that of every answer."""
         if arm not in self.known:
             return self.values[number, arm]
-        row, units, scores = self._item(number), self.design.units, self.known[arm]
+        found: Score = self._known(number, self.known[arm])
+        return found
+
+    def _known(self, number: int, scores: Sequence[Any]) -> Any:
+        """Of scores by item, what a row has."""
+        row, units = self._item(number), self.design.units
         assert row is not None
         return scores[row] if units.single else units.known(scores, row)
+
+    def _counted(self, number: int, row: dict[int, Score]) -> dict[int, Any]:
+        """A row as it counts in totals: what is known as it is, and not the nearest double."""
+        return row | {arm: self._known(number, self._exact[arm]) for arm in self._exact if arm in row}
 
     def _beside(self, number: int, low: Array, high: Array) -> tuple[Array, Array]:
         """A mapped round as kernels take it: with the stratum of its item, where scores are known."""

@@ -346,7 +346,7 @@ class Settings:
     @cached_property
     def known_summary(self) -> dict[str, tuple[float, float | None]]:
         """The mean of every arm that is not asked, and the standard deviation, over all items."""
-        return _summary({name: getattr(self, name) for name in ("known", "items", "weigh")})
+        return {} if self.known is None else self.known.summary(_units(vars(self)))
 
     @property
     def model(self) -> Model:
@@ -420,9 +420,8 @@ class Request:
         kept: dict[str, Any] = {"arms": names}
         for name, how in DECLARED.items():
             if name == "question" and known is not None and question is not None:
-                found = _summary({**kept, "weigh": said.get("weigh") or ITEMS})
-                means = {arm: mean for arm, (mean, _) in found.items()}
-                said[name] = find_question(question).bound(names, means)
+                units = _units({**kept, "weigh": said.get("weigh") or ITEMS})
+                said[name] = find_question(question).bound(names, partial(known.mean, units=units))
             values = [said.get(argument) for argument in how.arguments]
             if any(value is not None for value in values) or (how.nullable and name in said):
                 kept[name] = how.take(values, names)
@@ -477,11 +476,10 @@ class Request:
         return own if chosen is None else replace(own, chosen=own.chosen.with_own(chosen.strategy))
 
 
-def _summary(kept: Mapping[str, Any]) -> dict[str, tuple[float, float | None]]:
-    """See `Settings.known_summary`, of settings by field."""
-    known, items = kept.get("known"), kept.get("items")
-    units = Units(1, None if items is None else items.clusters, kept["weigh"])
-    return {} if known is None else known.summary(units)
+def _units(kept: Mapping[str, Any]) -> Units:
+    """What a known score is of, and what of it counts alike, of settings by field."""
+    items = kept.get("items")
+    return Units(1, None if items is None else items.clusters, kept["weigh"])
 
 
 def new_settings(arms: Iterable[str], delta: float | None = None, **given: Unpack[Given]) -> Settings:

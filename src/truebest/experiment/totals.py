@@ -7,8 +7,11 @@ gives it, which is how it is written in a log.
 
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal, Inexact
+from fractions import Fraction
 from typing import Any
 
 from ..designs.units import Several
@@ -25,13 +28,19 @@ def exact(number: float) -> Decimal:
 
 
 class Totals:
-    """The least and the most that each arm has, which differ by what is missing; larger is better."""
+    """The least and the most that each arm has, which differ by what is missing; larger is better.
+
+    A known score may be a mean of several answers, 2/3 as it were: all values are counted so many times that
+    every sum is a decimal.
+    """
 
     def __init__(self, settings: Settings) -> None:
         assert settings.values.limits is not None
         ends = [self._signed(settings, end) for end in settings.values.limits]
         self._settings, self._ends = settings, (min(ends), max(ends))
         self.sums = [(Decimal(0), Decimal(0))] * len(settings.arms)
+        known = {} if settings.known is None else settings.known.exact
+        self._times = math.lcm(*{score.denominator for scores in known.values() for score in scores})
 
     @staticmethod
     def _signed(settings: Settings, value: float) -> Decimal:
@@ -39,18 +48,24 @@ class Totals:
 
     def copy(self) -> Totals:
         """A copy, which may go its own way."""
-        twin = Totals(self._settings)
+        twin = copy.copy(self)
         twin.sums = self.sums.copy()
         return twin
 
-    def add(self, row: Mapping[int, float | Several | None], weight: int = 1) -> None:
+    def add(self, row: Mapping[int, float | Fraction | Several | None], weight: int = 1) -> None:
         """Count a round in, each answer so many times."""
+        often = weight * self._times
         for arm, value in row.items():
             for one in value if isinstance(value, tuple) else (value,):
-                ends = self._ends if one is None else (self._signed(self._settings, one),) * 2
-                counted = [_EXACT.multiply(end, Decimal(weight)) for end in ends] if weight > 1 else ends
+                if isinstance(one, Fraction):
+                    whole = Decimal(int(one * often))
+                    counted: Iterable[Decimal] = (-whole if self._settings.minimize else whole,) * 2
+                else:
+                    ends = self._ends if one is None else (self._signed(self._settings, one),) * 2
+                    counted = [_EXACT.multiply(end, Decimal(often)) for end in ends] if often > 1 else ends
+                low, high = counted
                 least, most = self.sums[arm]
-                self.sums[arm] = _EXACT.add(least, counted[0]), _EXACT.add(most, counted[1])
+                self.sums[arm] = _EXACT.add(least, low), _EXACT.add(most, high)
 
     @property
     def _count(self) -> int:
@@ -58,7 +73,7 @@ class Totals:
         items = self._settings.items
         assert items is not None
         assert items.size is not None
-        return self._settings.design.units.count(items.size)
+        return self._settings.design.units.count(items.size) * self._times
 
     def lead(self, b: int, i: int) -> Decimal:
         """By how much b is ahead of i in total, at least."""
@@ -73,15 +88,15 @@ class Totals:
         least, most = self.sums[arm]
         return float(least / self._count), float(most / self._count)
 
-    def beyond(self, arm: int, base: int, mark: float) -> tuple[Decimal, Decimal]:
+    def beyond(self, arm: int, base: int, mark: float | Fraction) -> tuple[Fraction, Fraction]:
         """By how much the mean of an arm, or its lead, is above a mark in total, at least and at most.
 
         base  the arm over which it leads; -1 for the mean itself
         """
         other = (Decimal(0), Decimal(0)) if base < 0 else self.sums[base]
-        at = _EXACT.multiply(exact(mark), Decimal(self._count))
+        at = (mark if isinstance(mark, Fraction) else Fraction(exact(mark))) * self._count
         least, most = (
-            _EXACT.subtract(_EXACT.subtract(own, given), at)
+            Fraction(_EXACT.subtract(own, given)) - at
             for own, given in zip(self.sums[arm], reversed(other), strict=True)
         )
         return least, most

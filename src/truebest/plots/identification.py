@@ -11,7 +11,7 @@ from ..telling import words
 from ..telling.account import Account
 from ..telling.columns import in_order, samples_text
 from ..telling.drawing import look_of, mark_of
-from ..telling.standings import Standing
+from ..telling.standings import Standing, per_arm
 from . import new_figure
 
 MOST_ARMS = 100
@@ -49,12 +49,12 @@ def draw(now: Account) -> Any:
 
 
 def _draw_leads(axes: Any, now: Account, arms: list[Standing]) -> None:
-    mark = mark_of(now)
+    mark, asked = mark_of(now), per_arm(now.settings)
     axes.axvline(mark, color="black", lw=0.8)
     if mark and now.centre is not None:
         axes.axvline(0.0, color="grey", lw=0.8, ls=":")
-    if mark:
-        axes.annotate(claimed(mark), (mark, 1.0), (0, 2), xycoords=("data", "axes fraction"), **ABOVE)
+    if asked is not None and mark:
+        axes.annotate(claimed(asked.at), (mark, 1.0), (0, 2), xycoords=("data", "axes fraction"), **ABOVE)
     for y, one in enumerate(arms):
         if one.arm == now.centre:
             said = words.beside(now)

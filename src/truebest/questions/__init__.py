@@ -14,6 +14,7 @@ there, and an entry in `QUESTIONS`, under which it is stored.
 from __future__ import annotations
 
 from dataclasses import asdict
+from fractions import Fraction
 from typing import Any
 
 from .. import _door
@@ -65,8 +66,13 @@ def question_record(question: Question) -> dict[str, Any] | None:
     return {
         "class": type(question).__name__,
         "version": question.version,
-        "parameters": asdict(question),  # type: ignore[call-overload]
+        "parameters": asdict(question, dict_factory=_plainly),  # type: ignore[call-overload]
     }
+
+
+def _plainly(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Parameters as JSON can hold them."""
+    return {name: str(value) if isinstance(value, Fraction) else value for name, value in pairs}
 
 
 def recall_question(record: dict[str, Any] | None) -> Question:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import ClassVar
 
 from ..errors import InvalidInputError
 from ..kernels.questions import FAILED, FIRST, PASSED
+
+Means = Callable[[str], float | Fraction | None]
 
 
 class Question(ABC):
@@ -58,10 +61,10 @@ class Question(ABC):
                 f"arms must be at least two, got {num_arms}; with fewer there is nothing to choose between."
             )
 
-    def bound(self, arms: Sequence[str] | int, known: Mapping[str, float] | None = None) -> Question:  # noqa: ARG002
+    def bound(self, arms: Sequence[str] | int, known: Means | None = None) -> Question:  # noqa: ARG002
         """The same, asked of these arms, or of so many, if they have no names.
 
-        known  the means that are known for sure
+        known  the mean of an arm, exactly, if it is known for sure, or else None
         Raises  InvalidInputError for what is not among them
         """
         return self
@@ -131,6 +134,11 @@ class PerArm(Question):
     @abstractmethod
     def mark(self) -> float:
         """Where on that scale, in the values' units, an arm begins to pass."""
+
+    @property
+    def at(self) -> float | Fraction:
+        """The same exactly; a double is what it is written as."""
+        return self.mark
 
     @property
     def passes_at_mark(self) -> bool:

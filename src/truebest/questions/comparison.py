@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from .. import _door
 from .._text import claimed, exactly
 from ..errors import InvalidInputError
 from ..kernels.questions import GATE, LISTED
-from .base import PerArm
+from .base import Means, PerArm
 
 _ADVICE = "it is the name of the arm that the others are compared with, or its number, from 0 on"
 
@@ -36,7 +37,7 @@ class Comparison(PerArm):
     def pools(self) -> bool:
         return False
 
-    def bound(self, arms: Sequence[str] | int, known: Mapping[str, float] | None = None) -> Comparison:  # noqa: ARG002
+    def bound(self, arms: Sequence[str] | int, known: Means | None = None) -> Comparison:  # noqa: ARG002
         """With the baseline as a number."""
         return replace(self, baseline=number_of(self.baseline, arms))  # type: ignore[type-var]
 
@@ -90,7 +91,7 @@ class Comparison(PerArm):
         return self.allowed > 0.0
 
 
-def better(passed: bool, old: str, mark: float) -> str:
+def better(passed: bool, old: str, mark: float | Fraction) -> str:
     """That an arm is better than another one, by more than a mark of 0 or more; or that it is not."""
     more = f" by more than {claimed(mark, not passed)}" if mark else ""
     return f"{'not ' * (not passed)}better than {old}{more}"

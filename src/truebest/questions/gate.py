@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, replace
+from fractions import Fraction
 
 from .. import _door
 from .._text import claimed, exactly
 from ..errors import InvalidInputError
+from .base import Means
 from .comparison import Comparison, better, checked_baseline, number_of
 
 UNSAID = (
@@ -32,13 +33,14 @@ class Gate(Comparison):
         the old one: its name, or its number, from 0 on
     margin
         in the values' units, default 0; below 0, by how much an arm must be better. Or as a part of the
-        baseline's mean, "5%", where that mean is known for sure
+        baseline's mean, "5%", where that mean is known for sure; it is then stored as a fraction, "1/60"
+        as it were, if no number is exactly that
     at_least
         by how much an arm must be better; short for a margin of minus that
     """
 
     baseline: int | str = 0
-    margin: float | str | None = None
+    margin: float | str | Fraction | None = None
     at_least: InitVar[float | None] = None
 
     def __post_init__(self, at_least: float | None) -> None:
@@ -51,8 +53,10 @@ class Gate(Comparison):
         if at_least is not None:
             object.__setattr__(self, "margin", -_positive(at_least))
         elif isinstance(self.margin, str):
-            _part(self.margin)
-        else:
+            part = _part(self.margin)
+            if not self.margin.endswith("%"):
+                object.__setattr__(self, "margin", part)
+        elif not isinstance(self.margin, Fraction):
             margin = 0.0 if self.margin is None else _door.scalar("margin", self.margin)
             object.__setattr__(self, "margin", margin or 0.0)
 
@@ -60,24 +64,30 @@ class Gate(Comparison):
     def allowed(self) -> float:
         return float(self.margin or 0.0)
 
-    def bound(self, arms: Sequence[str] | int, known: Mapping[str, float] | None = None) -> Gate:
+    def bound(self, arms: Sequence[str] | int, known: Means | None = None) -> Gate:
         """With the baseline as a number, and the margin in the values' units."""
         baseline, margin = number_of(self.baseline, arms), self.margin
         if isinstance(margin, str):
             name = str(baseline) if isinstance(arms, int) else arms[baseline]
-            if known is None or name not in known:
+            mean = None if known is None else known(name)
+            if mean is None:
                 raise InvalidInputError(
                     f"margin={margin!r} is a part of the baseline's mean, which must be known for sure, and "
                     f"the mean of {name} is not; give the margin as a number in the values' units."
                 )
-            margin = _part(margin) * abs(known[name])
+            exact = _part(margin) * abs(mean if isinstance(mean, Fraction) else Fraction(repr(mean)))
+            margin = float(exact) if Fraction(repr(float(exact))) == exact else exact
         return replace(self, baseline=baseline, margin=margin)
 
     def verdict(self, passed: bool, arms: Sequence[str]) -> str:
-        old, mark = arms[self.reference(arms)], self.mark
-        if mark < 0.0:
-            return f"{'not ' * passed}worse than {old} by more than {claimed(-mark, passed)}"
-        return better(passed, old, mark)
+        old, at = arms[self.reference(arms)], self.at
+        if at < 0:
+            return f"{'not ' * passed}worse than {old} by more than {claimed(-at, passed)}"
+        return better(passed, old, at)
+
+    @property
+    def at(self) -> float | Fraction:
+        return -self.margin if isinstance(self.margin, Fraction) else self.mark
 
 
 def _positive(at_least: float) -> float:
@@ -90,15 +100,16 @@ def _positive(at_least: float) -> float:
     return number
 
 
-def _part(margin: str) -> float:
-    """What "5%" says, 0.05."""
+def _part(margin: str) -> Fraction:
+    """What "5%" says, 1/20; or a fraction as it is stored, "1/60"."""
     try:
-        if not margin.endswith("%"):
+        if margin.endswith("%"):
+            part = Fraction(repr(float(margin[:-1]))) / 100
+        elif "/" in margin:
+            part = Fraction(margin)
+        else:
             raise ValueError
-        part = float(margin[:-1]) / 100.0
-        if not math.isfinite(part):
-            raise ValueError
-    except ValueError:
+    except (ValueError, ZeroDivisionError):
         raise InvalidInputError(
             f"margin must be a number in the values' units, or a part of the baseline's mean such as '5%', "
             f"got {_door.short(margin)}; give 0.02, say."

@@ -236,7 +236,7 @@ def _simulated(
     rounds, limit = scores.rounds, terms.max_rounds
     known = () if strata is None else tuple(scores.arms[a] for a in strata.known)
     means = {name: float(scores.means[scores.arms.index(name)]) for name in known}
-    question = terms.question.bound(scores.arms, means)
+    question = terms.question.bound(scores.arms, means.get)
     closed, units = (None, SINGLE) if rounds is None else (rounds.closed, rounds.units)
     many = len(scores.arms)
     made = design_for(design, closed, "repeat", question, terms.tolerance, many, within, units, strata)

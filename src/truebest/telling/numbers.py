@@ -72,7 +72,7 @@ def judged_ends(now: Account, one: Standing, places: int | None) -> str:
     above, below = sides_of(asked)
     beyond = one.role is above and low < asked.mark, one.role is below and high > asked.mark
     texts = (
-        claimed(asked.mark, up) if at else number(end, places)
+        claimed(asked.at, up) if at else number(end, places)
         for end, at, up in zip((low, high), beyond, (False, True), strict=True)
     )
     return " to ".join(texts)

@@ -385,7 +385,7 @@ def bar_titles(now: Account, sign: str) -> tuple[str, ...]:
     if asked is None:
         return f"leader is better by ({sign} is 0)", "leader is better by", "leads by"
     what = measure(now)
-    return f"{what} ({sign} is {claimed(asked.mark)})", what, f"{sign} is {claimed(asked.mark)}"
+    return f"{what} ({sign} is {claimed(asked.at)})", what, f"{sign} is {claimed(asked.at)}"
 
 
 def scale(now: Account) -> str:
@@ -411,7 +411,7 @@ def line_words(now: Account) -> str:
     asked = per_arm(now.settings)
     if asked is None or asked.mark == 0.0:
         return "no difference"
-    return f"{claimed(asked.mark)}, where an option begins to pass"
+    return f"{claimed(asked.at)}, where an option begins to pass"
 
 
 def sought(settings: Setup, side: str) -> tuple[str, str]:

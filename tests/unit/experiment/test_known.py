@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +258,29 @@ def test_a_used_up_set_is_compared_exactly() -> None:
     assert found.samples == 3
 
 
+@pytest.mark.parametrize(
+    ("old", "margin", "passes", "said"),
+    [
+        ([1.0] * 35 + [0.0] * 15, 28, True, "0.14"),
+        ([1.0] * 35 + [0.0] * 15, 27, False, "0.14"),
+        ([1.0] * 15 + [0.0] * 5, 12, True, "0.15"),
+        ([1.0] * 20 + [0.0] * 10, 16, True, "0.133334"),
+        ([1.0] * 20 + [0.0] * 10, 15, False, "0.133333"),
+    ],
+)
+def test_a_margin_of_a_part_is_exactly_that(old: list[float], margin: int, passes: bool, said: str) -> None:
+    """20% of what the old one has in total; the stored experiment has it, too."""
+    store, new = MemoryStore(), [1.0] * margin + [0.0] * (len(old) - margin)
+    given: dict[str, Any] = {"items": len(old), "bounds": (0, 1), "known": {"old": old}, "seed": 1}
+    question = truebest.Gate("old", "20%")
+    experiment = Experiment.create(store, "x", ["new"], 1e-9, question=question, **given)
+    while pulls := experiment.ask(1):
+        experiment.tell(pulls[0], new[pulls[0].item or 0])
+    assert experiment.status().answer == truebest.Verdicts(*((("new",), ()) if passes else ((), ("new",))))
+    sentence = Experiment.create(store, "x", ["new"], question=question, **given).status().sentence
+    assert sentence.startswith(f"new is {'not ' * passes}worse than old by more than {said}; ")
+
+
 def test_a_forecast_counts_the_calls_of_the_others() -> None:
     """The known arm needs none."""
     experiment = Experiment.create("memory:", "x", ["new"], seed=3, **GIVEN)
@@ -355,6 +379,61 @@ def test_the_scores_of_another_experiment_are_known(epochs: int) -> None:
         Experiment.create(store, "b", ["new"], items=ITEMS, bounds=(0, 1), known={"old": "before"})
     known = Experiment.open(store, "b")  # in which the arm was known itself
     assert find_known({"old": known}, None, ITEMS) == find_known({"old": OLD}, None, ITEMS)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "answers"),
+    [(3, [[1.0, 0.0, 1.0]] * 6), (2, [[0.1, 0.2]] * 3), (3, [[1.0, 0, 0], [1.0, 1, 0]])],
+)
+@pytest.mark.parametrize("weigh", [None, "items", "clusters"])
+def test_means_of_several_answers_are_known_exactly(
+    epochs: int, answers: list[list[float]], weigh: str | None
+) -> None:
+    """No third is rounded: the same answers are tied, and a mean is what it is, also after a replay."""
+    store, size = MemoryStore(), len(answers)
+    items = [{"id": i, "of": i // 2} for i in range(size)]
+    given: dict[str, Any] = {"items": items, "bounds": (0, 1), "seed": 3}
+    given |= {} if weigh is None else {"cluster": "of", "weigh": weigh}
+
+    def told(experiment: Experiment) -> Experiment:
+        while pulls := experiment.ask(4):
+            for pull in pulls:
+                experiment.tell(pull, answers[pull.item or 0][(pull.epoch or 0) - 1])
+        return experiment
+
+    told(Experiment.create(store, "before", ["old", "twin"], 1e-9, epochs=epochs, **given))
+    given |= {"known": {"old": "before"}}
+    mean = float(sum(Fraction(str(one)) for each in answers for one in each) / (epochs * size))
+    for times in (epochs, 2 * epochs):
+        for minimize in (False, True):
+            asked: dict[str, Any] = {"question": truebest.Gate("old", 0.0), "minimize": minimize}
+            experiment = Experiment.create(
+                store, f"{times} {minimize}", ["new"], 1e-9, epochs=times, **asked, **given
+            )
+            while pulls := experiment.ask(4):
+                for pull in pulls:
+                    experiment.tell(pull, answers[pull.item or 0][((pull.epoch or 0) - 1) % epochs])
+            now = experiment.status()
+            assert now.answer == truebest.Verdicts((), ("new",))
+            (lead,) = (one.lead for one in now.standings if one.arm == "new")
+            assert lead is not None
+            assert lead.ends == (0.0, 0.0)
+            assert experiment.verify().sound
+    for at, passes in ((mean, True), (math.nextafter(mean, 2), False)):
+        question = truebest.AtLeast(at)
+        experiment = Experiment.create(store, f"at {at}", ["new"], question=question, **given)
+        while pulls := experiment.ask(1):
+            experiment.tell(pulls[0], 1.0)
+        if mean == round(mean, 6):
+            row = next(one for one in experiment.status().standings if one.arm == "old")
+            assert str(row.role) == ("passed" if passes else "failed")
+    record = json.loads(json.dumps(known_record(experiment.settings.known)))
+    assert recall_known(record) == experiment.settings.known
+    assert ("exact" in record) == (epochs == 3)  # the means of two answers are doubles here
+    if epochs == 3:
+        record["exact"]["old"][0] = "1/7"
+        with pytest.raises(ValueError, match="not those of the hash"):
+            recall_known(record)
 
 
 def test_failures_that_count_as_a_number_are_scores() -> None:
