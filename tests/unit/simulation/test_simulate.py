@@ -470,6 +470,7 @@ def test_third_party_strategies_by_entry_point(tmp_path: Path) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: greedy-arm\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[truebest.strategies]\ngreedy = greedy_arm:greedy\n")
     code = "import truebest; print(truebest.simulate('greedy', [9.0, 0.0], 0.1, runs=5).cells[0].strategy)"
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path, "TRUEBEST_JIT": "0"}  # nothing here needs a compiler
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert run.stdout.strip() == "greedy", run.stderr
