@@ -20,8 +20,8 @@ from typing import Any
 
 from . import _cache
 from ._jit import OPTIONS, Kernel, folder, parse
-from ._known import NONE_KNOWN, Known, made_for
 from ._numba import waiting
+from ._specialise import NONE_KNOWN, Known, made_for
 
 # Numba's own types say less than what is used here
 numba: Any = import_module("numba")

@@ -1,7 +1,7 @@
 """Kernels: functions that Python runs, and that Numba compiles when that saves time.
 
-What Python calls runs uncompiled at first, with the same results (`_beside` says until when). What has many
-numbers or runs to go through is compiled when it is first called, and so is all that it calls.
+What Python calls runs uncompiled at first, with the same results (`_background` says until when). What has
+many numbers or runs to go through is compiled when it is first called, and so is all that it calls.
 
 Machine code is kept on disk, see `_cache`. The folder has a hash of all kernel sources in its name, so that
 none can be stale: any change leads to a new one.
@@ -26,9 +26,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from . import _cache
-from ._beside import WATCH
-from ._known import NONE_KNOWN, Known
+from ._background import WATCH
 from ._numba import AT_ONCE, ENABLED, available, waiting
+from ._specialise import NONE_KNOWN, Known
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Tuple = TypeVar("Tuple", bound=tuple[Any, ...])

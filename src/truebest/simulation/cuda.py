@@ -1,7 +1,7 @@
 """The same runs on a GPU: the kernels made again as device functions, for one model, rule and strategy.
 
 No strategy, rule, model or generator is written twice: `kernels._jit.twins` makes every kernel again from
-its source, and `kernels._known` puts in what is known beforehand, so that a GPU's program has no branch
+its source, and `kernels._specialise` puts in what is known beforehand, so that a GPU's program has no branch
 that its runs never take. Arithmetic rounds as it does on a processor (nothing is fused); logarithms and
 exponentials may differ in the last bit.
 
@@ -28,8 +28,8 @@ import numpy as np
 from ..errors import InvalidInputError, TruebestError
 from ..kernels import best, layout, rules, steps
 from ..kernels._jit import twins
-from ..kernels._known import made_for
 from ..kernels._numba import ENABLED, available
+from ..kernels._specialise import made_for
 from ..kernels.tracking import leading_arm
 from . import engine
 from .job import Job, bad_action

@@ -22,8 +22,8 @@ from ..designs import Design
 from ..designs.independent import refuse_unmeant
 from ..errors import InvalidInputError
 from ..kernels import layout
-from ..kernels._known import NONE_KNOWN
 from ..kernels._numba import FOR_ALL
+from ..kernels._specialise import NONE_KNOWN
 from ..kernels.steps import RIGHT, Room, Source, Task
 from ..questions import Question
 from ..strategies import Stopped, Strategy, find_strategies, stopped_by

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..kernels import layout, rules
 from ..kernels._jit import Kernel
-from ..kernels._known import NONE_KNOWN, Known
+from ..kernels._specialise import NONE_KNOWN, Known
 from ..kernels._types import Array
 
 PLACES = ("RULE", "MODEL", "SHARE", "LIMITS", "QUESTION", "WATCHED", "TUNING")  # of params, known beforehand

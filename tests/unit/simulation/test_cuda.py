@@ -15,7 +15,7 @@ import pytest
 import truebest
 from support.refusals import refused_in_one_sentence
 from truebest.kernels import best
-from truebest.kernels._known import Known, made_for
+from truebest.kernels._specialise import Known, made_for
 from truebest.kernels.rules import likelihood
 from truebest.simulation import cuda
 

@@ -31,14 +31,14 @@ print(sorted({"numba", "scipy"} & set(sys.modules)))
 # A kernel that is called over and over, with a child that begins to compile at once.
 BUSY = """
 import sys, time
-from truebest.kernels import _beside, _jit
+from truebest.kernels import _background, _jit
 from truebest.kernels.KERNEL import NAME as one
-_beside.SOON = _beside.AGAIN = _beside.LONG = 0.0
+_background.SOON = _background.AGAIN = _background.LONG = 0.0
 value = one(*ARGUMENTS)
-while not _beside.WATCH.child:
+while not _background.WATCH.child:
     time.sleep(0.01)
     one(*ARGUMENTS)
-print(repr(value), _beside.WATCH.child.pid, flush=True)
+print(repr(value), _background.WATCH.child.pid, flush=True)
 """
 UNTIL_COMPILED = """
 end = time.monotonic() + 100

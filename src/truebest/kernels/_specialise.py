@@ -43,7 +43,7 @@ def made_for(function: FunctionType, known: Known) -> FunctionType:
     body = tree.body[0]
     assert isinstance(body, ast.FunctionDef)
     body.decorator_list = []
-    tree = ast.fix_missing_locations(_Known(dict(known.places), names, known.positive).visit(tree))
+    tree = ast.fix_missing_locations(_Specialiser(dict(known.places), names, known.positive).visit(tree))
     ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
     file, flags = function.__code__.co_filename, __future__.annotations.compiler_flag
     module = compile(tree, file, "exec", flags=flags, dont_inherit=True)
@@ -54,7 +54,7 @@ def made_for(function: FunctionType, known: Known) -> FunctionType:
     return made
 
 
-class _Known(ast.NodeTransformer):
+class _Specialiser(ast.NodeTransformer):
     """Puts numbers in place of what is known, and drops the branches that they rule out."""
 
     def __init__(

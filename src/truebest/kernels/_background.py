@@ -30,7 +30,7 @@ LONG = 5.0
 WORTH = 0.02  # of all uncompiled time, from which on a kernel is worth compiling
 _CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from truebest.kernels import _beside; _beside.compile_all(sys.argv[2:])"
+    "from truebest.kernels import _background; _background.compile_all(sys.argv[2:])"
 )
 
 
