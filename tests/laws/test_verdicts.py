@@ -16,7 +16,7 @@ from truebest.designs.rounds import Rounds
 from truebest.kernels import claims, number, paired, round_claims
 from truebest.kernels._types import Array
 from truebest.kernels.decision import take
-from truebest.kernels.layout import BESIDE, HEADS, LABELS, LEVEL, OUT, PULLS, SETTLED
+from truebest.kernels.layout import ABOUT_ONE, HEADS, LABELS, LEVEL, OUT, PULLS, SETTLED
 from truebest.kernels.questions import FAILED, OPEN, PASSED, is_answered, is_right, label
 from truebest.questions import Question
 from truebest.theory.models import Model, Student
@@ -39,7 +39,7 @@ def test_a_wrong_verdict_about_a_number_needs_one_claim_of_its_arm(question: AtL
         above = [mean > 0.5 or (mean == 0.5 and question == AtLeast(0.5)) for mean in truth]
         false = [(3 if side else 2, a) for a, side in enumerate(above)]  # a row of claims
         for times in itertools.product((0.0, 1.0, 2.0), repeat=4):
-            proven = np.zeros((2 + BESIDE, 2))
+            proven = np.zeros((2 + ABOUT_ONE, 2))
             proven[2:] = np.reshape(times, (2, 2))
             labels, final = labelled(question, proven)
             assert final == (OPEN not in labels)
@@ -194,7 +194,7 @@ def test_verdicts_about_a_number_are_given_when_the_evidence_exceeds_the_level()
     params, state = rule.parameters(model, K, DELTA), rule.blank(model, K)
     assert params[LEVEL] == pytest.approx(math.log(K / DELTA))
     given: dict[int, float] = {}
-    labels = state[-K - BESIDE - HEADS + LABELS]
+    labels = state[-K - ABOUT_ONE - HEADS + LABELS]
     for n in range(4000):
         arm = n if n < K else claims.allowed(params, state, n % K)
         assert arm not in given
@@ -280,7 +280,7 @@ def test_a_list_of_pulls_is_the_closure_over_all_sets() -> None:
     rule, model = truebest.stopping_rule("tilt").asking(Against(0, only="better")), Bounded(0.0, 1.0)
     params, state = rule.parameters(model, K, delta), rule.blank(model, K)
     means, given = (0.5, 0.8, 0.75, 0.3), dict[int, float]()
-    labels = state[-K - BESIDE - HEADS + LABELS]
+    labels = state[-K - ABOUT_ONE - HEADS + LABELS]
     level = params[LEVEL]
     assert level == pytest.approx(math.log(1.0 / delta))
     for n in range(3000):

@@ -20,8 +20,8 @@ from ..kernels import alarm, best, decision, families, questions, rules, trackin
 from ..kernels._types import Array, Flags, Indices
 from ..kernels.exact import FARTHEST, round_offset
 from ..kernels.layout import (
+    ABOUT_ONE,
     ALARM,
-    BESIDE,
     LEVEL,
     LOST,
     MEANS,
@@ -250,7 +250,7 @@ class Bodies:
         if self.rule.question is None or not self.evidence[PULLS].all():
             return []
         labels, ask = np.empty(K), self.params[QUESTION : QUESTION + questions.ASKED]
-        questions.label(ask, self.evidence[MEANS], self.evidence[-K - BESIDE :], labels)
+        questions.label(ask, self.evidence[MEANS], self.evidence[-K - ABOUT_ONE :], labels)
         found: list[float] = labels.tolist()
         return found
 

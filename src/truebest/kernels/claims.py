@@ -23,7 +23,7 @@ import math
 from ._jit import kernel
 from ._types import Array
 from .layout import (
-    BESIDE,
+    ABOUT_ONE,
     HEADS,
     HELPFUL,
     LABELS,
@@ -68,7 +68,7 @@ ALL, NOW = 0.0, -1.0  # an arm is looked at now: with all claims about it, or wi
 @kernel("i8(const(f8[:, ::1]))")
 def first_claim(state: Array) -> int:
     """The row with which the claims begin."""
-    return int(state.shape[0] - state.shape[1] - BESIDE)
+    return int(state.shape[0] - state.shape[1] - ABOUT_ONE)
 
 
 @kernel("b1(const(f8[:, ::1]), f8)", apart=True)

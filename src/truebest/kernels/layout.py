@@ -26,9 +26,9 @@ PENALTY = 7  # what the stopping rule charges for the arm's pulls; for TILT, fir
 SETTLED = 8  # 0 for an open arm; for one that the rule has settled, for good or for now, its statistic then
 ROWS = 9
 # Rows behind the rule's own, where a question is asked, see `claims`; then K of claims about pairs, and
-# BESIDE of claims about one arm.
+# ABOUT_ONE of claims about one arm.
 NEXT, HELPFUL, LAST_LABELS, LABELS, HEADS = range(5)
-BESIDE = 2
+ABOUT_ONE = 2
 
 # Places in params; the strategy's own numbers follow the last.
 DELTA = 0  # the accepted probability of a wrong answer
@@ -68,4 +68,4 @@ def arm_of(action: int, num_arms: int) -> int:
 def own_rows(params: Array, state: Array) -> int:
     """The first row that is not about values: where a question is asked, its rows are the last ones."""
     rows, K = state.shape
-    return int(rows if params[QUESTION] == 0.0 else rows - K - BESIDE - HEADS)
+    return int(rows if params[QUESTION] == 0.0 else rows - K - ABOUT_ONE - HEADS)

@@ -5,7 +5,7 @@ good when none will. After a rest it catches up: arms take rows one by one, thos
 pair counts the rows that both of its arms have, which are always the first ones. Arms whose scores are known
 take every row with the first that does, and before it: a bet beside them depends on the rows of the other.
 
-    told  (HEADS + K + BESIDE, K): of each arm the sum of its values and their mean, by which arms are
+    told  (HEADS + K + ABOUT_ONE, K): of each arm the sum of its values and their mean, by which arms are
           ordered, its label, after how many rows it rests, 0 if it does not; and the claims that are proven
 
 Where a list is asked for, a claim must exceed the bar of it, see `claims`. All arms that are asked about have
@@ -20,7 +20,7 @@ import numpy as np
 
 from ._jit import kernel
 from ._types import Array
-from .layout import BESIDE
+from .layout import ABOUT_ONE
 from .number import evidence_of_rounds, is_on_side, take_value
 from .paired import (
     EVEN,
@@ -62,7 +62,7 @@ SUM, STANDING, ROUND_LABELS, RESTS, HEADS = range(5)
 
 def room(num_arms: int) -> Array:
     """Nothing told."""
-    return np.zeros((HEADS + num_arms + BESIDE, num_arms))
+    return np.zeros((HEADS + num_arms + ABOUT_ONE, num_arms))
 
 
 @kernel("b1(const(f8[::1]), const(f8[:, ::1]), const(f8[:, ::1]), i8, i8, f8, f8)")

@@ -236,7 +236,7 @@ class StoppingRule(ABC):
         blank = self.own_blank(model, num_arms)
         if self.question is None:
             return blank
-        return np.vstack([blank, np.zeros((layout.HEADS + num_arms + layout.BESIDE, num_arms))])
+        return np.vstack([blank, np.zeros((layout.HEADS + num_arms + layout.ABOUT_ONE, num_arms))])
 
     def own_blank(self, model: Model, num_arms: int) -> Array:
         """A state without pulls, with the rows that the rule needs."""
