@@ -22,7 +22,19 @@ from ._types import Array
 from .exact import two_sum
 from .families import BOUNDED
 from .layout import HIGH, LOW, MEANS, MODEL, OFFSET, PULLS, RULE, UNIT
-from .paired import EVEN, EXACT, HALVINGS, ITEMS, PARAMS, ROUND_QUESTION, ROUNDS, SEEN, SLACK, SPAN
+from .paired import (
+    EVEN,
+    EXACT,
+    HALVINGS,
+    ITEMS,
+    PARAMS,
+    ROUND_QUESTION,
+    ROUNDS,
+    SEEN,
+    SLACK,
+    SPAN,
+    has_scores,
+)
 from .questions import NUMBER
 from .rules.likelihood import number_evidence as likelihood_evidence
 from .rules.mixture import MIXTURE
@@ -109,7 +121,7 @@ def take_value(params: Array, low: Array, high: Array, arms: Array, a: int, left
     arms[first + HIGH_SPENT, a] += (arms[first + HIGH_TOTAL, a] + arms[first + HIGH_LOST, a]) / left
     for k in range(NODES):
         rise = fall = 1.0
-        if params.size > PARAMS:
+        if has_scores(params):
             s, budget = int(low[arms.shape[1]]), left / KAPPA[k]
             rise = KAPPA[k] * payoff(params, PARAMS, arms, SEEN, a, True, s, budget, left)
             fall = KAPPA[k] * payoff(params, PARAMS, arms, SEEN, a, False, s, budget, left)

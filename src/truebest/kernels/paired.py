@@ -88,6 +88,12 @@ GO_ON, UNDECIDED = -1, -2  # what `declared` answers besides an arm; the latter 
 NO_WINNER = -3  # what `wins` may answer, too
 
 
+@kernel("b1(const(f8[::1]))")
+def has_scores(params: Array) -> bool:
+    """Whether the scores of some arms are known: `params` has the strata behind its own places then."""
+    return bool(params.size > PARAMS)
+
+
 @kernel("f8(const(f8[::1]), const(f8[::1]), const(f8[::1]), i8, i8)")
 def difference(params: Array, low: Array, high: Array, b: int, i: int) -> float:
     """D of one round; a value that is missing lies between `low` and `high`, all others are equal to both."""
@@ -221,7 +227,7 @@ def pair_evidence(params: Array, pairs: Array, arms: Array, b: int, i: int, d: f
     if n == 0.0:
         return 0.0
     column, items = b * arms.shape[1] + i, params[ITEMS]
-    if params.size > PARAMS:
+    if has_scores(params):
         return float(evidence_beside(params, pairs, arms, b, i, d))
     if items < math.inf and items * d - lead(pairs, arms, b, i) < -(items - n) - SLACK * items:
         return math.inf
@@ -362,7 +368,7 @@ def take_round(params: Array, low: Array, high: Array, pairs: Array, arms: Array
     HOPE bounds the evidence from above without computing it: a bet on b multiplies by 1 + D at most, divided
     by 1 + λd for the mean d that is left to this round, and -log is convex.
     """
-    K, items, known = arms.shape[1], params[ITEMS], params.size > PARAMS
+    K, items, known = arms.shape[1], params[ITEMS], has_scores(params)
     left = items - rounds_taken(arms)  # with the item of this round
     for i in range(K):
         if arms[OUT_AFTER, i] > 0.0:
@@ -515,7 +521,7 @@ def lower_end(params: Array, pairs: Array, arms: Array, b: int, i: int, level: f
     if items < math.inf:  # what the items left can still do
         now = lead(pairs, arms, b, i)
         low, high = (now - (items - n)) / items, (now + (items - n)) / items
-        if params.size > PARAMS and (is_known(params, PARAMS, b) or is_known(params, PARAMS, i)):
+        if has_scores(params) and (is_known(params, PARAMS, b) or is_known(params, PARAMS, i)):
             low = least_lead(params, arms, b, i) / items
             high = low if not is_half_known(params, b, i) else low + (items - n) / items
         low = 0.0 if 0.0 < low <= SLACK else low  # above 0 by rounding, perhaps

@@ -34,6 +34,7 @@ from .paired import (
     SEEN,
     WINS,
     difference,
+    has_scores,
     is_half_known,
     lead,
     pair_evidence,
@@ -206,14 +207,14 @@ def take_cell(params: Array, low: Array, high: Array, pairs: Array, arms: Array,
         take_value(params, low, high, arms, a, left)
     for b in range(0 if alone else K):
         if b != a and arms[OUT_AFTER, b] <= 0.0 and arms[ROUNDS, b] > row:
-            if params.size > PARAMS and is_half_known(params, a, b):
+            if has_scores(params) and is_half_known(params, a, b):
                 take_beside(params, low, high, pairs, arms, a, b, left)
                 take_beside(params, low, high, pairs, arms, b, a, left)
             else:
                 take_pair(params, pairs, a * K + b, difference(params, low, high, a, b), left)
                 take_pair(params, pairs, b * K + a, difference(params, low, high, b, a), left)
     take_row(params, arms, a, left)
-    if params.size > PARAMS:
+    if has_scores(params):
         note(params, PARAMS, low, high, arms, SEEN, a)
     told[SUM, a] += 0.5 * (low[a] + high[a])
     told[STANDING, a] = told[SUM, a] / arms[ROUNDS, a]
