@@ -29,7 +29,7 @@ except ImportError:  # Windows
 
 DIGITS = 16
 MARKER = "CACHEDIR.TAG"
-SUFFIX, UNFINISHED, LOCK = ".code", ".part", ".lock"
+SUFFIX, PARTIAL, LOCK = ".code", ".part", ".lock"
 PATIENCE = 60.0  # seconds for which others are waited for that make the same file
 TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# Machine code of truebest; it may be removed.\n"
 
@@ -57,7 +57,7 @@ def make(name: str) -> str:
 
 def save(folder: str, name: str, data: bytes) -> None:
     """Write a file, which is there whole or not at all; OSError where that fails."""
-    handle, path = tempfile.mkstemp(prefix=f"{name}.", suffix=UNFINISHED, dir=folder)
+    handle, path = tempfile.mkstemp(prefix=f"{name}.", suffix=PARTIAL, dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(hashlib.sha256(data).digest() + data)

@@ -5,6 +5,13 @@ does not change during a run is `params`: numbers about the model, the stopping 
 
 An action is an arm to pull; ~arm to pull that arm and not to check for stopping after it; or K + arm to stop
 and recommend that arm, from a strategy that stops by itself.
+
+What stands in the place of an arm where there is none, or not yet one:
+
+    NO_ARM                   none leads, was pulled last, is the baseline, or has won
+    UNFINISHED - a           of a run that was cut off: a led, or a would have been answered
+    GO_ON, UNDECIDED,        verdicts of rounds, see `paired`; the last only where wins count. A simulated run
+    NO_WINNER                puts NO_ARM in the place of the last, and UNFINISHED - a in that of the others
 """
 
 from __future__ import annotations
@@ -51,6 +58,8 @@ NEAR, SCALED = 17, 18  # for TILT: the weights of tilts that are nearly equal, a
 CUT = 19  # for TILT: after how many halvings tilts are too small to decide in time, and have less weight
 QUESTION = 20  # what is asked, ASKED numbers, see `questions`; 0 for the best arm in the rule's way
 OWN = 23
+
+NO_ARM, UNFINISHED = -1, -2
 
 Select = Callable[..., int]
 SELECT = "i8(f8, i8, i8, const(f8[:, ::1]), const(f8[::1]), f8[:, ::1], u8[::1])"  # of a strategy's kernel

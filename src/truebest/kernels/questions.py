@@ -21,6 +21,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array
+from .layout import NO_ARM
 from .tracking import TIE
 
 # NOTHING where the best arm is found in the rule's own way, see `best`; LISTED is GATE where those that pass
@@ -39,8 +40,8 @@ def rivals(ask: Array, num_arms: int) -> tuple[int, int]:
 
 @kernel("i8(const(f8[::1]))")
 def baseline(ask: Array) -> int:
-    """The arm that others are compared with; -1 for none."""
-    return int(ask[NUMBER]) if ask[CODE] == GATE or ask[CODE] == LISTED else -1
+    """The arm that others are compared with; NO_ARM for none."""
+    return int(ask[NUMBER]) if ask[CODE] == GATE or ask[CODE] == LISTED else NO_ARM
 
 
 @kernel("UniTuple(i8, 2)(i8, i8, i8)")

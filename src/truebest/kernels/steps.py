@@ -16,7 +16,7 @@ from ._types import Array, Indices
 from .best import asks_all, may_stop, statistic
 from .claims import allowed, answers_rightly
 from .decision import take
-from .layout import PULLS, QUESTION, SELECT, SHARE, Select, arm_of
+from .layout import NO_ARM, PULLS, QUESTION, SELECT, SHARE, UNFINISHED, Select, arm_of
 from .random import Words, open_stream, pull
 from .rules.likelihood import growth
 from .tracking import leading_arm, out_since
@@ -66,7 +66,7 @@ class Room(NamedTuple):
     state, memory         see `layout`
     streams               of random numbers, one per arm; the last is the strategy's own
     samples, arms, ended  (levels,), (levels,), (levels, K): when each level ended, with which recommendation
-                          (-2 - leader: cut off) and pulls
+                          (UNFINISHED - leader: cut off) and pulls
     """
 
     state: Array
@@ -81,7 +81,7 @@ class Room(NamedTuple):
 class Now(NamedTuple):
     """Where a run stands between two steps.
 
-    t, last  samples so far, and the arm pulled last; -1 at the beginning of a run
+    t, last  samples so far, and the arm pulled last; NO_ARM at the beginning of a run
     check    whether the rule is asked
     level    the first risk level that has not ended
     bound    a lower bound of that level's threshold: the last one computed, since thresholds do not fall
@@ -127,14 +127,14 @@ def begin(run: int, task: Task, source: Source, room: Room) -> Now:
     for a in range(K):
         value = pull(source.family, source.nature, source.pool, a, streams[a])
         take(task.params, state, a, 1.0, value)
-    return Now(float(K), -1, not task.stops_itself, 0, task.levels[0], GOING, 0)
+    return Now(float(K), NO_ARM, not task.stops_itself, 0, task.levels[0], GOING, 0)
 
 
 @kernel(f"Choice(FunctionType({SELECT}), Task, f8[:, ::1], f8[:, ::1], u8[::1], Now)")
 def decide(select: Select, task: Task, state: Array, memory: Array, random: Words, now: Now) -> Choice:
     """Ask the rule, then the strategy, whose stream is `random`."""
     params, levels, t, last, level, bound = task.params, task.levels, now.t, now.last, now.level, now.bound
-    K, action = state.shape[1], -1
+    K, action = state.shape[1], NO_ARM
     leader = leading_arm(state)
     if now.check and may_stop(params, state, leader, bound, t, last):
         if level == levels.size - 1 and asks_all(params):
@@ -151,7 +151,7 @@ def decide(select: Select, task: Task, state: Array, memory: Array, random: Word
     if t >= task.max_samples and not task.stops_itself:
         return Choice(CUT_OFF, action, leader, level, bound)
     if now.check and params[SHARE] > 0.0 and out_since(state, t):
-        leader, last = leading_arm(state), -1
+        leader, last = leading_arm(state), NO_ARM
     action = allowed(params, state, select(t, last, leader, state, params, memory, random))
     if action >= K:
         if task.stops_itself and action < 2 * K:
@@ -189,5 +189,5 @@ def step(select: Select, task: Task, source: Source, room: Room, now: Now) -> No
         value = pull(source.family, source.nature, source.pool, a, streams[a])
         take(task.params, state, a, 1.0, value)
     elif status == CUT_OFF:
-        note_end(room, t, -2 - arm, level, task.levels.size)
+        note_end(room, t, UNFINISHED - arm, level, task.levels.size)
     return Now(t + 1.0, a, action >= 0 and not task.stops_itself, level, bound, status, action)

@@ -23,6 +23,7 @@ import math
 
 from ._jit import kernel
 from ._types import Array
+from .layout import NO_ARM
 from .paired import (
     EVEN,
     GO_ON,
@@ -69,8 +70,8 @@ def take_near(params: Array, low: Array, high: Array, near: Array, arms: Array) 
 
 @kernel("i8(const(f8[:, ::1]), const(f8[:, ::1]), const(f8[:, ::1]))")
 def foremost(pairs: Array, arms: Array, told: Array) -> int:
-    """The unbeaten arm whose worst lead over those that it has not beaten is largest; -1 for none."""
-    K, best, found, proven = arms.shape[1], -math.inf, -1, told[HEADS:]
+    """The unbeaten arm whose worst lead over those that it has not beaten is largest; NO_ARM for none."""
+    K, best, found, proven = arms.shape[1], -math.inf, NO_ARM, told[HEADS:]
     for b in range(K):
         if proven[b, b] > 0.0:
             continue

@@ -104,7 +104,7 @@ class Job:
     def table(self, runs: int) -> tuple[Indices, Indices]:
         """Room for what so many runs find: samples and arms."""
         shape = (runs, len(self.deltas))
-        return np.zeros(shape, dtype=np.int64), np.full(shape, -1, dtype=np.int64)
+        return np.zeros(shape, dtype=np.int64), np.full(shape, layout.NO_ARM, dtype=np.int64)
 
     def part(self, first: int, runs: int, room: Workspace) -> Part:
         """So many runs from `first` on; fewer if the signals cancel it.

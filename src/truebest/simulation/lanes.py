@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.layout import NO_ARM
 from ..kernels.steps import BAD_ACTION, GOING, Now, Room, Source, Task
 
 numba: Any = import_module("numba")
@@ -89,7 +90,7 @@ def make_lanes(
         task = Task(stops_itself, levels, max_samples, params)
         source = Source(seed, family, nature, pool, blank, truth)
         num_runs, last_level = samples.shape[0], levels.size - 1
-        run, ahead, going_on, now = 0, False, True, Now(0.0, -1, False, 0, 0.0, BAD_ACTION, 0)
+        run, ahead, going_on, now = 0, False, True, Now(0.0, NO_ARM, False, 0, 0.0, BAD_ACTION, 0)
         while True:
             if searches:
                 if now.status == GOING and now.check and not ahead:

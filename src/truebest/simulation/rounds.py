@@ -18,6 +18,7 @@ from ..designs.units import SINGLE, Units
 from ..kernels import paired, round_claims
 from ..kernels._jit import kernel, named
 from ..kernels._types import Array, Indices
+from ..kernels.layout import NO_ARM, UNFINISHED
 from ..kernels.paired import (
     GO_ON,
     NO_WINNER,
@@ -173,7 +174,7 @@ def affords(given: OnItems, counts: Array) -> bool:
 def play_run(start: int, given: OnItems, rows: Rows) -> int:
     """A run in the design's own way, on the items from `start` on; the code of what was found.
 
-    That is the arm that was declared; -2 less the one that led, or -1 if it was found that none wins.
+    That is the arm that was declared; UNFINISHED less the one that led, or NO_ARM if none wins.
     """
     pairs, near, arms, told, params = rows.pairs, rows.near, rows.arms, rows.told, given.params
     n, answer = 0, GO_ON
@@ -193,15 +194,15 @@ def play_run(start: int, given: OnItems, rows: Rows) -> int:
         if is_cancelled(n, rows):
             break
     if answer in (GO_ON, UNDECIDED):
-        return -2 - leader_of(params, pairs, arms, told)
-    return -1 if answer == NO_WINNER else answer
+        return UNFINISHED - leader_of(params, pairs, arms, told)
+    return NO_ARM if answer == NO_WINNER else answer
 
 
 @kernel("i8(i8, OnItems, Rows)", apart=True)
 def claim_run(start: int, given: OnItems, rows: Rows) -> int:
     """The same for a question that is answered by claims: arms may rest, and catch up.
 
-    What was found is RIGHT or WRONG; without an answer, -2 less that of what would be answered.
+    What was found is RIGHT or WRONG; without an answer, UNFINISHED less that of what would be answered.
     """
     pairs, arms, told, params = rows.pairs, rows.arms, rows.told, given.params
     ask, drawn, row, steps, answered = params[ROUND_QUESTION : ROUND_QUESTION + ASKED], 0, 0, 0, False
@@ -222,7 +223,7 @@ def claim_run(start: int, given: OnItems, rows: Rows) -> int:
         if is_cancelled(steps, rows):
             break
     right = RIGHT if is_right(ask, given.truth[start // given.items], told[ROUND_LABELS]) else WRONG
-    return right if answered else -2 - right
+    return right if answered else UNFINISHED - right
 
 
 @kernel("Tuple((i8, i8))(i8, OnItems, Rows, i8[::1], i8[::1], f8[::1])")
@@ -366,7 +367,7 @@ class RoundsJob:
 
     def part(self, first: int, runs: int, room: Rows) -> Part:
         """So many runs from `first` on; fewer if the signals cancel it."""
-        K, calls, found = self.num_arms, np.zeros(runs, np.int64), np.full(runs, -1, np.int64)
+        K, calls, found = self.num_arms, np.zeros(runs, np.int64), np.full(runs, NO_ARM, np.int64)
         pulls = np.zeros((1, K))
         with np.errstate(all="ignore"):  # uncompiled, arithmetic modulo 2**64 would warn
             _, done = self.loop(first, self.given, room, calls, found, pulls[0])
@@ -376,9 +377,10 @@ class RoundsJob:
 
     def _judged(self, found: Indices) -> Indices:
         """RIGHT or WRONG in the place of arms, and of none that wins; of arms that led, as in `Part`."""
-        open_ = found < -1
-        verdicts = np.where(np.isin(np.where(open_, -2 - found, found), list(self.right)), RIGHT, WRONG)
-        return np.where(open_, -2 - verdicts, verdicts)
+        open_ = found <= UNFINISHED
+        named = np.where(open_, UNFINISHED - found, found)
+        verdicts = np.where(np.isin(named, list(self.right)), RIGHT, WRONG)
+        return np.where(open_, UNFINISHED - verdicts, verdicts)
 
     def steps(self, run: int, room: Rows, known: Part, judged: bool) -> Steps:  # noqa: ARG002
         """One run round by round: every arm in the race has a sample in each."""
@@ -392,5 +394,5 @@ class RoundsJob:
             shown = zero + unit * self.scores.units.stretch * totals / np.maximum(taken, 1.0)
         means = np.where((left > 0.0) | (not self.design.question.rules_out), shown, -np.inf)
         time = answered.sum(axis=1).astype(np.int64)
-        arm = np.full_like(time, -1)
+        arm = np.full_like(time, NO_ARM)
         return Steps(time, arm, answered, means, record[:, STATISTIC], record[:, THRESHOLD])

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..kernels.layout import NO_ARM, UNFINISHED
+
 Indices = npt.NDArray[np.int64]
 
 FINE = 64  # bins from a power of two to the next
@@ -114,8 +116,8 @@ def answer_counts(arms: Indices, num_arms: int) -> Indices:
 
 
 def cut_off_leaders(arms: Indices) -> Indices:
-    """Of arms as in `Part`: which led where a run was cut off, -1 where it was not or none is known."""
-    return np.maximum(-2 - arms, -1)
+    """Of arms as in `Part`: which led where a run was cut off, NO_ARM where it was not or none is known."""
+    return np.maximum(UNFINISHED - arms, NO_ARM)
 
 
 def exact_interval(errors: int, runs: int, confidence: float = 0.95) -> tuple[float, float]:

@@ -25,8 +25,8 @@ class Part(NamedTuple):
 
     first    the number of the first
     samples  (runs, risks) how many samples each took
-    arms     (runs, risks) the arm that each recommended; where it was cut off, -2 less the arm that led, or
-             -1 where none is known
+    arms     (runs, risks) the arm that each recommended; where it was cut off, UNFINISHED less the arm that
+             led, or NO_ARM where none is known
     pulls    (risks, K) the pulls of all of them together
     """
 
