@@ -7,9 +7,9 @@ import pytest
 
 from truebest import BestArm, Gate
 from truebest.designs.rounds import Rounds
-from truebest.kernels import paired, round_claims
+from truebest.kernels import paired, questions, round_claims
 from truebest.kernels._types import Array
-from truebest.kernels.questions import FAILED, PASSED
+from truebest.kernels.questions import FAILED, OPEN, PASSED
 
 PAIRS = BestArm(pairs=True)
 
@@ -81,9 +81,9 @@ def test_a_gate_is_never_undecided_when_a_set_is_used_up(margin: float) -> None:
         assert told[round_claims.ROUND_LABELS].tolist() == [PASSED, PASSED if passes else FAILED]
 
 
-@pytest.mark.parametrize("d", [0.0, 0.25, -0.25])
+@pytest.mark.parametrize("d", [0.0, -0.0, 0.25, -0.25])
 def test_sums_of_a_set_that_is_used_up_say_it(d: float) -> None:
-    """A claim holds if b is ahead by more than d, and the weak one, d < 0, if it is by exactly d."""
+    """A claim holds if b is ahead by more than d, and a weak one, with a minus, if it is by exactly d."""
     for ahead in (-2, -1, 0, 1, 2):
         design, rows = Rounds(4, question=PAIRS), np.full((4, 2), 0.25)
         rows[:2, 0 if ahead > 0 else 1] += 0.5 * abs(ahead)  # means that differ by ahead/4
@@ -91,4 +91,13 @@ def test_sums_of_a_set_that_is_used_up_say_it(d: float) -> None:
         for row in rows:
             paired.take_round(params, row, row, pairs, arms)
         shown = round_claims.is_shown(params, pairs, arms, 0, 1, d, params[paired.ROUND_PAIR_LEVEL])
-        assert shown == (ahead / 4 > d or (d < 0.0 and ahead / 4 == d))
+        assert shown == (ahead / 4 > d or (str(d)[0] == "-" and ahead / 4 == d))
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.25, -0.25])
+def test_one_of_two_opposite_claims_is_weak(margin: float) -> None:
+    """So exactly one of them holds whatever the means are; at 0, that the new arm is not better."""
+    ask, proven = np.array(Gate(1, margin).told()), np.zeros((4, 2))
+    passes, fails = (questions.margin(ask, proven, np.full(2, OPEN), b, 1 - b) for b in (0, 1))
+    assert passes == -fails == -margin
+    assert (questions.is_weak(passes), questions.is_weak(fails)) == (margin > 0.0, margin <= 0.0)

@@ -139,7 +139,7 @@ class CellsState(RoundsState):
             above, below = least > 0 or (least == 0 and at_mark), most < 0 or (most == 0 and not at_mark)
             for b, i in ((a, rival),) * above + ((rival, a),) * below:
                 d = questions.margin(ask, proven, labels, b, i)
-                if not math.isnan(d):
+                if questions.is_asked(d):
                     questions.note_proof(proven, b, i, d, float(self._taken(a)))
 
     def _verdict(self) -> int:
@@ -209,9 +209,8 @@ class CellsState(RoundsState):
                 claims = [
                     (b, i, questions.margin(ask, proven, labels, b, i)) for b, i in ((a, other), (other, a))
                 ]
-                z = max(
-                    round_claims.evidence_for(*seen, *claim) for claim in claims if not math.isnan(claim[2])
-                )
+                wanted = [claim for claim in claims if questions.is_asked(claim[2])]
+                z = max(round_claims.evidence_for(*seen, *claim) for claim in wanted)
                 tau = level * needed[a] / (z + MIXED) if z > 0.0 else math.inf
                 needed[a] = max(needed[a], tau / (1.0 + tau / items) if tau < math.inf else items)
         if base >= 0:

@@ -47,6 +47,7 @@ from .questions import (
     LISTED,
     baseline,
     is_answered,
+    is_asked,
     is_right,
     is_settled,
     label,
@@ -106,7 +107,7 @@ def bar(params: Array, state: Array, level: float, passing: bool) -> float:
             continue
         b, i = (a, base) if passing else (base, a)
         d, found = margin(ask, proven, labels, b, i), 0.0
-        near = not math.isnan(d) and state[MEANS, b] - state[MEANS, i] > d
+        near = is_asked(d) and state[MEANS, b] - state[MEANS, i] > d
         if near and pair_ceiling(params, state, b, i, -d) > level - FAR:
             found = pair_evidence(params, state, b, i, -d, -math.inf)
         missing += 1.0 - (math.exp(min(found - level, 0.0)) if found > 0.0 else 0.0)
@@ -122,7 +123,7 @@ def prove(params: Array, state: Array, b: int, i: int, level: float, now: float)
     ask, first = params[QUESTION : QUESTION + ASKED], first_claim(state)
     proven = state[first:]
     d = margin(ask, proven, state[first - HEADS + LABELS], b, i)
-    if math.isnan(d):
+    if not is_asked(d):
         return -math.inf
     found = evidence_for(params, state, b, i, d, level)
     if found > level and ask[CODE] == LISTED:
@@ -169,7 +170,7 @@ def let_rest(params: Array, state: Array, now: float) -> None:
         for o in range(low, high):
             if state[OUT, a] == 0.0 and (o == K or state[OUT, o] == 0.0):
                 here, there = margin(ask, proven, labels, a, o), margin(ask, proven, labels, o, a)
-                number[a] += 0.0 if math.isnan(here) and math.isnan(there) else 1.0
+                number[a] += 1.0 if is_asked(here) or is_asked(there) else 0.0
         if number[a] == 0.0:
             state[SETTLED, a], due[a] = now, math.inf
         elif state[SETTLED, a] > 0.0:
@@ -244,10 +245,10 @@ def statistic(params: Array, state: Array) -> float:
             found = -math.inf
             here, there = (to_pass, to_fail) if i == baseline(ask) else (to_fail, to_pass)
             d = margin(ask, proven, labels, b, i)
-            if not math.isnan(d):
+            if is_asked(d):
                 found = evidence_for(params, state, b, i, d, -math.inf) - here
             d = margin(ask, proven, labels, i, b)
-            if not math.isnan(d):
+            if is_asked(d):
                 found = max(found, evidence_for(params, state, i, b, d, -math.inf) - there)
             if found > -math.inf:
                 least = min(least, found)

@@ -1,8 +1,9 @@
 """What is asked: which claims would help, which arms are done with, what is answered. No evidence.
 
-A claim (b, i) says that the mean of arm b exceeds that of arm i by more than d, or that b wins against i. In
-the place of an arm, K stands for a number: (b, K) says that the mean of b exceeds d, (K, i) that that of i is
-below it. Each question is a code with a branch in every kernel here; independent pulls (`claims`) and rounds
+A claim (b, i) says that the mean of arm b exceeds that of arm i by more than d, or that b wins against i. It
+is *weak*, and holds at equality, too, where d has a minus; -0.0 is not 0.0 here, see `is_weak`. In the place
+of an arm, K stands for a number: (b, K) says that the mean of b exceeds d, (K, i) that that of i is below it.
+Each question is a code with a branch in every kernel here; independent pulls (`claims`) and rounds
 (`round_claims`) prove claims, each in its own way, and share this file.
 
     ask      CODE, the question; NUMBER and MARGIN, of which a question makes what it likes
@@ -29,6 +30,7 @@ from .tracking import TIE
 NOTHING, BEST, WINNER, GATE, LISTED, THRESHOLD = range(6)
 CODE, NUMBER, MARGIN, ASKED = range(4)
 FIRST, OTHER, BEATEN = 0.0, 1.0, 2.0  # labels of the arm that looks best, and of all others
+WEAK_0, NO_CLAIM = -0.0, math.nan  # in the place of a margin
 PASSED, OPEN, FAILED = 0.0, 1.0, 2.0  # labels of a verdict; a baseline's is that of the arms that are open
 
 
@@ -100,34 +102,46 @@ def label(ask: Array, standing: Array, proven: Array, labels: Array) -> None:
             return
 
 
+@kernel("b1(f8)")
+def is_asked(d: float) -> bool:
+    """Whether to prove a claim with that margin would help."""
+    return not math.isnan(d)
+
+
+@kernel("b1(f8)")
+def is_weak(d: float) -> bool:
+    """Whether a claim with that margin holds at equality, too: a d that has passed a sum may not be -0.0."""
+    return math.copysign(1.0, d) < 0.0
+
+
 @kernel("f8(const(f8[::1]), const(f8[:, ::1]), const(f8[::1]), i8, i8)")
 def margin(ask: Array, proven: Array, labels: Array, b: int, i: int) -> float:
-    """The d of claim (b, i) if to prove it would help now, else nan.
+    """The d of claim (b, i) if to prove it would help now, else NO_CLAIM; see `is_asked` and `is_weak`.
 
     BEST       the arm in front against every other one that is unbeaten
     WINNER     every pair: also of two arms that are beaten, as long as someone unbeaten needs one of them
     GATE       an open arm against the baseline, and the other way round. Of two arms that differ by exactly
-               the margin one of both claims holds, the one with a d below 0; -0.0, too, is below 0 there
+               the margin one of both claims holds, the weak one
     THRESHOLD  an open arm against the number, and the other way round
     """
     K = labels.size
     if ask[CODE] == THRESHOLD:
         if (b == K) == (i == K) or labels[b if i == K else i] != OPEN:
-            return math.nan
+            return NO_CLAIM
         return float(ask[MARGIN])
     if b == i or proven[b, i] > 0.0:
-        return math.nan
+        return NO_CLAIM
     if ask[CODE] == WINNER:
         return 0.0
     if ask[CODE] >= GATE:
         base = baseline(ask)
         if (b != base and i != base) or labels[b] != OPEN or labels[i] != OPEN:
-            return math.nan
+            return NO_CLAIM
         allowed = float(ask[MARGIN])
         if i == base:
             return -allowed if allowed != 0.0 else 0.0
-        return allowed if allowed != 0.0 else -0.0
-    return 0.0 if labels[b] == FIRST and labels[i] == OTHER else math.nan
+        return allowed if allowed != 0.0 else WEAK_0
+    return 0.0 if labels[b] == FIRST and labels[i] == OTHER else NO_CLAIM
 
 
 @kernel("void(f8[:, ::1], i8, i8, f8, f8)")

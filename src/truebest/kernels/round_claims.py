@@ -49,7 +49,9 @@ from .questions import (
     LISTED,
     THRESHOLD,
     baseline,
+    is_asked,
     is_settled,
+    is_weak,
     label,
     margin,
     note_proof,
@@ -71,7 +73,7 @@ def is_shown(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float,
     """Whether the evidence for claim (b, i) exceeds a level, or the sums say it of a set that is used up.
 
     Without a limit to the items, there is none where b is not ahead by d on average. Where a set is used up
-    and b is ahead by exactly d, but for rounding, the claim holds if d has a minus: the weak one of two.
+    and b is ahead by exactly d, but for rounding, the weak claim of two holds.
     """
     if b == arms.shape[1] or i == arms.shape[1]:
         return bool(is_on_side(params, arms, min(b, i), d, b < i, level))
@@ -79,9 +81,7 @@ def is_shown(params: Array, pairs: Array, arms: Array, b: int, i: int, d: float,
     if items == math.inf and ahead <= d * n:
         return False
     if n >= items and params[WINS] == 0.0:
-        return params[EXACT] == 0.0 and bool(
-            ahead - d * items >= (-EVEN if math.copysign(1.0, d) < 0.0 else EVEN) * items
-        )
+        return params[EXACT] == 0.0 and bool(ahead - d * items >= (-EVEN if is_weak(d) else EVEN) * items)
     return bool(pair_evidence(params, pairs, arms, b, i, d) > level)
 
 
@@ -96,7 +96,7 @@ def bar(params: Array, pairs: Array, arms: Array, told: Array, passing: bool) ->
             continue
         b, i = (a, base) if passing else (base, a)
         d = margin(ask, proven, labels, b, i)
-        found = -math.inf if math.isnan(d) else pair_evidence(params, pairs, arms, b, i, d)
+        found = pair_evidence(params, pairs, arms, b, i, d) if is_asked(d) else -math.inf
         missing += 1.0 - math.exp(min(found - level, 0.0))
     return float(level + math.log1p(missing))
 
@@ -109,7 +109,8 @@ def prove(params: Array, pairs: Array, arms: Array, told: Array) -> bool:
     for b in range(end):
         for i in range(end):
             d = margin(ask, proven, labels, b, i)
-            if math.isnan(d) or (b < K and arms[OUT_AFTER, b] > 0.0) or (i < K and arms[OUT_AFTER, i] > 0.0):
+            gone = (b < K and arms[OUT_AFTER, b] > 0.0) or (i < K and arms[OUT_AFTER, i] > 0.0)
+            if gone or not is_asked(d):
                 continue
             shown = is_shown(params, pairs, arms, b, i, d, params[ROUND_PAIR_LEVEL])
             if shown and ask[CODE] == LISTED:
@@ -139,7 +140,7 @@ def judge(params: Array, pairs: Array, arms: Array, told: Array) -> None:
         for o in range(low, high):
             if arms[OUT_AFTER, a] <= 0.0 and (o == K or arms[OUT_AFTER, o] <= 0.0):
                 here, there = margin(ask, proven, labels, a, o), margin(ask, proven, labels, o, a)
-                if not (math.isnan(here) and math.isnan(there)):
+                if is_asked(here) or is_asked(there):
                     told[RESTS, a] = 0.0
 
 
@@ -168,10 +169,10 @@ def progress(params: Array, pairs: Array, arms: Array, told: Array) -> float:
             found = -math.inf
             here, there = (to_pass, to_fail) if i == baseline(ask) else (to_fail, to_pass)
             d = margin(ask, proven, labels, b, i)
-            if not math.isnan(d) and arms[OUT_AFTER, b] <= 0.0:
+            if is_asked(d) and arms[OUT_AFTER, b] <= 0.0:
                 found = evidence_for(params, pairs, arms, b, i, d) - here
             d = margin(ask, proven, labels, i, b)
-            if not math.isnan(d) and arms[OUT_AFTER, b] <= 0.0:
+            if is_asked(d) and arms[OUT_AFTER, b] <= 0.0:
                 found = max(found, evidence_for(params, pairs, arms, i, b, d) - there)
             if found > -math.inf and (i == K or arms[OUT_AFTER, i] <= 0.0):
                 least = min(least, found)
