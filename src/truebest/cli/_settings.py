@@ -92,7 +92,7 @@ SETTINGS = {
     "known": Option(
         "With --items, an arm that is not asked, and its scores: a file with an id and a score per line "
         "(JSON lines or CSV), or one number per line in the order of the items; with --store also the name "
-        "of an experiment on the same items that has this arm.",
+        "of an experiment on the same items that has this arm, or with :ARM one of another name there.",
         "NAME=FILE",
         read_files,
         many=True,

@@ -27,7 +27,7 @@ from .events import Entry, Event, event_of
 from .forecast import Forecast, forecast
 from .imports import import_log
 from .journal import Journal, Turn
-from .known import with_stored
+from .known import Known, recall_known, with_stored
 from .leases import expired, is_gone, refuse_unknown, worker_name
 from .names import check_name
 from .pulls import Pull, Pulls, pull_seed
@@ -109,8 +109,8 @@ class Experiment(Shown):
         known
             with items: arm -> its score on every item, a list in the order of the items, item -> score, a
             file with an id and a score per line, or another experiment on the same items that has an arm of
-            this name, by itself or by its name in the store. Such an arm is not asked: the others are
-            compared with these scores, which are stored, and take fewer calls for it
+            this name, by itself or by its name in the store; of its arm new as "prev:new". Such an arm is not
+            asked: the others are compared with these scores, which are stored, and take fewer calls for it
         proxies
             with known: rows of stored scores of other models on the same items, None where one is missing.
             The better they predict, the fewer calls; they never make an answer wrong
@@ -165,11 +165,16 @@ class Experiment(Shown):
         check_name("the name of an experiment", name)
         worker_name(worker)
         place = open_store(store)
-        if settings.get("known") is not None:
-            settings["known"] = with_stored(
-                settings["known"], lambda _: place.names(), lambda one: cls.open(place, one)
+        arms = list(arms) if isinstance(arms, Iterator) else arms
+        given: Any = settings.get("known")
+        if given is None and settings.get("proxies") is None:
+            given = _kept_known(place, name, arms)
+        else:
+            given = with_stored(
+                *(given, settings.get("proxies"), lambda _: place.names()),
+                *(lambda one: cls.open(place, one), name),
             )
-        request = Request.of(arms, delta, **settings)
+        request = Request.of(arms, delta, **{**settings, "known": given})
         if request.enough or name not in place.names():
             made = request.complete()
             if place.create(name, Entry(events.CREATED, data={**made.to_record(), "truebest": __version__})):
@@ -673,6 +678,15 @@ def _why_none(state: State) -> str:
     if state.over:
         return "decided" if state.decision is not None else "stopped"
     return "used up" if state.used_up and not state.waits else "wait"
+
+
+def _kept_known(store: Store, name: str, arms: Any) -> Known | None:
+    """The scores that a stored experiment keeps of arms that are not among those that are given."""
+    try:
+        known = recall_known(_stored_record(store, name).get("known"))
+        return None if known is None or any(arm in known.arms for arm in arms) else known
+    except (InvalidInputError, LookupError, TypeError, ValueError, AttributeError):
+        return None  # there is none; or it cannot be read, which is said when it is resumed
 
 
 def _stored_record(store: Store, name: str) -> dict[str, Any]:

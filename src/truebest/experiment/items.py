@@ -82,6 +82,11 @@ class Items:
             self._values = _listed(given)
             self.set = ItemSet(len(self._values), _digest(self._values))
 
+    @property
+    def numbered(self) -> bool:
+        """Whether an item of a closed set is known by its number alone."""
+        return self._values is None and self._draw is None
+
     def listed(self) -> list[Any]:
         """The items of a closed set in their order, by their index if nothing else is known of them."""
         return self._values if self._values is not None else list(range(self.set.size or 0))

@@ -2,8 +2,9 @@
 
 Scores are one number per item: a list in the order of the items; item -> score; the path of a file with an
 id and a score per line; or another experiment on the same items that has an arm of that name, by itself or
-by its name in the store. An item that is a record is known by its `id`, any other one by itself, and one of
-which there is only the number by that. The scores are stored with the experiment, with a hash of them.
+by its name in the store, "prev", or an arm of another name, "prev:new" or (experiment, "new"). An
+item that is a record is known by its `id`, any other one by itself, and one that is but a number by that.
+The scores are stored with the experiment, with a hash of them.
 """
 
 from __future__ import annotations
@@ -111,8 +112,9 @@ def find_known(given: Any, proxies: Any, items: Any) -> Known | None:
     ids = _Ids(items)
     names = {check_name("the name of an arm", arm): one for arm, one in given.items()}
     found = {
-        arm: _scores_in(one, arm, ids) if isinstance(one, Stored) else ids.scores(f"known {arm!r}", one)
+        arm: ids.scores(f"known {arm!r}", one) if source is None else _scores_in(*source, arm, ids)
         for arm, one in names.items()
+        for source in (_source(arm, one),)
     }
     scores = {arm: tuple(map(float, one)) for arm, one in found.items()}
     exact = {arm: tuple(Fraction(x) for x in one) for arm, one in found.items() if not _are_doubles(one)}
@@ -189,41 +191,78 @@ class Stored(Protocol):
     def events(self) -> Iterable[Event]: ...
 
 
-def with_stored(given: Any, names: Callable[[str], Iterable[str]], opened: Callable[[str], Stored]) -> Any:
+def with_stored(
+    given: Any,
+    proxies: Any,
+    names: Callable[[str], Iterable[str]],
+    opened: Callable[[str], Stored],
+    own: str,
+) -> Any:
     """Known scores as they were given, with an experiment for its name; a file of that name comes first.
 
     names  those that contain a text, of the experiments that there are
+    own    the one that is created, or resumed: it keeps its scores, also when their source is gone
     """
     if not isinstance(given, Mapping):
         return given
-    return {
-        arm: opened(one) if isinstance(one, str) and not Path(one).exists() and one in names(one) else one
-        for arm, one in given.items()
-    }
+    found = {arm: _looked_up(arm, one, names, opened, own) for arm, one in given.items()}
+    kept = [one for arm, one in found.items() if one is not given[arm] and getattr(one, "name", "") == own]
+    if proxies is None and kept and len(kept) == len(found):
+        known: Known | None = kept[0].settings.known
+        if known is not None and set(known.arms) == set(found):
+            return known
+    return found
 
 
-def _scores_in(experiment: Stored, arm: str, ids: _Ids) -> Sequence[float | Fraction]:
-    """What an arm of an experiment scores on each item of its closed set."""
+def _looked_up(
+    arm: Any, one: Any, names: Callable[[str], Iterable[str]], opened: Callable[[str], Stored], own: str
+) -> Any:
+    """What one of them names."""
+    if not isinstance(one, str | os.PathLike) or Path(one).is_file():
+        return one
+    text = os.fspath(one)
+    if text in names(text):
+        return opened(text)
+    name, colon, theirs = text.rpartition(":")
+    if colon and name in names(name):
+        return opened(name), theirs
+    if own in names(own):
+        resumed = opened(own)
+        if resumed.settings.known is not None and arm in resumed.settings.known.arms:
+            return resumed
+    return one
+
+
+def _source(arm: str, given: Any) -> tuple[Stored, str] | None:
+    """The experiment that has the scores of a known arm, and the name of the arm there; None for others."""
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Stored):
+        return given[0], str(given[1])
+    return (given, arm) if isinstance(given, Stored) else None
+
+
+def _scores_in(experiment: Stored, theirs: str, arm: str, ids: _Ids) -> Sequence[float | Fraction]:
+    """What an arm of an experiment, which has a name there, scores on each item of its closed set."""
     own, what = experiment.settings, f"the experiment {experiment.name!r}"
     if own.items is None or own.items.size is None:
         raise InvalidInputError(
             f"known {arm!r} must be scores on a closed set of items, got {what} on "
             f"{own.items or 'independent pulls'}; give one that has items=, a list, a file or a number."
         )
-    if ids.set is not None and not own.items.agrees(ids.set):
+    if ids.set is not None and not ids.are(own.items):
         raise InvalidInputError(
-            f"known {arm!r} must be scores on the same items, {ids.set}, got {what} on {own.items}; score "
-            f"these items, or give those as items=."
+            f"known {arm!r} must be scores on the same items, {ids.set}, got {what} on {own.items}; items "
+            f"are the same if their hash is, or if all are known by their numbers alone, so score these "
+            f"items, or give the scores themselves."
         )
-    if arm not in own.arms:
+    if theirs not in own.arms:
         raise InvalidInputError(
-            f"known {arm!r} must be an arm of {what}, whose arms are {listed(own.arms)[:200]}; give the "
-            f"known arm the name that it has there."
+            f"known {arm!r} must be an arm of {what}, whose arms are {listed(own.arms)[:200]}, got "
+            f"{theirs!r:.60}; say which one, like '{experiment.name}:{own.arms[0]}'."
         )
-    if own.known is not None and arm in own.known.scores:
-        found: Sequence[float | Fraction] = own.known.exact.get(arm) or own.known.scores[arm]
+    if own.known is not None and theirs in own.known.scores:
+        found: Sequence[float | Fraction] = own.known.exact.get(theirs) or own.known.scores[theirs]
         return found
-    answers = _answers(experiment, arm)
+    answers = _answers(experiment, theirs)
     missing = [place for place in range(own.items.size) if len(answers.get(place, ())) < own.epochs]
     if missing:
         first = (list(ids.places) or range(own.items.size))[missing[0]]
@@ -266,11 +305,18 @@ class _Ids:
     def __init__(self, items: Any) -> None:
         self.set: ItemSet | None = None
         self.size: int | None = None
+        self._numbered = False
         self._places: Callable[[], dict[str, int]] = dict
         if items is not None:
             own = Items(items)
-            self.set, self.size = own.set, own.set.size
+            self.set, self.size, self._numbered = own.set, own.set.size, own.numbered
             self._places = lambda: {_name_of(item): place for place, item in enumerate(own.listed())}
+
+    def are(self, others: ItemSet) -> bool:
+        """Whether these are surely the items of another experiment."""
+        assert self.set is not None
+        same = self.size == others.size and self.set.digest == others.digest
+        return same and (self.set.digest != "" or self._numbered)
 
     @cached_property
     def places(self) -> dict[str, int]:

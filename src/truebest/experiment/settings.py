@@ -462,7 +462,8 @@ class Request:
                     raise InvalidInputError(
                         f"experiment {name!r} was created with {own.known or 'no known scores'}, got "
                         f"{self.kept['known']}; what was found beside some scores says nothing of others, so "
-                        f"resume it with the same scores, or give a new experiment another name."
+                        f"resume it with those that it keeps, by leaving known= and proxies= out, or by its "
+                        f"own name in the place of the scores, or give a new experiment another name."
                     )
                 if how.fixed and key == "items" and given[key] != stored[key]:
                     raise InvalidInputError(

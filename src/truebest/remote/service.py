@@ -42,7 +42,7 @@ class Service(Wired):
         Raises  InvalidInputError, StoreError
         """
         given: dict[str, Any] = dict(settings)
-        given["known"] = with_stored(given.get("known"), self.names, self.open)
+        given["known"] = with_stored(given.get("known"), given.get("proxies"), self.names, self.open, name)
         if delta is not None:
             given["delta"] = delta
         body = {"experiment": name, "arms": list(arms), **_records(given)}

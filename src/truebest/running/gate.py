@@ -31,7 +31,8 @@ def gate(
     ----------
     old
         a function that returns one value; larger is better unless minimize=True. Or, with items=, the scores
-        that it has on all of them, as for known= of `identify`: then it makes no calls
+        that it has on all of them, as for known= of `identify`: then it makes no calls; such as "prev:new",
+        those of the arm new of the experiment prev
     new
         another one; or name -> function, each of which passes or fails
     margin
@@ -58,7 +59,8 @@ def gate(
     if callable(old):
         arms = {"old": old, **arms}
     else:
-        options["known"] = {"old": old, **(options.get("known") or {})}
+        others = options.get("known")
+        options["known"] = {"old": old, **others} if isinstance(others, Mapping) else others or {"old": old}
     return identify(arms, delta, **_asking("gate", Gate("old", margin, at_least), options))
 
 
@@ -136,6 +138,11 @@ def _refuse_unlike(old: Any, new: Any, options: Options) -> None:
     if isinstance(new, Mapping) and "old" in new:
         raise InvalidInputError(
             "the name 'old' is that of the first function, got a new one of it too; rename one."
+        )
+    known = options.get("known")
+    if not callable(old) and isinstance(known, Mapping) and "old" in known:
+        raise InvalidInputError(
+            "the name 'old' is that of the first scores, got known= with other ones of it too; leave one out."
         )
     if not callable(old) and options.get("items") is None and options.get("store") is None:
         raise InvalidInputError(

@@ -12,7 +12,7 @@ In a set of items exactly the share of successes that was given is taken: those 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -237,7 +237,14 @@ def _labels(clusters: Sequence[Any], items: int, rounds: ItemScores) -> tuple[in
             f"clusters must have the label of each item of a closed set of scores, {items} of them, got "
             f"{_door.short(clusters)}; give a list like ['a', 'a', 'b'], and leave out unlimited and means."
         )
-    numbers = {label: number for number, label in enumerate(dict.fromkeys(given))}
+    try:
+        numbers = {label: number for number, label in enumerate(dict.fromkeys(given))}
+    except TypeError:
+        strange = next(one for one in given if not isinstance(one, Hashable))
+        raise InvalidInputError(
+            f"clusters must have a text, a number or another plain value as the label of each item, got "
+            f"{_door.short(strange)}; give a name or a number for each cluster."
+        ) from None
     return tuple(numbers[label] for label in given)
 
 

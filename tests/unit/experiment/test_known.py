@@ -375,7 +375,7 @@ def test_the_scores_of_another_experiment_are_known(epochs: int) -> None:
     again = find_known({"old": before}, None, ITEMS)
     assert again is not None
     assert sum(one != two for one, two in zip(again.scores["old"], OLD, strict=True)) == 1
-    with pytest.raises(InvalidInputError, match="resume it with the same scores"):
+    with pytest.raises(InvalidInputError, match="resume it with those that it keeps"):
         Experiment.create(store, "b", ["new"], items=ITEMS, bounds=(0, 1), known={"old": "before"})
     known = Experiment.open(store, "b")  # in which the arm was known itself
     assert find_known({"old": known}, None, ITEMS) == find_known({"old": OLD}, None, ITEMS)
@@ -480,7 +480,7 @@ def test_an_experiment_whose_scores_will_not_do_is_refused(tmp_path: Path) -> No
         ({"old": "source"}, "got the experiment 'source' on an unlimited source of items"),
         (
             {"older": "short"},
-            "known 'older' must be an arm of the experiment 'short', whose arms are old and twin",
+            "must be an arm of the experiment 'short', whose arms are old and twin, got 'older'.*'short:old'",
         ),
         ({"old": "nothing"}, "cannot read the scores from 'nothing'.*or an experiment of the store"),
     ):
@@ -488,3 +488,94 @@ def test_an_experiment_whose_scores_will_not_do_is_refused(tmp_path: Path) -> No
             Experiment.create(store, "x", ["new"], items=ITEMS, bounds=(0, 1), known=known)
         assert "\n" not in str(found.value)
     assert "x" not in store.names()
+
+
+def test_an_arm_of_another_name_becomes_the_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As "prev:twin", or beside the experiment; a file comes first, a folder of the name hides nothing."""
+    monkeypatch.chdir(tmp_path)
+    store = MemoryStore()
+    before = scored(store, "prev")
+    (tmp_path / "prev").mkdir()
+    right = find_known({"old": OLD}, None, ITEMS)
+    given: dict[str, Any] = {"items": ITEMS, "bounds": (0, 1)}
+    for number, source in enumerate(("prev", "prev:twin", (before, "twin"))):
+        experiment = Experiment.create(store, f"x{number}", ["new"], known={"old": source}, **given)
+        assert experiment.settings.known == right
+    found = truebest.gate("prev:twin", score, margin=0.1, items=ITEMS, store=store, rng=1)
+    assert found.answer == truebest.Verdicts(("new",), ())
+    scored(store, "prev:twin", seed=4)
+    (tmp_path / "prev:old").write_text("\n".join(map(str, NEW)))
+    for source, scores in (("prev:twin", OLD), ("prev:old", NEW)):
+        known = Experiment.create(
+            store, f"x {source}", ["new"], known={"old": source}, **given
+        ).settings.known
+        assert known == find_known({"old": scores}, None, ITEMS)
+    with pytest.raises(InvalidInputError, match="are old and twin, got 'none'; say which one, like"):
+        Experiment.create(store, "y", ["new"], known={"old": "prev:none"}, **given)
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [([1, 2], r"arm's name, got \[1, 2\]"), ({"old": OLD}, "other ones of it too; leave one out")],
+)
+def test_a_gate_refuses_what_is_said_twice(known: Any, words: str) -> None:
+    """The first argument is not dropped, and what else is known must be by name."""
+    with pytest.raises(InvalidInputError, match=words):
+        truebest.gate(NEW, score, margin=0.1, items=ITEMS, known=known)
+
+
+@pytest.mark.parametrize("proxies", [None, [NEW]])
+def test_a_run_keeps_its_scores_when_their_source_is_gone(tmp_path: Path, proxies: Any) -> None:
+    """The same command resumes it, and so does one without them, or one that names the run itself."""
+    store, file = MemoryStore(), tmp_path / "old.txt"
+    scored(store, "prev")
+    file.write_text("\n".join(map(str, OLD)))
+    question = truebest.Gate("old", 0.1)
+    given: dict[str, Any] = {"items": ITEMS, "bounds": (0, 1), "question": question}
+    for number, source in enumerate(("prev", "prev:twin", file, str(file))):
+        known = {"known": {"old": source}, "proxies": proxies}
+        made = Experiment.create(store, f"x{number}", ["new"], **known, **given)
+        made.tell(made.ask(1)[0], 1.0)
+    store.delete("prev")
+    file.unlink()
+    for number, source in enumerate(("prev", "prev:twin", file, str(file))):
+        name = f"x{number}"
+        again: list[dict[str, Any]] = [{"known": {"old": one}, "proxies": proxies} for one in (source, name)]
+        for known in (*again, {"known": {"old": name}}, {}):
+            resumed = Experiment.create(store, name, iter(["new"]), **known, **given)
+            assert resumed.status().samples == 1
+            assert resumed.settings.known == Experiment.open(store, name).settings.known
+        with pytest.raises(InvalidInputError, match="by leaving known= and proxies= out, or by its own name"):
+            Experiment.create(store, name, ["new"], known={"old": NEW}, **given)
+        with pytest.raises(InvalidInputError, match=r"cannot read the scores|of an arm that|must be"):
+            Experiment.create(store, name, ["new"], known={"older": source}, **given)
+    with pytest.raises(InvalidInputError, match="cannot read the scores from 'prev'"):
+        Experiment.create(store, "new", ["new"], known={"old": "prev"}, **given)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "own", "fits"),
+    [
+        (8, 8, True),
+        (list("abcdefgh"), list("abcdefgh"), True),
+        (8, list("hgfedcba"), False),
+        (list("abcdefgh"), 8, False),
+        (list("abcdefgh"), list("hgfedcba"), False),
+        ([object() for _ in range(8)], [object() for _ in range(8)], False),
+        (8, 9, False),
+    ],
+)
+def test_scores_are_taken_by_place_only_where_items_are_surely_the_same(
+    theirs: Any, own: Any, fits: bool
+) -> None:
+    """Their hash is the same, or they are numbers on both sides."""
+    store = MemoryStore()
+    before = Experiment.create(store, "before", ["old", "twin"], 1e-9, items=theirs, bounds=(0, 1))
+    while pulls := before.ask(2):
+        for pull in pulls:
+            before.tell(pull, OLD[pull.item or 0])
+    if fits:
+        assert find_known({"old": before}, None, own) == find_known({"old": OLD[:8]}, None, own)
+    else:
+        with pytest.raises(InvalidInputError, match="must be scores on the same items"):
+            find_known({"old": before}, None, own)

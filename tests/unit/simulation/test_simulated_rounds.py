@@ -234,6 +234,7 @@ def test_what_is_found_where_there_may_be_no_winner() -> None:
         ({"epochs": 2, "strategies": "uniform"}, "epochs belongs to rounds on common items"),
         ({"items": 300, "epochs": 7}, "epochs=7 needs so many answers to each item"),
         ({"items": 300, "epochs": 3}, "as many as each arm has values, 300, 3 for each item"),
+        ({"items": 300, "clusters": [["a"]] + ["a"] * 299}, "the label of each item, got ['a']"),
         ({"items": 300, "clusters": ["a", "b"]}, "clusters must have the label of each item"),
         ({"items": math.inf, "clusters": ["a"] * 300}, "clusters must have the label of each item"),
         ({"items": 300, "weigh": "items"}, "weigh says what counts alike in clusters"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -16,14 +17,15 @@ OLD = ("old", "new")
     ("question", "passed", "said"),
     [
         (AtLeast(1234567.0), True, "at least 1234567"),
-        (Gate(0, margin=1.0 / 3.0), True, "not worse than old by more than 0.333334"),
-        (Gate(0, margin=1.0 / 3.0), False, "worse than old by more than 0.333333"),
+        (Gate(0, margin=Fraction(1, 3)), True, "not worse than old by more than 0.333334"),
+        (Gate(0, margin=Fraction(1, 3)), False, "worse than old by more than 0.333333"),
+        (Gate(0, margin=0.1 + 0.2), True, "not worse than old by more than 0.30000000000000004"),
         (Gate(0, margin=0.123456789), True, "not worse than old by more than 0.123456789"),
         (Gate(0, at_least=1234567.5), True, "better than old by more than 1234567.5"),
     ],
 )
 def test_a_verdict_states_the_number_that_was_asked(question: Any, passed: bool, said: str) -> None:
-    """With all digits that somebody may write; of a computed one, so many that what is said stays true."""
+    """With all digits that were given; of a fraction, so many that what is said stays true."""
     assert question.verdict(passed, OLD) == said
 
 
