@@ -16,6 +16,7 @@ from .families import cost, exceeds
 from .layout import (
     LEVEL,
     LIMITS,
+    NO_ARM,
     OUT,
     PENALTY,
     PULLS,
@@ -60,7 +61,7 @@ def statistic(params: Array, state: Array) -> tuple[float, int]:
 
 @kernel("b1(const(f8[::1]), f8[:, ::1], i8, f8, f8, b1)", apart=True)
 def searches_exceed(params: Array, state: Array, b: int, bound: float, t: float, ahead: bool) -> bool:
-    """For TILT and STUDENT: whether every pair of the leader b exceeds a bound; first, the hardest pair.
+    """For TILT and STUDENT_RULE: whether every pair of the leader b exceeds a bound; first, the hardest pair.
 
     With a spacing the next look is after part of the samples that the evidence lacks; at once where t is 0.
 
@@ -71,11 +72,11 @@ def searches_exceed(params: Array, state: Array, b: int, bound: float, t: float,
     if params[SHARE] > 0.0:
         return eliminate(params, state, t, ahead)
     if params[LIMITS] != 0.0:
-        return ahead or settle(params, state, b, bound, t, -1)
+        return ahead or settle(params, state, b, bound, t, NO_ARM)
     spaced = t > 0.0 and params[TUNING] > 0.0
     if spaced and t < state[PENALTY, 0]:
         return False
-    hardest, least = -1, math.inf
+    hardest, least = NO_ARM, math.inf
     for a in range(state.shape[1]):
         if a != b and state[OUT, a] == 0.0:
             most = pair_ceiling(params, state, b, a, params[TOLERANCE])
@@ -100,8 +101,9 @@ def may_stop(params: Array, state: Array, b: int, bound: float, t: float, last: 
     """A cheap necessary condition for stopping with leader b, where the threshold is at least `bound`.
 
     No logarithm, no division but for MIXTURE, and usually the first or second arm answers. The tiny allowance
-    keeps rounding from ruling out what `statistic` admits. TILT and STUDENT need not be asked after every
-    sample, and their condition is sufficient, too. `last` is the arm of the last sample, -1 if any may be.
+    keeps rounding from ruling out what `statistic` admits. TILT and STUDENT_RULE need not be asked after
+    every sample, and their condition is sufficient, too. `last` is the arm of the last sample, NO_ARM if any
+    may be.
     """
     if params[QUESTION] != 0.0:
         return judge(params, state, t, last)
@@ -147,7 +149,7 @@ def stops_after(params: Array, state: Array, t: float, last: int) -> bool:
 @kernel("b1(const(f8[::1]), f8[:, ::1], f8)")
 def stops(params: Array, state: Array, t: float) -> bool:
     """`stops_after`, whichever arm is new; at any time where t is 0."""
-    return stops_after(params, state, t, -1)
+    return stops_after(params, state, t, NO_ARM)
 
 
 @kernel("void(const(f8[::1]), const(f8[::1]), f8[::1])")

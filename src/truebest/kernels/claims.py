@@ -32,6 +32,7 @@ from .layout import (
     LIMITS,
     MEANS,
     NEXT,
+    NO_ARM,
     OUT,
     PULLS,
     QUESTION,
@@ -265,9 +266,9 @@ def answers_rightly(params: Array, state: Array, truth: Array) -> bool:
 @kernel("i8(const(f8[::1]), const(f8[:, ::1]))")
 def in_turn(params: Array, state: Array) -> int:
     """Of the arms that neither rest nor are out the rarest, but a baseline √k times as often as each of k."""
-    base, rare, k = baseline(params[QUESTION : QUESTION + ASKED]), -1, 0.0
+    base, rare, k = baseline(params[QUESTION : QUESTION + ASKED]), NO_ARM, 0.0
     if base < 0 or state[SETTLED, base] > 0.0:
-        return rarest_open(state, -1)
+        return rarest_open(state, NO_ARM)
     for a in range(state.shape[1]):
         if a != base and state[SETTLED, a] == 0.0:
             k += 1.0

@@ -7,7 +7,7 @@ from ._types import Array, Flags, Indices
 from .alarm import refutes, scaled_squares
 from .best import stops_after
 from .families import observe
-from .layout import ALARM, OUT, PULLS, SHARE, SQUARES, VARIANCES
+from .layout import ALARM, NO_ARM, OUT, PULLS, SHARE, SQUARES, VARIANCES
 from .rules import note
 from .rules.comparator import count_against
 from .rules.room import stays
@@ -60,6 +60,6 @@ def advance(
             total += (state[SQUARES, arm] - before) / state[VARIANCES, arm]
             if (checks[i] or not together[i]) and refutes(state, t, total):
                 return i, True
-        if checks[i] and not calm and stops_after(params, state, t, -1 if together[i] else arm):
+        if checks[i] and not calm and stops_after(params, state, t, NO_ARM if together[i] else arm):
             return i, False
     return -1, False

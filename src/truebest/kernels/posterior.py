@@ -20,7 +20,7 @@ import math
 from ._jit import kernel
 from ._types import Array
 from .divergences import BERNOULLI_MODEL, side, variance
-from .layout import MEANS, MODEL, OUT, PULLS, VARIANCES
+from .layout import MEANS, MODEL, NO_ARM, OUT, PULLS, VARIANCES
 from .random import BETA, Words, next_word, normal, other_reward, uniform
 
 PROPOSALS = 10_000  # at most; evidence of W nats takes some 4 √W
@@ -90,7 +90,7 @@ def ahead_by(params: Array, one: float, other: float) -> float:
 
 @kernel("i8(const(f8[::1]), const(f8[:, ::1]), i8, f8[::1], u8[::1])", apart=True)
 def best_of_others(params: Array, state: Array, b: int, room: Array, random: Words) -> int:
-    """The best arm in a draw in which b is not; -1 where b is alone, or no proposal was accepted.
+    """The best arm in a draw in which b is not; NO_ARM where b is alone, or no proposal was accepted.
 
     room  (K,) to work in
     """
@@ -101,12 +101,12 @@ def best_of_others(params: Array, state: Array, b: int, room: Array, random: Wor
             _, _, _, room[a] = tilted(params, state, b, a)
             top = max(top, room[a])
     if top == -math.inf:
-        return -1
+        return NO_ARM
     for a in range(room.size):
         room[a] = math.exp(room[a] - top)
         total += room[a]
     for _ in range(PROPOSALS):
-        a, left = -1, uniform(random) * total
+        a, left = NO_ARM, uniform(random) * total
         for c in range(room.size):
             if room[c] > 0.0 and left >= 0.0:
                 a = c
@@ -129,4 +129,4 @@ def best_of_others(params: Array, state: Array, b: int, room: Array, random: Wor
                     best, value = c, other
         if uniform(random) * above < 1.0:
             return best
-    return -1
+    return NO_ARM

@@ -96,9 +96,9 @@ def settle(params: Array, state: Array, b: int, bound: float, t: float, last: in
     """Rule out, for good, every arm that a pair shows to be worse; whether none is open but the leader b.
 
     After a value of arm `last` its pair with the leader is tested, or all its pairs, if it is the leader or
-    has more pulls than it. Where `last` is -1 or has its first value, under a tolerance, and for TILT and
-    STUDENT, all pairs of the leader and of the arm with the most pulls are. Where looks are spaced, every arm
-    has a time of its own when it is looked at again; all are looked at where t is 0.
+    has more pulls than it. Where `last` is NO_ARM or has its first value, under a tolerance, and for TILT and
+    STUDENT_RULE, all pairs of the leader and of the arm with the most pulls are. Where looks are spaced,
+    every arm has a time of its own when it is looked at again; all are looked at where t is 0.
     """
     now, some = t, False
     if t == 0.0:

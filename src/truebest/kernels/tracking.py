@@ -13,7 +13,7 @@ import math
 from ._jit import kernel
 from ._types import Array
 from .extremes import MANY, first_surplus, largest, least_surplus, least_unless
-from .layout import MEANS, OUT, PULLS, SETTLED
+from .layout import MEANS, NO_ARM, OUT, PULLS, SETTLED
 from .random import Words, uniform
 
 TIE = 1e-9
@@ -99,7 +99,7 @@ def out_since(state: Array, t: float) -> bool:
 @kernel("i8(const(f8[:, ::1]))")
 def rarest(state: Array) -> int:
     """The arm in the race with the fewest pulls, the lowest index among equals."""
-    arm = -1
+    arm = NO_ARM
     if state.shape[1] >= MANY:
         fewest = least_unless(state[PULLS], state[OUT])
         for a in range(state.shape[1]):
@@ -114,7 +114,7 @@ def rarest(state: Array) -> int:
 
 @kernel("i8(const(f8[:, ::1]), i8, i8)")
 def still_rarest(state: Array, last: int, before: int) -> int:
-    """`rarest`, where it was `before` and only arm `last` has changed since; either may be unknown, -1."""
+    """`rarest`, where it was `before` and only arm `last` has changed since; either may be NO_ARM."""
     if last < 0 or before < 0 or before == last or state[OUT, before] > 0.0:
         return rarest(state)
     more = state[PULLS, last] - state[PULLS, before]
@@ -141,7 +141,7 @@ def open_arms(state: Array, leader: int) -> int:
 @kernel("i8(const(f8[:, ::1]), i8)")
 def rarest_open(state: Array, leader: int) -> int:
     """The open arm with the fewest pulls, the lowest index among equals."""
-    arm = -1
+    arm = NO_ARM
     for a in range(state.shape[1]):
         if is_open(state, leader, a) and (arm < 0 or state[PULLS, a] < state[PULLS, arm]):
             arm = a

@@ -2,7 +2,7 @@
 
 For a given model, number of arms and delta a rule is three numbers in params: RULE, its code; LEVEL, the part
 of the threshold that does not depend on the time and is never above it; and TUNING, alpha for GK16, c for
-MIXTURE, the spacing of checks for TILT and STUDENT, unused by the others.
+MIXTURE, the spacing of checks for TILT and STUDENT_RULE, unused by the others.
 
 Every rule has a file, and here is the switch between them. A rule has `pair_evidence` and `pair_interval`;
 `pair_ceiling`, if its evidence needs a search; `note` and `grow`, if it keeps anything; `growth`, if its
@@ -80,7 +80,8 @@ def grow(params: Array, state: Array, arm: int, pulls: float) -> None:
 def pair_evidence(params: Array, state: Array, b: int, a: int, tolerance: float, enough: float) -> float:
     """The statistic of one pair: its cost, or for MIXTURE and TILT the logarithm of a supermartingale.
 
-    For TILT and STUDENT it may be any number on the same side of `enough`: up to that, or for TILT above it.
+    For TILT and STUDENT_RULE it may be any number on the same side of `enough`: up to that, or for TILT above
+    it.
     """
     if params[RULE] == STUDENT_RULE:
         return student_evidence(params, state, b, a, tolerance, enough)
@@ -109,7 +110,7 @@ def pair_ceiling(params: Array, state: Array, b: int, a: int, tolerance: float) 
 
 @kernel("b1(const(f8[::1]), const(f8[:, ::1]), i8, i8, f8, f8)")
 def pair_exceeds(params: Array, state: Array, b: int, a: int, tolerance: float, bound: float) -> bool:
-    """Whether the statistic of one pair is above a bound; for TILT and STUDENT often without a search."""
+    """Whether the statistic of one pair is above a bound; for SEARCHES often without a search."""
     if pair_ceiling(params, state, b, a, tolerance) <= bound:
         return False
     return pair_evidence(params, state, b, a, tolerance, bound) > bound
