@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..telling.account import Account
-    from ..telling.answers import Answer
 
 ROWS_ON_A_TERMINAL = 60
 
@@ -201,14 +200,19 @@ def print_hidden(rows: int) -> None:
         print(f"... and {rows} more; a pipe or --format json shows them all")
 
 
-def code_of(answer: Answer, expected: str | None = None) -> int:
-    """The answer as an exit code; with the arm that was expected to be the best, if one was."""
-    from ..telling.answers import Open, Tied, Verdicts
+def code_of(now: Account, expected: str | None = None) -> int:
+    """The answer as an exit code; with the arm that was expected to be the best, if one was.
 
+    An arm whose scores are stored may fail: that is no news.
+    """
+    from ..telling.answers import Open, Tied, Verdicts
+    from ..telling.words import known
+
+    answer = now.answer
     if isinstance(answer, Open):
         return UNDECIDED
     if isinstance(answer, Verdicts):
-        return OTHER if answer.failed else DONE
+        return OTHER if set(answer.failed) - set(known(now.settings)) else DONE
     found = answer.arms if isinstance(answer, Tied) else (getattr(answer, "arm", None),)
     return DONE if expected is None or expected in found else OTHER
 

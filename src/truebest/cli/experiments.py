@@ -73,7 +73,7 @@ def status(
         now = experiment.status()
     with answering():
         put(format, output_of(now, people=lambda: print_status(now)))
-    return code_of(now.answer) if exit_code else DONE
+    return code_of(now) if exit_code else DONE
 
 
 def print_status(now: Account) -> None:

@@ -70,7 +70,7 @@ Failing = Annotated[
 AllowFailing = Annotated[
     bool,
     typer.Option(
-        "--allow-failing", help="Go on though an arm fails in all of its first ten calls, or all arms fail."
+        "--allow-failing", help="Go on though an arm fails in all of its first ten calls, or in all of them."
     ),
 ]
 About = Annotated[
@@ -144,7 +144,7 @@ def identify(
     with answering():
         _show(result, format)
     _say_more(result, store is not None, quiet)
-    return code_of(result.answer, expect)
+    return code_of(result, expect)
 
 
 def _check_expected(expect: str | None, arms: list[str], settings: dict[str, Any]) -> None:
@@ -198,7 +198,7 @@ def _place(
         return {"store": store_url(store), "name": name or usual, "about": about}
     if name is not None:
         raise InvalidInputError(f"the name {name!r} needs a store; add --store sqlite:///runs.db.")
-    return {}
+    return {"name": usual} if usual else {}
 
 
 def _say_what_was_there(result: Result) -> None:

@@ -189,7 +189,7 @@ def _finish(found: Race, expect: str | None, quiet: bool, format: Format) -> int
             say(f"{warning}.")
         if not found.result.decided:
             say("give a larger --max-rounds or --timeout, or a --tolerance within which two are the same.")
-    code = code_of(found.result.answer, expect)
+    code = code_of(found.result, expect)
     if code == OTHER:
         say(f"expected {expect}, but {found.best or 'none'} is {'faster' if found.best else 'the fastest'}.")
     return code

@@ -35,7 +35,7 @@ def watch(
     from .experiments import print_status
 
     print_status(now)
-    return code_of(now.answer)
+    return code_of(now)
 
 
 def plot(

@@ -76,7 +76,9 @@ SIMULATED = {
     **ANSWERS,
     "max_samples": Option("Where to cut a run off.", "INT", read_number),
     "threads": THREADS,
-    "device": Option("cpu, or cuda for a GPU (needs truebest[cuda]); the same runs.", "NAME", default="cpu"),
+    "device": Option(
+        "cpu, or cuda for a GPU (needs truebest\\[cuda]); the same runs.", "NAME", default="cpu"
+    ),
     "cluster": Option("Do the runs on a Dask cluster: the address of its scheduler.", "ADDRESS"),
     "keep": Option(
         "runs: keep every run; summary: counts, sums and a histogram, for very many.", "WHAT", default="runs"

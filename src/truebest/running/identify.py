@@ -56,9 +56,6 @@ def identify(
 ) -> Result:
     """Find the best of several noisy options, wrong with probability at most delta.
 
-    allow_failing whether to go on where an arm fails in all of its first ten calls, or all arms fail; without
-                  it the run then stops with an ArmError that has the last failure
-
     Parameters
     ----------
     arms
@@ -112,6 +109,9 @@ def identify(
     on_error
         when an arm raises or returns no finite number: "raise" stops, "retry" repeats the same pull after a
         pause, longer each time; a function of (pull, error) may return a value, or None to repeat the pull
+    allow_failing
+        whether to go on where an arm fails in all of its first ten calls, or in all until the decision;
+        without it that is an ArmError with the last failure
     store, name
         where to keep the run; the same call with the same store and name resumes it, and settings that are
         then left out (delta to control, about) are those of the stored run

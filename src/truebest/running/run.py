@@ -311,15 +311,28 @@ class Run:
             raise self._all_failed(sum(self.barren.values()), reason)
 
     def _refuse_all_failed(self, now: Account) -> None:
-        """Refuse a result, perhaps of an earlier run, in which no call gave a value."""
-        failed = ""
-        for event in self.experiment.events() if any(one.failures for one in now.standings) else ():
-            if event.kind in ("told", "retracted"):
-                return
-            if event.kind == "failed":
-                failed = str((event.data or {}).get("reason"))
-        if failed:
-            raise self._all_failed(sum(one.failures for one in now.standings), failed)
+        """Refuse a result, perhaps of an earlier run, for which no call gave a value, or none of some arm."""
+        if not any(one.failures for one in now.standings):
+            return
+        arm_of: dict[int | None, str | None] = {}
+        told: set[str | None] = set()
+        failed: dict[str | None, list[str]] = {}
+        for event in self.experiment.events():
+            if event.kind == "asked":
+                arm_of[event.pull] = event.arm
+            elif event.kind == "told":
+                told.add(arm_of[event.pull])
+            elif event.kind == "failed":
+                failed.setdefault(arm_of[event.pull], []).append(str((event.data or {}).get("reason")))
+        if failed and not told:
+            raise self._all_failed(sum(map(len, failed.values())), list(failed.values())[-1][-1])
+        for arm, reasons in failed.items():
+            if self.ended == "decided" and arm not in told:
+                raise ArmError(
+                    f"arm {arm!r} failed in all of its {len(reasons)} calls, the last time with "
+                    f"{reasons[-1]}; nothing is found by that, so fix it, or allow_failing=True "
+                    f"(--allow-failing) goes on."
+                )
 
     @staticmethod
     def _all_failed(count: int, reason: str) -> ArmError:

@@ -29,6 +29,11 @@ async def fails_later(item: Any) -> float:
     return fails(item)
 
 
+async def one_later(item: Any) -> float:
+    """An arm that always gives 1."""
+    return 1.0
+
+
 def in_threads(arms: dict[str, Callable[..., Any]], **options: Any) -> Any:
     """`identify` with several workers."""
     return identify(arms, workers=4, **options)
@@ -50,6 +55,19 @@ def test_a_run_in_which_all_arms_fail_stops(how: Callable[..., Any], failures: A
     for items in (200, 2):
         with pytest.raises(ArmError, match=r"all \d+ calls failed, .*PermissionError: key expired at \d+"):
             how(arms, items=items, bounds=(0, 1), failures=failures, rng=1)
+
+
+@pytest.mark.parametrize("how", RUNS)
+def test_an_arm_that_fails_until_the_decision_finds_nothing(how: Callable[..., Any]) -> None:
+    """Before its tenth call, where failures count and soon decide; with the permission they do."""
+    good: Callable[..., Any] = one_later if how is awaited else lambda item: 1.0
+    arms = {"good": good, "bad": fails}
+    given: dict[str, Any] = {"items": 60, "bounds": (0, 1), "failures": 0, "rng": 1}
+    with pytest.raises(ArmError, match=r"arm 'bad' failed in all of its [5-9] calls, .*key expired"):
+        how(arms, **given)
+    assert how(arms, **given, allow_failing=True).best == "good"
+    given |= {"max_samples": 6}
+    assert how(arms, **given).best is None
 
 
 @pytest.mark.parametrize("how", RUNS)

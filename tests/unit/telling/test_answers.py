@@ -184,10 +184,11 @@ def test_every_answer_has_an_exit_code(name: str) -> None:
     """An answer is one, also that there is no winner; of tied arms each may be expected."""
     answer = ANSWERS[name]
     over = not isinstance(answer, Undecided | UsedUp | Stopped | Suspended)
-    assert code_of(answer) == (DONE if over else UNDECIDED)
+    now = account(answer)
+    assert code_of(now) == (DONE if over else UNDECIDED)
     best = {"best": ["newer"], "within": ["newer"], "tied": ["new", "newer"]}.get(name, [])
     for arm in ARMS:
-        assert code_of(answer, arm) == (UNDECIDED if not over else DONE if arm in best else OTHER)
+        assert code_of(now, arm) == (UNDECIDED if not over else DONE if arm in best else OTHER)
 
 
 def test_a_threshold_is_worded_of_means() -> None:
@@ -220,9 +221,11 @@ def test_a_threshold_is_worded_of_means() -> None:
 
 def test_a_gate_has_an_exit_code() -> None:
     """All passed, one failed, undecided."""
-    assert code_of(Verdicts(("new", "newer"))) == DONE
-    assert code_of(Verdicts(("new",), ("newer",))) == OTHER
-    assert code_of(Undecided(so_far=Verdicts((), ("newer",)))) == UNDECIDED
+    assert code_of(gate(Verdicts(("new", "newer")), "gate")) == DONE
+    assert code_of(gate(Verdicts(("new",), ("newer",)), "gate")) == OTHER
+    assert code_of(gate(Undecided(so_far=Verdicts((), ("newer",))), "gate")) == UNDECIDED
+    stored = new_settings(["new"], bounds=(0, 1), items=2, known={"newer": [0, 1]}, question=AtLeast(0.7))
+    assert code_of(replace(gate(Verdicts(("new",), ("newer",)), "gate"), settings=stored)) == DONE
 
 
 def test_a_forgotten_answer_is_an_error() -> None:
