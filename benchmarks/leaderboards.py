@@ -40,7 +40,7 @@ import numpy as np
 import numpy.typing as npt
 
 import truebest
-from truebest import InvalidInputError, _door
+from truebest import InvalidInputError, _args
 from truebest.cli._output import print_json
 from truebest.designs.rounds import KNOWN_VERSION, VERSION, Rounds, shuffled
 from truebest.designs.strata import Strata
@@ -323,10 +323,10 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
         parser.error(
             "--against adds a column to the table, and --format json has none; leave out one of them"
         )
-    _door.whole("--runs", given.runs, 1, 10**6, "more runs give a smaller standard error")
-    _door.whole("--seed", given.seed, 0, 2**64 - 1, "the same one gives the same runs")
-    _door.delta(given.delta)
-    _door.whole("--version", given.version, 1, VERSION, "these are known")
+    _args.whole("--runs", given.runs, 1, 10**6, "more runs give a smaller standard error")
+    _args.whole("--seed", given.seed, 0, 2**64 - 1, "the same one gives the same runs")
+    _args.delta(given.delta)
+    _args.whole("--version", given.version, 1, VERSION, "these are known")
     return given
 
 

@@ -16,7 +16,7 @@ SOURCE = Path(truebest.__file__).parent
 DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
     "errors": (),
     "_catalogue": (),
-    "_door": ("errors",),
+    "_args": ("errors",),
     "_files": (),
     "_former_name": (),
     "_html": (),
@@ -25,10 +25,10 @@ DIRECTLY_BELOW: dict[str, tuple[str, ...]] = {
     "_signature": (),
     "_text": (),
     "kernels": (),
-    "questions": ("kernels", "_door", "_text"),
+    "questions": ("kernels", "_args", "_text"),
     "theory": (
         "questions",
-        *("kernels", "_catalogue", "_door", "_files", "_former_name", "_html", "_page_style"),
+        *("kernels", "_catalogue", "_args", "_files", "_former_name", "_html", "_page_style"),
         *("_records", "_signature", "_text"),
     ),
     "strategies": ("theory",),
@@ -110,7 +110,7 @@ def is_private(name: str) -> bool:
 def reaches(source: Path) -> list[str]:
     """'file uses name' for every private name of another module of truebest that a file uses.
 
-    A private module (`_door`, `_base`) is private to truebest: the others may import it, but nothing private
+    A private module (`_args`, `_base`) is private to truebest: the others may import it, but nothing private
     from it. A class may use what it inherits, through self, cls and super().
     """
     defined = {path: private_names(path) for path in source.rglob("*.py")}
@@ -184,8 +184,8 @@ def test_a_wrong_import_would_be_found(tmp_path: Path, file: str, line: str, par
         ("running/new.py", "def f(experiment): return experiment._journal", "_journal"),
         ("running/new.py", "from ..experiment.journal import Turn\nTurn._of_pull(None)", "_of_pull"),
         ("cli/new.py", "from ..running.run import _functions", "_functions"),
-        ("theory/new.py", "from .. import _door\n_door._first([])", "_first"),
-        ("cli/new.py", "from .._door import _first", "_first"),
+        ("theory/new.py", "from .. import _args\n_args._first([])", "_first"),
+        ("cli/new.py", "from .._args import _first", "_first"),
     ],
 )
 def test_a_reach_would_be_found(tmp_path: Path, file: str, line: str, name: str) -> None:

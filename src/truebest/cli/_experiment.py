@@ -72,7 +72,7 @@ def store_url(given: str | None) -> str:
 
 def pull_of(word: str) -> int:
     """The id of a pull."""
-    from .._door import whole
+    from .._args import whole
 
     return whole("a pull", read_number(word), 1, 2**53, "give the id of a pull that ask issued")
 

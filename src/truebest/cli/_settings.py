@@ -240,7 +240,7 @@ def _ask(found: dict[str, Any]) -> None:
     said = {name: found.pop(name) for name in QUESTION if name in found}
     if not said:
         return
-    from .._door import scalar
+    from .._args import scalar
     from ..questions import Against, AtLeast, AtMost
 
     kinds: dict[frozenset[str], Callable[..., Any]] = {

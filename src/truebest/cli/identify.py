@@ -245,7 +245,7 @@ def _patience(word: str | None) -> float | None:
 
 
 def _width(word: str) -> int:
-    from .._door import whole
+    from .._args import whole
 
     return whole("workers", read_number(word), 1, MOST_WORKERS, "it is how many commands run at a time")
 

@@ -61,13 +61,13 @@ def reproduce(
 
     Example: truebest reproduce table1 --output report
     """
-    from .. import _door
+    from .. import _args
 
-    _door.choice("target", target, TARGETS)
+    _args.choice("target", target, TARGETS)
     count = read_number(runs)
     if count is not None:
-        _door.whole("runs", count, 2, 10**9, "one run has no standard error")
-    key = _door.whole("seed", read_number(seed), 0, 2**53 - 1, "any number will do")
+        _args.whole("runs", count, 2, 10**9, "one run has no standard error")
+    key = _args.whole("seed", read_number(seed), 0, 2**53 - 1, "any number will do")
     if target == "all" and format is not Format.table:
         raise InvalidInputError(
             f"the target all writes the numbers of every part beside its report, as CSV and JSON, got "

@@ -69,7 +69,7 @@ def serve(
 
     Example: truebest serve --store sqlite:///runs.db
     """
-    from .._door import whole
+    from .._args import whole
 
     url = store_url(store)
     number = whole("port", read_number(port), 0, 65535, "8000 is usual, and 0 takes a free one")

@@ -38,9 +38,9 @@ def solve(
         raise InvalidInputError(
             "no numbers were given; give at least two, like: truebest solve 0.9 0.8 0.6, or --file FILE."
         )
-    from .. import _door
+    from .. import _args
 
-    risk = _door.delta(to_number(delta, "delta"))
+    risk = _args.delta(to_number(delta, "delta"))
     if box:
         _solve_box(words, format)
     else:

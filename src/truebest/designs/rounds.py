@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from .._former_name import FORMER_NAME
 from .._text import exactly, listed, plural
 from ..errors import InvalidInputError
@@ -66,13 +66,13 @@ class Rounds(Design):
 
     def __post_init__(self) -> None:
         if self.items is not None:
-            object.__setattr__(self, "items", _door.whole("items", self.items, 1, MOST_ITEMS, _ADVICE))
+            object.__setattr__(self, "items", _args.whole("items", self.items, 1, MOST_ITEMS, _ADVICE))
         if not isinstance(self.failures, str):
-            object.__setattr__(self, "failures", _door.scalar("failures", self.failures))
+            object.__setattr__(self, "failures", _args.scalar("failures", self.failures))
         elif self.failures not in self.words_for_failures:
             raise InvalidInputError(
                 f"failures must be 'repeat', 'worst' or the value that a failure counts as, or 'loss' "
-                f"if arms are compared by wins, got {_door.short(self.failures)}; 'repeat' asks for the "
+                f"if arms are compared by wins, got {_args.short(self.failures)}; 'repeat' asks for the "
                 f"same value again."
             )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._door import Array
+from .._args import Array
 from ..kernels._types import Indices
 
 BINS = 8  # of the average score of proxies, and of scores that have more values than that

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from .._text import plural
 
 MOST_EPOCHS = 1000
@@ -168,12 +168,12 @@ SINGLE = Units()
 def check_epochs(given: Any) -> int:
     """How often each arm answers an item."""
     advice = "it is how often each arm answers an item, and is fixed beforehand"
-    return _door.whole("epochs", given, 1, MOST_EPOCHS, advice)
+    return _args.whole("epochs", given, 1, MOST_EPOCHS, advice)
 
 
 def check_weigh(given: Any) -> str:
     """What counts alike."""
-    return _door.choice("weigh", given, WEIGHED)
+    return _args.choice("weigh", given, WEIGHED)
 
 
 def check_largest(given: Any) -> int | None:
@@ -181,4 +181,4 @@ def check_largest(given: Any) -> int | None:
     if given is None:
         return None
     advice = "it is the most items that any cluster can have, also one that was not drawn"
-    return _door.whole("largest", given, 1, 10**7, advice)
+    return _args.whole("largest", given, 1, 10**7, advice)

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from .._text import exactly, factor, plural, rounded
 from ..errors import InvalidInputError
 from ..kernels import paired
@@ -52,7 +52,7 @@ class Ordered(Values):
         """Refuse what cannot be compared."""
         if math.isnan(number):
             raise InvalidInputError(
-                f"a value must be a number that can be compared, got {_door.short(given)}; if the pull gave "
+                f"a value must be a number that can be compared, got {_args.short(given)}; if the pull gave "
                 f"none, say so with fail; nothing was stored."
             )
 
@@ -104,7 +104,7 @@ class Wins(Rounds):
         if "values" in kept:
             raise InvalidInputError(
                 f"compare='wins' counts who was better in each round, and needs no bounds, sigma or model, "
-                f"got {_door.short(kept['values'])}; leave that out."
+                f"got {_args.short(kept['values'])}; leave that out."
             )
         return {"values": Ordered(positive=kept.get("tolerance", 0.0) > 0.0), "failures": LOSS}
 

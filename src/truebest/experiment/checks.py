@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sized
 
-from .. import _door
+from .. import _args
 from ..errors import InvalidInputError
 from ..questions import Question, find_question
 from .names import check_name
@@ -17,7 +17,7 @@ def check_arms(given: Iterable[str], known: tuple[str, ...] = ()) -> tuple[str, 
     """Different names, those of arms whose scores are known last; the question says how many."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidInputError(
-            f"arms must be a list of names, got {_door.short(given)}; give at least two, "
+            f"arms must be a list of names, got {_args.short(given)}; give at least two, "
             f"such as ['old', 'new']."
         )
     asked = tuple(check_name("the name of an arm", name) for name in given)
@@ -41,13 +41,13 @@ def read_arms(stored: list[str]) -> tuple[str, ...]:
     """As they were stored; earlier versions may have taken names that are refused now."""
     names = _names(stored)
     if len(set(names)) < max(1, len(names)):
-        raise ValueError(f"{_door.short(stored)} are not one or more different names")
+        raise ValueError(f"{_args.short(stored)} are not one or more different names")
     return names
 
 
 def _names(stored: object) -> tuple[str, ...]:
     if not isinstance(stored, list) or not all(isinstance(one, str) for one in stored):
-        raise TypeError(f"{_door.short(stored)} is not a list of texts")
+        raise TypeError(f"{_args.short(stored)} is not a list of texts")
     return tuple(stored)
 
 
@@ -56,12 +56,12 @@ def check_budget(given: int | None, arms: Sized) -> int | None:
     if given is None:
         return None
     advice = "it is how many samples a run may take, at least one per arm"
-    return _door.whole("max_samples", given, len(arms), 2**53, advice)
+    return _args.whole("max_samples", given, len(arms), 2**53, advice)
 
 
 def check_order(given: str) -> str:
     """In which results count."""
-    return _door.choice("order", given, ("ask", "arrival"))
+    return _args.choice("order", given, ("ask", "arrival"))
 
 
 def check_question(given: Question, arms: tuple[str, ...]) -> Question:
@@ -71,7 +71,7 @@ def check_question(given: Question, arms: tuple[str, ...]) -> Question:
 
 def check_seed(given: int) -> int:
     """Any whole number that a double holds."""
-    return _door.whole("seed", given, 0, 2**53, "any number will do, and the same one gives the same asks")
+    return _args.whole("seed", given, 0, 2**53, "any number will do, and the same one gives the same asks")
 
 
 def check_lease(given: float | None) -> float | None:
@@ -92,7 +92,7 @@ def check_control(given: str | None, arms: tuple[str, ...]) -> str | None:
     """One of the arms, or None."""
     if given is not None and given not in arms:
         raise InvalidInputError(
-            f"control must be one of the arms {', '.join(arms)[:200]}, got {_door.short(given)}; name the "
+            f"control must be one of the arms {', '.join(arms)[:200]}, got {_args.short(given)}; name the "
             f"arm that the others are compared with."
         )
     return given
@@ -110,7 +110,7 @@ def read_about(stored: list[str] | None) -> tuple[str, ...] | None:
 
 def seconds(name: str, value: float, endless: str = "leave it out") -> float:
     """A positive time that every platform can wait for."""
-    number = _door.scalar(name, value)
+    number = _args.scalar(name, value)
     if not 0.0 < number <= LONGEST:
         raise InvalidInputError(
             f"{name} must be positive and at most {LONGEST:g} seconds (a hundred years), got {number:g}; for "

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from .. import _door
+from .. import _args
 from .._catalogue import MODELS, STRATEGIES
 from ..designs import Ordered
 from ..errors import InvalidInputError, StoreError, TruebestError
@@ -133,14 +133,14 @@ def choose_model(bounds: Any, sigma: Any, model: str | Model | None, arms: tuple
         )
     model = None if model is None else find_model(model)
     if sigma is not None:
-        model = Gaussian(_per_arm(sigma, arms) if isinstance(sigma, Mapping) else _door.sigma(sigma))
+        model = Gaussian(_per_arm(sigma, arms) if isinstance(sigma, Mapping) else _args.sigma(sigma))
     elif model is None:
         model = _bounded(bounds)
     elif type(model).__name__ not in MODELS or type(model) is not MODELS[type(model).__name__].load():
         raise InvalidInputError(
-            f"model must be one of truebest's own, got {_door.short(model)}; choose from {', '.join(MODELS)}."
+            f"model must be one of truebest's own, got {_args.short(model)}; choose from {', '.join(MODELS)}."
         )
-    _door.scale(model.unit)
+    _args.scale(model.unit)
     model.variances(len(arms))  # refuses another number of arms
     if model.limits is not None and not model.needs_origin:
         refuse_distant("bounds", max(map(abs, model.limits)), model.unit)
@@ -163,7 +163,7 @@ def _bounded(bounds: Any) -> Bounded:
         return Bounded(*bounds)
     except TypeError:
         raise InvalidInputError(
-            f"bounds must be (lo, hi) with lo < hi, both finite, got {_door.short(bounds)}; every value must "
+            f"bounds must be (lo, hi) with lo < hi, both finite, got {_args.short(bounds)}; every value must "
             f"lie between them, such as (0, 1) for a score or a success."
         ) from None
 
@@ -204,7 +204,7 @@ def choose_rule(given: str | StoppingRule) -> StoppingRule:
     rule = find_rule(given)
     if type(rule) is not type(rules().get(rule.name)):
         raise InvalidInputError(
-            f"stopping must be one of truebest's own rules, got {_door.short(given)}; a live experiment "
+            f"stopping must be one of truebest's own rules, got {_args.short(given)}; a live experiment "
             f"must be able to find it again, for instance 'mixture'."
         )
     return rule

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar, Unpack, overload
 
 import numpy as np
 
-from .. import __version__, _door
+from .. import __version__, _args
 from .._signature import spelled_out
 from ..errors import InvalidInputError, SuspendedError
 from ..strategies import Strategy
@@ -271,10 +271,10 @@ class Experiment(Shown):
         -------
         the pulls, and whether the budget is spent: every pull is settled, and there is no decision
         """
-        count = _door.whole("n", n, 1, MOST_PULLS, _HOW_MANY)
+        count = _args.whole("n", n, 1, MOST_PULLS, _HOW_MANY)
         most = 2**53
         if max_samples is not None:
-            most = _door.whole("max_samples", max_samples, 0, 2**53, "it is how many pulls to issue in total")
+            most = _args.whole("max_samples", max_samples, 0, 2**53, "it is how many pulls to issue in total")
         issued: list[Pull] = []
         more, spent, reason = True, False, ""
         while more and len(issued) < count:
@@ -296,7 +296,7 @@ class Experiment(Shown):
         -------
         the pulls of each pair, in the order of the pairs
         """
-        pairs = [(worker_name(name), _door.whole("n", n, 1, MOST_PULLS, _HOW_MANY)) for name, n in wanted]
+        pairs = [(worker_name(name), _args.whole("n", n, 1, MOST_PULLS, _HOW_MANY)) for name, n in wanted]
         found, left = [Pulls() for _ in pairs], list(range(len(pairs)))
 
         def work(turn: Turn) -> dict[int, tuple[Pulls, bool, bool]]:
@@ -579,7 +579,7 @@ class Experiment(Shown):
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """`history` one event at a time, for a log that is too long to hold in memory."""
-        line = _door.whole("after", after, 0, 2**53, "it is the seq of an event")
+        line = _args.whole("after", after, 0, 2**53, "it is the seq of an event")
         for entry in self._journal.lines(line):
             yield event_of(entry, self.settings.arms)
 
@@ -626,7 +626,7 @@ class Experiment(Shown):
         if not isinstance(arm, str) or arm not in self._index:
             shown = ", ".join(repr(name) for name in self.settings.arms[:8])
             raise InvalidInputError(
-                f"there is no arm {_door.short(arm)} in experiment {self.name!r}; its arms are {shown}"
+                f"there is no arm {_args.short(arm)} in experiment {self.name!r}; its arms are {shown}"
                 f"{' ...' if len(self._index) > 8 else ''}, and {NO_NEW_ARMS}."
             )
         return self._index[arm]
@@ -661,7 +661,7 @@ class Experiment(Shown):
                     f"pull {pull.id} belongs to another experiment, not to {self.name!r}; tell it there."
                 )
             return pull.id
-        return _door.whole("a pull", pull, 1, 2**53, "give the id of a pull that ask issued")
+        return _args.whole("a pull", pull, 1, 2**53, "give the id of a pull that ask issued")
 
 
 def _take_back(turn: Turn, whose: Callable[[str | None], bool]) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._door import Array
+from .._args import Array
 from .._text import rough_range
 from ..kernels import best, rules
 from ..kernels.layout import MEANS, OUT, PULLS, SETTLED, own_rows

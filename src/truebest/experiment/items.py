@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _door
+from .. import _args
 from .._text import plural
 from ..designs.rounds import KNOWN_VERSION, MOST_ITEMS, VERSION
 from ..errors import InvalidInputError, StoreError
@@ -76,7 +76,7 @@ class Items:
             self.set = ItemSet(None)
         elif isinstance(given, int | np.integer) and not isinstance(given, bool):
             self.set = ItemSet(
-                _door.whole("items", int(given), 1, MOST_ITEMS, "it is how many items there are")
+                _args.whole("items", int(given), 1, MOST_ITEMS, "it is how many items there are")
             )
         else:
             self._values = _listed(given)
@@ -134,7 +134,7 @@ def check_items(given: Any, cluster: Any = None) -> ItemSet | None:
     if given is None:
         if cluster is not None:
             raise InvalidInputError(
-                f"cluster={_door.short(cluster)} says how items belong together; give items=."
+                f"cluster={_args.short(cluster)} says how items belong together; give items=."
             )
         return None
     items = Items(given)
@@ -182,8 +182,8 @@ def _label(key: str | Callable[[Any], Any], item: Any, number: int) -> str:
         label = key(item)
     elif not isinstance(key, str) or not isinstance(item, Mapping) or key not in item:
         raise InvalidInputError(
-            f"cluster must be a key that every item has, or a function of an item, got {_door.short(key)}, "
-            f"and item {number} is {_door.short(item)}; correct it, or give another key."
+            f"cluster must be a key that every item has, or a function of an item, got {_args.short(key)}, "
+            f"and item {number} is {_args.short(item)}; correct it, or give another key."
         )
     else:
         label = item[key]
@@ -192,7 +192,7 @@ def _label(key: str | Callable[[Any], Any], item: Any, number: int) -> str:
     except (TypeError, ValueError):
         raise InvalidInputError(
             f"cluster must give a text, a number or another plain value for every item, got "
-            f"{_door.short(label)} for item {number}; give a name or a number for each cluster."
+            f"{_args.short(label)} for item {number}; give a name or a number for each cluster."
         ) from None
 
 
@@ -210,7 +210,7 @@ def _listed(given: Any) -> list[Any]:
     elif isinstance(given, Iterable) and not isinstance(given, bytes | dict):
         values = list(given)
     else:
-        raise InvalidInputError(f"items must be {_WHAT}, got {_door.short(given)}; give one of these.")
+        raise InvalidInputError(f"items must be {_WHAT}, got {_args.short(given)}; give one of these.")
     if not 1 <= len(values) <= MOST_ITEMS:
         found = len(values) or "none"
         raise InvalidInputError(
@@ -234,7 +234,7 @@ def _read(path: Path) -> list[Any]:
         values = _parsed(path, 1, text)
         if not isinstance(values, list):
             raise InvalidInputError(
-                f"{str(path)!r} must hold a JSON list of items, got {_door.short(values)}; put them in [ ]."
+                f"{str(path)!r} must hold a JSON list of items, got {_args.short(values)}; put them in [ ]."
             )
         return values
     if kind in (".jsonl", ".ndjson"):
@@ -263,7 +263,7 @@ def _digest(values: list[Any]) -> str:
     for number, text in enumerate(texts, 1):
         if text in seen:
             raise InvalidInputError(
-                f"items must differ, but numbers {seen[text]} and {number} are equal: {_door.short(text)}; "
+                f"items must differ, but numbers {seen[text]} and {number} are equal: {_args.short(text)}; "
                 f"remove one, or number them if it is to count twice."
             )
         seen[text] = number

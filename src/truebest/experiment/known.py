@@ -24,7 +24,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from .. import _door
+from .. import _args
 from .._text import listed, plural
 from ..designs.units import Units
 from ..errors import InvalidInputError
@@ -104,7 +104,7 @@ def find_known(given: Any, proxies: Any, items: Any) -> Known | None:
     if isinstance(given, Known) or (given is None and proxies is None):
         return given
     if not isinstance(given, Mapping) or not given:
-        what = "proxies beside no known arm" if given is None else _door.short(given)
+        what = "proxies beside no known arm" if given is None else _args.short(given)
         raise InvalidInputError(
             f"known must be the scores of one or more arms that are not asked, by the arm's name, got "
             f"{what}; give for example known={{'old': scores}}."
@@ -355,7 +355,7 @@ class _Ids:
             values = tuple(math.nan if one is None else float(one) for one in given)
         except (TypeError, ValueError):
             raise InvalidInputError(
-                f"{what} must be {_LISTED}, got {_door.short(given)}; give one of these."
+                f"{what} must be {_LISTED}, got {_args.short(given)}; give one of these."
             ) from None
         if not values or (self.size is not None and len(values) != self.size):
             wanted = "one or more" if self.size is None else str(self.size)
@@ -378,7 +378,7 @@ def _rows(proxies: Any, ids: _Ids) -> list[tuple[float, ...]]:
     given = list(proxies.values()) if isinstance(proxies, Mapping) else proxies
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise InvalidInputError(
-            f"proxies must be rows of stored scores, one row per model, got {_door.short(proxies)}; give a "
+            f"proxies must be rows of stored scores, one row per model, got {_args.short(proxies)}; give a "
             f"list of lists, or a file with a column per model."
         )
     return [ids.scores(f"row {number} of proxies", row) for number, row in enumerate(given, 1)]
@@ -424,7 +424,7 @@ def read_scores(path: Path) -> dict[str, float] | list[float]:
     for line, one in records:
         if not isinstance(one, Mapping) or one.get(ID) is None or one.get(SCORE) is None:
             raise InvalidInputError(
-                f"line {line} of {str(path)!r} must have an {ID} and a {SCORE}, got {_door.short(one)}; "
+                f"line {line} of {str(path)!r} must have an {ID} and a {SCORE}, got {_args.short(one)}; "
                 f'write it like {{"{ID}": "case 1", "{SCORE}": 1}}.'
             )
         name = _name_of(one)
@@ -444,7 +444,7 @@ def read_table(path: Path) -> list[Any]:
     for line, one in records:
         if not isinstance(one, Mapping):
             raise InvalidInputError(
-                f"line {line} of {str(path)!r} must have a score per model, by name, got {_door.short(one)}; "
+                f"line {line} of {str(path)!r} must have a score per model, by name, got {_args.short(one)}; "
                 f"give CSV with a header, or JSON lines."
             )
         models |= dict.fromkeys(str(name) for name in one if name != ID)
@@ -482,7 +482,7 @@ def _records(path: Path) -> list[tuple[int, Any]]:
             except ValueError:
                 raise InvalidInputError(
                     f"line {number} of {str(path)!r} must be a number or a record in JSON, got "
-                    f"{_door.short(line)}; {_ADVICE}."
+                    f"{_args.short(line)}; {_ADVICE}."
                 ) from None
     return found
 
@@ -492,6 +492,6 @@ def _number(path: Path, line: int, given: Any) -> float:
         return float(given)
     except (TypeError, ValueError):
         raise InvalidInputError(
-            f"line {line} of {str(path)!r} must have a number as its {SCORE}, got {_door.short(given)}; "
+            f"line {line} of {str(path)!r} must have a number as its {SCORE}, got {_args.short(given)}; "
             f"correct it."
         ) from None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import Any, TypedDict, Unpack
 
-from .. import _door
+from .. import _args
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY, IN_TURN
 from ..designs import COMPARED, MEANS, Design, Wins, kind_of
 from ..designs.rounds import KNOWN_VERSION
@@ -200,7 +200,7 @@ class Settings:
         metadata=setting(check=int, default=DECISIONS, keys=("decisions",), read=_readable)
     )
     arms: tuple[str, ...] = field(metadata=setting("arms", check=check_arms, read=read_arms))
-    delta: float = field(metadata=setting("delta", check=_door.delta, default=0.05))
+    delta: float = field(metadata=setting("delta", check=_args.delta, default=0.05))
     values: Values = field(
         metadata=setting(
             *("bounds", "sigma", "model"),
@@ -232,9 +232,9 @@ class Settings:
         )
     )
     tolerance: float = field(
-        metadata=setting("tolerance", check=_door.tolerance, default=0.0, older={"tolerance": 0.0})
+        metadata=setting("tolerance", check=_args.tolerance, default=0.0, older={"tolerance": 0.0})
     )
-    minimize: bool = field(metadata=setting("minimize", check=partial(_door.flag, "minimize"), default=False))
+    minimize: bool = field(metadata=setting("minimize", check=partial(_args.flag, "minimize"), default=False))
     order: str = field(metadata=setting("order", check=check_order, default="ask"))
     items: ItemSet | None = field(
         metadata=setting(
@@ -271,14 +271,14 @@ class Settings:
     compare: str = field(
         metadata=setting(
             "compare",
-            check=lambda given: _door.choice("compare", given, COMPARED),
+            check=lambda given: _args.choice("compare", given, COMPARED),
             default=MEANS,
             older={"compare": MEANS},
         )
     )
     direct: bool = field(
         metadata=setting(
-            "direct", check=partial(_door.flag, "direct"), default=False, older={"direct": False}
+            "direct", check=partial(_args.flag, "direct"), default=False, older={"direct": False}
         )
     )
     question: Question = field(
@@ -294,7 +294,7 @@ class Settings:
     )
     sampled: bool = field(
         metadata=setting(
-            "sampled", check=partial(_door.flag, "sampled"), default=False, older={"sampled": False}
+            "sampled", check=partial(_args.flag, "sampled"), default=False, older={"sampled": False}
         )
     )
     weigh: str = field(metadata=setting("weigh", check=check_weigh, default=ITEMS, older={"weigh": ITEMS}))
@@ -310,7 +310,7 @@ class Settings:
     seed: int = field(metadata=setting("seed", check=check_seed, default=lambda: secrets.randbits(53)))
     alarm: bool = field(
         metadata=setting(
-            check=partial(_door.flag, "alarm"), default=True, keys=("alarm",), older={"alarm": False}
+            check=partial(_args.flag, "alarm"), default=True, keys=("alarm",), older={"alarm": False}
         )
     )
     lease: float | None = field(
@@ -412,7 +412,7 @@ class Request:
     @classmethod
     def of(cls, arms: Iterable[str], delta: float | None = None, **given: Unpack[Given]) -> Request:
         """Check everything that is given. None is not given, apart from a lease, where it means never."""
-        _door.known_arguments("Experiment.create", given, tuple(Given.__annotations__))
+        _args.known_arguments("Experiment.create", given, tuple(Given.__annotations__))
         known = find_known(given.get("known"), given.get("proxies"), given.get("items"))
         names = check_arms(arms, () if known is None else known.arms)
         said: dict[str, Any] = {"delta": delta, **given, "known": known, "proxies": None}
@@ -562,7 +562,7 @@ def _asked(record: dict[str, Any] | None, arms: tuple[str, ...]) -> str:
 
 def _shown(value: object) -> str:
     if not isinstance(value, dict):
-        return _door.short(value)
+        return _args.short(value)
     name = value.get("class") or value.get("name") or value.get("installed") or value.get("custom")
     parameters = ", ".join(f"{key}={item}" for key, item in value.get("parameters", {}).items())
     return f"{name}({parameters})" if parameters else str(name)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from .. import _door
+from .. import _args
 from .._files import write_whole
 from ..telling.account import Account
 from ..telling.answers import UsedUp
@@ -77,7 +77,7 @@ class Shown(ABC):
         log_lines  how many lines of the log to show at most; of a longer one the first and the last
         Returns    the page
         """
-        most = _door.whole("log_lines", log_lines, 0, 2**53, "it is how many lines of the log to show")
+        most = _args.whole("log_lines", log_lines, 0, 2**53, "it is how many lines of the log to show")
         make = import_module("truebest.running.report").page
         page: str = make(self.status(), self.settings, self.events(), self.uniform_samples(), most)
         if output is not None:

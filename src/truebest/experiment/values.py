@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _door
+from .. import _args
 from ..errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def listed_rows(arm: Any, value: Any) -> tuple[list[tuple[Any, Any]], bool]:
         except (TypeError, ValueError):
             raise InvalidInputError(
                 f"observe takes an arm and its values, arm -> values, or a list of (arm, value) in the order "
-                f"of sampling, got {_door.short(arm)}; write observe([('a', 0.5), ('b', 0.7)])."
+                f"of sampling, got {_args.short(arm)}; write observe([('a', 0.5), ('b', 0.7)])."
             ) from None
     given = arm.items() if isinstance(arm, Mapping) else [(arm, value)]
     rows = [(name, one) for name, some in given for one in listed_values(some)]
@@ -66,7 +66,7 @@ def listed_pairs(given: Any) -> list[tuple[int | Pull, float]]:
         return [(pull, value) for pull, value in given]
     except (TypeError, ValueError):
         raise InvalidInputError(
-            f"tell takes a pull and its value, or a list of such pairs, got {_door.short(given)}; write "
+            f"tell takes a pull and its value, or a list of such pairs, got {_args.short(given)}; write "
             f"tell(pull, 0.5) or tell([(pull, 0.5), ...])."
         ) from None
 
@@ -82,6 +82,6 @@ def listed_values(value: Any) -> list[Any]:
 def check_reason(given: str) -> str:
     if not isinstance(given, str) or not given.strip():
         raise InvalidInputError(
-            f"a reason must be a text, got {_door.short(given)}; it is kept in the log, so say what happened."
+            f"a reason must be a text, got {_args.short(given)}; it is kept in the log, so say what happened."
         )
     return given[:10_000]

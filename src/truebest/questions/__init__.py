@@ -17,7 +17,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
-from .. import _door
+from .. import _args
 from ..errors import InvalidInputError, StoreError
 from .against import Against
 from .at_least import AtLeast, AtMost
@@ -53,7 +53,7 @@ def find_question(given: Question) -> Question:
     """What is given, if it is a question of truebest's own; others are refused."""
     if type(given) not in QUESTIONS.values():
         raise InvalidInputError(
-            f"question must be one of truebest's own, got {_door.short(given)}; leave it out to ask for the "
+            f"question must be one of truebest's own, got {_args.short(given)}; leave it out to ask for the "
             f"best arm."
         )
     return given

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .. import _door
+from .. import _args
 from .._text import exactly
 from ..errors import InvalidInputError
 from .comparison import Comparison, better, checked_baseline
@@ -38,14 +38,14 @@ class Against(Comparison):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "baseline", checked_baseline(self.baseline))
-        object.__setattr__(self, "margin", _door.scalar("margin", self.margin) or 0.0)
+        object.__setattr__(self, "margin", _args.scalar("margin", self.margin) or 0.0)
         if not self.margin >= 0.0:
             raise InvalidInputError(
                 f"margin must be at least 0, got {exactly(self.margin)}; to ask which arms are not worse by "
                 f"more than that, ask Gate({self.baseline!r}, margin={exactly(-self.margin)})."
             )
         if self.only is not None:
-            _door.choice("only", self.only, (BETTER,))
+            _args.choice("only", self.only, (BETTER,))
 
     @property
     def allowed(self) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from .. import _door
+from .. import _args
 from .._text import exactly
 from ..errors import InvalidInputError
 from ..kernels.questions import THRESHOLD
@@ -36,7 +36,7 @@ class AtLeast(PerArm):
     )  # of the threshold, for an arm that passes, and fails
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", _door.scalar("threshold", self.threshold) or 0.0)
+        object.__setattr__(self, "threshold", _args.scalar("threshold", self.threshold) or 0.0)
 
     def told(self) -> tuple[float, float, float]:
         return float(THRESHOLD), float(not self.upwards), self.threshold

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .. import _door
+from .. import _args
 from ..kernels.questions import BEST, NOTHING
 from .base import Question
 
@@ -26,7 +26,7 @@ class BestArm(Question):
     unique = rules_out = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pairs", _door.flag("pairs", self.pairs))
+        object.__setattr__(self, "pairs", _args.flag("pairs", self.pairs))
 
     def told(self) -> tuple[float, float, float]:
         return float(BEST if self.pairs else NOTHING), 0.0, 0.0

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from .. import _door
+from .. import _args
 from .._text import claimed, exactly
 from ..errors import InvalidInputError
 from ..kernels.questions import GATE, LISTED
@@ -99,7 +99,7 @@ def better(passed: bool, old: str, mark: float | Fraction) -> str:
 
 def checked_baseline(given: int | str) -> int | str:
     """A name, or a number from 0 on."""
-    return given if isinstance(given, str) else _door.whole("baseline", given, 0, 10**6, _ADVICE)
+    return given if isinstance(given, str) else _args.whole("baseline", given, 0, 10**6, _ADVICE)
 
 
 def number_of(arm: int | str, arms: Sequence[str] | int) -> int:
@@ -112,7 +112,7 @@ def number_of(arm: int | str, arms: Sequence[str] | int) -> int:
         if not (allowed and isinstance(arm, str)):
             allowed += f"{', or ' * bool(allowed)}a number from 0 to {many - 1}"
         raise InvalidInputError(
-            f"baseline must be {allowed}, got {_door.short(arm)}; it is the arm that the others are compared "
+            f"baseline must be {allowed}, got {_args.short(arm)}; it is the arm that the others are compared "
             f"with."
         )
     return arm

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, replace
 from fractions import Fraction
 
-from .. import _door
+from .. import _args
 from .._text import claimed, exactly
 from ..errors import InvalidInputError
 from .base import Means
@@ -47,8 +47,8 @@ class Gate(Comparison):
         object.__setattr__(self, "baseline", checked_baseline(self.baseline))
         if at_least is not None and self.margin is not None:
             raise InvalidInputError(
-                f"give either margin or at_least, got {_door.short(self.margin)} and "
-                f"{_door.short(at_least)}; at_least=0.01 is short for margin=-0.01."
+                f"give either margin or at_least, got {_args.short(self.margin)} and "
+                f"{_args.short(at_least)}; at_least=0.01 is short for margin=-0.01."
             )
         if at_least is not None:
             object.__setattr__(self, "margin", -_positive(at_least))
@@ -57,7 +57,7 @@ class Gate(Comparison):
             if not self.margin.endswith("%"):
                 object.__setattr__(self, "margin", part)
         elif not isinstance(self.margin, Fraction):
-            margin = 0.0 if self.margin is None else _door.scalar("margin", self.margin)
+            margin = 0.0 if self.margin is None else _args.scalar("margin", self.margin)
             object.__setattr__(self, "margin", margin or 0.0)
 
     @property
@@ -91,7 +91,7 @@ class Gate(Comparison):
 
 
 def _positive(at_least: float) -> float:
-    number = _door.scalar("at_least", at_least)
+    number = _args.scalar("at_least", at_least)
     if not number > 0.0:
         raise InvalidInputError(
             f"at_least must be positive, got {exactly(number)}; it is by how much an arm must be better, and "
@@ -112,6 +112,6 @@ def _part(margin: str) -> Fraction:
     except (ValueError, ZeroDivisionError):
         raise InvalidInputError(
             f"margin must be a number in the values' units, or a part of the baseline's mean such as '5%', "
-            f"got {_door.short(margin)}; give 0.02, say."
+            f"got {_args.short(margin)}; give 0.02, say."
         ) from None
     return part

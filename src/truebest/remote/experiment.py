@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from .. import _door
+from .. import _args
 from ..experiment.events import Event
 from ..experiment.experiment import Experiment
 from ..experiment.forecast import Forecast
@@ -125,7 +125,7 @@ class RemoteExperiment(Wired, Shown):
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """`history` one event at a time, for a log that is too long to hold in memory."""
-        line = _door.whole("after", after, 0, 2**53, "it is the seq of an event")
+        line = _args.whole("after", after, 0, 2**53, "it is the seq of an event")
         while True:
             some = self._get("history", after=line, limit=PAGE)["events"]
             yield from (_event(one) for one in some)
@@ -197,4 +197,4 @@ def _event(record: Mapping[str, Any]) -> Event:
 def _id(pull: int | Pull) -> int:
     if isinstance(pull, Pull):
         return pull.id
-    return _door.whole("a pull", pull, 1, 2**53, "give the id of a pull that ask issued")
+    return _args.whole("a pull", pull, 1, 2**53, "give the id of a pull that ask issued")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
-from .. import _door
+from .. import _args
 from ..errors import InvalidInputError
 from ..experiment.store import Store, open_store
 from ..questions import UNSAID, AtLeast, AtMost, Gate, Question
@@ -102,7 +102,7 @@ def check(
             f"check compares means with one number, got at_least={at_least} and at_most={at_most}; give one "
             f"of them."
         )
-    question = kind(_door.scalar(*given[0]))
+    question = kind(_args.scalar(*given[0]))
     options = _asking("check", question, options)
     return identify([arms] if callable(arms) else arms, delta, **options)
 
@@ -132,7 +132,7 @@ def _refuse_unlike(old: Any, new: Any, options: Options) -> None:
     """Refuse what cannot be compared."""
     if not callable(new) and not isinstance(new, Mapping):
         raise InvalidInputError(
-            f"new must be a function that returns one value, or name -> function, got {_door.short(new)}; "
+            f"new must be a function that returns one value, or name -> function, got {_args.short(new)}; "
             f"write gate(run_old, run_new, margin=0.02)."
         )
     if isinstance(new, Mapping) and "old" in new:
@@ -147,5 +147,5 @@ def _refuse_unlike(old: Any, new: Any, options: Options) -> None:
     if not callable(old) and options.get("items") is None and options.get("store") is None:
         raise InvalidInputError(
             f"old must be a function that returns one value, or, with items=, its scores on all of them, got "
-            f"{_door.short(old)} without items=; give items=, a list, a file or a number."
+            f"{_args.short(old)} without items=; give items=, a list, a file or a number."
         )

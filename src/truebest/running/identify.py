@@ -15,7 +15,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from .. import _door
+from .. import _args
 from .._signature import spelled_out
 from ..errors import InvalidInputError
 from ..experiment.settings import Shared
@@ -139,7 +139,7 @@ def identify(
     ArmError
     SuspendedError
     """
-    _door.known_arguments("identify", options, tuple(Options.__annotations__))
+    _args.known_arguments("identify", options, tuple(Options.__annotations__))
     limited = options.get("timeout") is not None or options.get("pull_timeout") is not None
     submit, width = _workers(workers, limited)
     run = Run(arms, delta, width, **options)
@@ -171,8 +171,8 @@ async def aidentify(
     **options: Unpack[Options],
 ) -> Result:
     """`identify` for asynchronous arms: `workers` of them are awaited at a time; the options are the same."""
-    _door.known_arguments("aidentify", options, tuple(Options.__annotations__))
-    width = _door.whole("workers", workers, 1, MOST_WORKERS, "it is how many pulls are awaited at a time")
+    _args.known_arguments("aidentify", options, tuple(Options.__annotations__))
+    width = _args.whole("workers", workers, 1, MOST_WORKERS, "it is how many pulls are awaited at a time")
     run = Run(arms, delta, width, True, **options)
     try:
         with run.heart, run.view as view:
@@ -204,7 +204,7 @@ def _workers(workers: int | Executor, threads: bool) -> tuple[Callable[..., Futu
     if isinstance(workers, Executor):
         return partial(_by_executor, workers), getattr(workers, "_max_workers", None) or os.cpu_count() or 1
     advice = "it is how many pulls run at a time; or give an executor of concurrent.futures"
-    width = _door.whole("workers", workers, 1, MOST_WORKERS, advice)
+    width = _args.whole("workers", workers, 1, MOST_WORKERS, advice)
     return (_in_a_thread if threads or width > 1 else _at_once), width
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from .. import _door
+from .. import _args
 from .._signature import spelled_out
 from ..errors import ArmError, InvalidInputError
 from ..experiment.checks import seconds
@@ -77,14 +77,14 @@ class RaceRun:
         progress: bool | None = None,
     ) -> None:
         self.measures, self.numbers = dict(measures), numbers
-        self.warmup = _door.whole("warmup", warmup, 0, 10**6, "it is how many runs of each do not count")
-        self.measure = _door.choice("measure", measure, tuple(CLOCKS))
+        self.warmup = _args.whole("warmup", warmup, 0, 10**6, "it is how many runs of each do not count")
+        self.measure = _args.choice("measure", measure, tuple(CLOCKS))
         self.factors = _factors(handicap, tuple(measures))
         self.timeout = None if timeout is None else seconds("timeout", timeout)
         self.max_rounds = MOST_ROUNDS
         if max_rounds is not None:
             advice = "it is how many rounds there may be"
-            self.max_rounds = _door.whole("max_rounds", max_rounds, 1, MOST_ROUNDS, advice)
+            self.max_rounds = _args.whole("max_rounds", max_rounds, 1, MOST_ROUNDS, advice)
         self.ignore_failure, self.direct, self.progress = ignore_failure, direct, progress
         if isinstance(rng, np.random.Generator):
             rng = int(rng.integers(2**53))
@@ -202,12 +202,12 @@ def race(
     InvalidInputError
     ArmError
     """
-    _door.known_arguments("race", options, tuple(Options.__annotations__))
+    _args.known_arguments("race", options, tuple(Options.__annotations__))
     named = named_functions(functions)
-    clock = CLOCKS[_door.choice("measure", options.get("measure", "wall"), tuple(CLOCKS))]
+    clock = CLOCKS[_args.choice("measure", options.get("measure", "wall"), tuple(CLOCKS))]
     calls = None
     if not isinstance(number, str):
-        calls = _door.whole("number", number, 1, 10**12, "it is how many calls a measurement has")
+        calls = _args.whole("number", number, 1, 10**12, "it is how many calls a measurement has")
     elif number != "auto":
         raise InvalidInputError(
             f"number must be 'auto' or how many calls a measurement has, got {number!r}; leave it out."
@@ -228,9 +228,9 @@ def _factors(handicap: Mapping[str, float] | None, names: tuple[str, ...]) -> di
     for name, given in (handicap or {}).items():
         if name not in factors:
             raise InvalidInputError(
-                f"handicap has no competitor {_door.short(name)}; name one of {', '.join(names[:8])}."
+                f"handicap has no competitor {_args.short(name)}; name one of {', '.join(names[:8])}."
             )
-        factors[name] = _door.scalar("handicap", given)
+        factors[name] = _args.scalar("handicap", given)
         if not 0.0 < factors[name] < 1e6:
             raise InvalidInputError(
                 f"a handicap must be a positive factor, got {given:g}; with 1.1 a time counts 1.1 times."

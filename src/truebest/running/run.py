@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from .. import _door
+from .. import _args
 from .._signature import callers
 from ..designs import Design
 from ..errors import ArmError, InvalidInputError, SuspendedError
@@ -80,7 +80,7 @@ class Run:
         self.timeout = None if timeout is None else seconds("timeout", timeout)
         self.pull_timeout = None if pull_timeout is None else seconds("pull_timeout", pull_timeout)
         self.max_samples = check_budget(max_samples, self.functions)
-        self.on_error = on_error if callable(on_error) else _door.choice("on_error", on_error, POLICIES)
+        self.on_error = on_error if callable(on_error) else _args.choice("on_error", on_error, POLICIES)
         self.allow_failing = allow_failing
         self.barren = dict.fromkeys(self.functions, 0)  # calls of arms that have not given a value yet
         self.callbacks = tuple(callbacks)
@@ -357,7 +357,7 @@ def named_functions(arms: Mapping[str, Arm] | Sequence[Arm]) -> dict[str, Arm]:
     bad = [function for function in arms.values() if not callable(function)]
     if bad or not arms:
         raise InvalidInputError(
-            f"arms must be functions by name, got {_door.short(bad[0] if bad else given)}; write "
+            f"arms must be functions by name, got {_args.short(bad[0] if bad else given)}; write "
             f"{{'old': run_old, 'new': run_new}}, with functions that return one value."
         )
     return dict(arms)

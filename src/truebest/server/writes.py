@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
-from .._door import known_arguments
+from .._args import known_arguments
 from ..designs.rounds import MOST_ITEMS
 from ..errors import InvalidInputError, StoreError, TruebestError
 from ..experiment.choices import recall_rule, recall_strategy, recall_values

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
 from ..errors import InvalidInputError
 from .results import Cell, Indices
 
@@ -49,7 +49,7 @@ class Difference:
         """An interval for the expected difference, right for many runs (the mean is then nearly normal)."""
         from scipy.special import ndtri
 
-        _door.probability(
+        _args.probability(
             "confidence", confidence, "how often such intervals contain the true difference, 0.95 is common"
         )
         reach = float(ndtri(0.5 + 0.5 * confidence)) * self.standard_error

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
+from .._args import Array
 from .._catalogue import IN_TURN
-from .._door import Array
 from ..designs import Design
 from ..designs.independent import refuse_unmeant
 from ..errors import InvalidInputError
@@ -199,7 +199,7 @@ def _refuse_shared(given: Given) -> None:
     ):
         if value != usual:
             raise InvalidInputError(
-                f"{name} belongs to rounds on common items, got {name}={_door.short(value)} for independent "
+                f"{name} belongs to rounds on common items, got {name}={_args.short(value)} for independent "
                 f"samples; give items=, too, or leave it out."
             )
 

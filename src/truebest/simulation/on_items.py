@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from .._text import listed
 from ..designs import Ordered, Rounds
 from ..designs.independent import refuse_question
@@ -32,7 +32,7 @@ def make_works(
 ) -> Works:
     """The runs of a call on common items: of each bandit, one for each risk."""
     _refuse_others(design, given)
-    deltas, tolerance = make_deltas(given.delta), _door.tolerance(given.ways["tolerance"])
+    deltas, tolerance = make_deltas(given.delta), _args.tolerance(given.ways["tolerance"])
     question = BEST if given.ways["question"] is None else find_question(given.ways["question"])
     within: Range | AnyNumbers = AnyNumbers(False, Ordered(positive=tolerance > 0.0))
     if design.averages:
@@ -40,7 +40,7 @@ def make_works(
     elif given.ways["model"] is not None:
         raise InvalidInputError(
             f"compare='wins' counts who was better in each round, and needs no bounds, sigma or model, got "
-            f"{_door.short(given.ways['model'])}; leave that out."
+            f"{_args.short(given.ways['model'])}; leave that out."
         )
     jobs: list[list[Work]] = []
     means: list[Any] = []
@@ -143,7 +143,7 @@ def beside(
         if name not in scores.arms or [*known, *proxies].count(name) > 1:
             raise InvalidInputError(
                 f"known and proxies must be different columns of the table, {listed(scores.arms)[:200]}, got "
-                f"{_door.short(name)}; name each once."
+                f"{_args.short(name)}; name each once."
             )
     arms = [place for place, name in enumerate(scores.arms) if name not in proxies]
     if not known or len(arms) - len(known) < 1:
@@ -178,7 +178,7 @@ def _refuse_others(design: type[Rounds], given: Given) -> None:
     if given.ways["sigma"] is not None:
         raise InvalidInputError(
             f"{design.asked_by} needs values between known bounds, or none of which more is known than who "
-            f"wins, got sigma={_door.short(given.ways['sigma'])}; leave sigma out."
+            f"wins, got sigma={_args.short(given.ways['sigma'])}; leave sigma out."
         )
 
 
@@ -188,7 +188,7 @@ def _range(model: object) -> Range:
         return Range(Bounded(0.0, 1.0), False)
     if not isinstance(model, Bounded):
         raise InvalidInputError(
-            f"items= needs values between known bounds, got the model {_door.short(model)}; give "
+            f"items= needs values between known bounds, got the model {_args.short(model)}; give "
             f"model=truebest.Bounded(0, 1), say, or compare='wins' if only who is better counts."
         )
     return Range(model, False)
@@ -209,7 +209,7 @@ def _scores(
             raise InvalidInputError(
                 f"rewards on common items must be values, those of each arm in the order of the items, or "
                 f"'bernoulli' with means and a correlation for compare='means', got "
-                f"{_door.short(given.ways['rewards'])} and means {_door.short(means)}; give one of both."
+                f"{_args.short(given.ways['rewards'])} and means {_args.short(means)}; give one of both."
             )
         correlation = given.ways["correlation"] if np.size(means) > 1 else 0.0
         if correlation is None:
@@ -218,7 +218,7 @@ def _scores(
                 "or values as rewards."
             )
         advice = "it is how many items there are, or inf for an unlimited source"
-        items = None if unlimited else _door.whole("items", given.ways["items"], 1, MOST_ITEMS, advice)  # type: ignore[arg-type]
+        items = None if unlimited else _args.whole("items", given.ways["items"], 1, MOST_ITEMS, advice)  # type: ignore[arg-type]
         how = given.ways["epochs"]
         made = from_means(means, correlation, items, within, seed, fewest, how)
         return in_units(made, how, given.ways["clusters"], given.ways["weigh"], within), items
@@ -226,7 +226,7 @@ def _scores(
         if value is not None:
             raise InvalidInputError(
                 f"{name} must be left out where rewards are values on common items, which have their own, "
-                f"got {_door.short(value)}; leave it out, or give rewards='bernoulli'."
+                f"got {_args.short(value)}; leave it out, or give rewards='bernoulli'."
             )
     columns = {str(a + 1): values for a, values in enumerate(given.ways["rewards"])}
     failing = design(failures=given.ways["failures"]).failures
@@ -240,7 +240,7 @@ def _scores(
         each = f", {epochs} for each item" if epochs > 1 else ""
         raise InvalidInputError(
             f"items must be as many as each arm has values, {values}{each}, or inf to draw them with "
-            f"replacement, got {_door.short(given.ways['items'])}; correct it."
+            f"replacement, got {_args.short(given.ways['items'])}; correct it."
         )
     assert made.rounds is not None
     return made, made.rounds.closed

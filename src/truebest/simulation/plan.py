@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
 from .._catalogue import DEFAULT_RULE, DEFAULT_STRATEGY
 from ..designs import COMPARED, MEANS, Ordered, Rounds, kind_of
 from ..designs.strata import Strata
@@ -145,7 +145,7 @@ def plan(
     """
     terms = _terms(delta, tolerance, question, runs, seed, max_rounds, max_samples, threads)
     price = Price(_positive("seconds_per_call", seconds_per_call), _positive("cost_per_call", cost_per_call))
-    design = kind_of({"items": True, "compare": _door.choice("compare", compare, COMPARED)})
+    design = kind_of({"items": True, "compare": _args.choice("compare", compare, COMPARED)})
     assert issubclass(design, Rounds)
     within: Range | AnyNumbers = AnyNumbers(bool(minimize), Ordered(positive=terms.tolerance > 0.0))
     if design.averages:
@@ -162,7 +162,7 @@ def plan(
 
 def _positive(name: str, given: float | None) -> float | None:
     """What a call takes."""
-    number = None if given is None else _door.scalar(name, given)
+    number = None if given is None else _args.scalar(name, given)
     if number is not None and not 0.0 < number < math.inf:
         raise InvalidInputError(
             f"{name} must be positive and finite, got {number:g}; it is what one call takes."
@@ -175,7 +175,7 @@ def _names(what: str, given: Sequence[str]) -> list[str]:
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise InvalidInputError(
-            f"{what} must be names of columns of the table, got {_door.short(given)}; give a list of them."
+            f"{what} must be names of columns of the table, got {_args.short(given)}; give a list of them."
         )
     return list(names)
 
@@ -206,15 +206,15 @@ def _terms(
     more = "more runs give a smaller standard error"
     limit = max_rounds
     if limit is not None:
-        limit = _door.whole("max_rounds", limit, 1, 10**9, "it is where a run is cut off")
+        limit = _args.whole("max_rounds", limit, 1, 10**9, "it is where a run is cut off")
     if max_samples is not None:
-        max_samples = _door.whole("max_samples", max_samples, 2, 2**53, "it is where a run is cut off")
+        max_samples = _args.whole("max_samples", max_samples, 2, 2**53, "it is where a run is cut off")
     return Terms(
-        _door.delta(delta),
-        _door.tolerance(tolerance),
+        _args.delta(delta),
+        _args.tolerance(tolerance),
         BEST if question is None else find_question(question),
-        _door.whole("runs", runs, 1, 10**9, more),
-        _door.seed(seed),
+        _args.whole("runs", runs, 1, 10**9, more),
+        _args.seed(seed),
         limit,
         max_samples,
         num_threads(threads),

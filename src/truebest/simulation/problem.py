@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
+from .._args import Array
 from .._catalogue import DEFAULT_RULE, SIMULATED_RULE
-from .._door import Array
 from ..designs.independent import refuse_question, usual_rule
 from ..errors import InvalidInputError
 from ..kernels.exact import round_offset
@@ -82,8 +82,8 @@ def make_problem(
             f"means and noise must be below 1e100 in units of sigma, got {largest:g}; rescale "
             f"them, or give the right sigma."
         )
-    _door.scale(unit)
-    limit, allowed = limit_of(max_samples, mu.size), _door.tolerance(tolerance)
+    _args.scale(unit)
+    limit, allowed = limit_of(max_samples, mu.size), _args.tolerance(tolerance)
     refuse_question(asked, rule, allowed)
     asked = asked.bound(mu.size)
     asked.check(mu.size, assumed.limits)
@@ -114,7 +114,7 @@ def _rule(stopping: str | StoppingRule | None, question: Question, model: Model)
 
 def make_deltas(delta: float | Sequence[float]) -> tuple[float, ...]:
     """One risk or several, checked."""
-    deltas = tuple(_door.delta(x) for x in np.atleast_1d(_door.numbers("delta", delta)).ravel())
+    deltas = tuple(_args.delta(x) for x in np.atleast_1d(_args.numbers("delta", delta)).ravel())
     if not deltas or len(set(deltas)) != len(deltas):
         raise InvalidInputError(
             f"delta must be one or more different risks, got {list(deltas)}; 0.05 is common."
@@ -144,12 +144,12 @@ def _model(model: Model | None, sigma: float | Sequence[float] | None, rewards: 
         return rewards.assumed() if sigma is None else Gaussian(sigma)  # type: ignore[arg-type]
     if sigma is not None:
         raise InvalidInputError(
-            f"give either sigma or model, got sigma {_door.short(sigma)} and model {model}; sigma is "
+            f"give either sigma or model, got sigma {_args.short(sigma)} and model {model}; sigma is "
             f"short for model=Gaussian(sigma)."
         )
     if not isinstance(model, Model):
         raise InvalidInputError(
-            f"model must be a model of values, got {_door.short(model)}; give truebest.Gaussian(2.0), say."
+            f"model must be a model of values, got {_args.short(model)}; give truebest.Gaussian(2.0), say."
         )
     return model
 
@@ -158,7 +158,7 @@ def limit_of(max_samples: int | None, num_arms: int) -> float:
     """Where a run is cut off; inf for never."""
     if max_samples is None:
         return np.inf
-    limit = _door.scalar("max_samples", max_samples)
+    limit = _args.scalar("max_samples", max_samples)
     if limit != np.floor(limit) or not num_arms <= limit <= 2.0**53:
         raise InvalidInputError(
             f"max_samples must be a whole number from {num_arms} (one per arm) to 2**53, got "

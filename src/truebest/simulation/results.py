@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door, _html
+from .. import _args, _html
 from .._files import write_whole
 from .._records import csv_text, frame
 from .._text import aligned
@@ -141,7 +141,7 @@ class Cell:
 
     def error_interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """The exact (Clopper-Pearson) interval for the error rate of decided runs; 0 to 1 without one."""
-        _door.probability(
+        _args.probability(
             "confidence", confidence, "how often such intervals contain the true rate, 0.95 is common"
         )
         return exact_interval(self.errors, self.decided, confidence)

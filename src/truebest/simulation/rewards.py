@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
+from .._args import Array
 from .._catalogue import MODELS
-from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels.random import BERNOULLI, BETA, EXPONENTIAL, GAUSSIAN, POISSON, SAMPLED, UNIFORM
 from ..theory.models import Gaussian, Model
@@ -135,16 +135,16 @@ def make_rewards(
         if means is not None:
             raise InvalidInputError(
                 f"means must be left out where rewards are values to draw from, whose means they are, got "
-                f"{_door.short(means)}; leave them out, or give the kind of rewards."
+                f"{_args.short(means)}; leave them out, or give the kind of rewards."
             )
         return _from_values(rewards, fewest)
-    kind = _door.choice("rewards", rewards, tuple(KINDS))  # type: ignore[arg-type]
+    kind = _args.choice("rewards", rewards, tuple(KINDS))  # type: ignore[arg-type]
     if means is None:
         raise InvalidInputError(
             f"means must be given for {kind} rewards, got none; give one for each arm, such as [0.9, 0.8], "
             f"or give as rewards the values to draw from."
         )
-    mu = _door.per_arm("means", means, fewest)
+    mu = _args.per_arm("means", means, fewest)
     if mu.ndim != 1:
         raise InvalidInputError(
             f"means must be one bandit of shape (K,), got shape {mu.shape}; give several as a list of such."
@@ -171,13 +171,13 @@ def _from_values(given: Sequence[npt.ArrayLike] | npt.NDArray[np.generic], fewes
 def _values(part: npt.ArrayLike, a: int) -> Array:
     """The values of one arm."""
     try:
-        array = _door.numbers("rewards", part)
+        array = _args.numbers("rewards", part)
     except InvalidInputError:
         array = np.zeros(())
     if array.ndim != 1:
         raise InvalidInputError(
             f"rewards must be the name of a kind, or a list of numbers for each arm, got "
-            f"{_door.short(part)} for arm {a + 1}; give for example [[0.7, 0.9], [0.4, 0.6, 0.5]]."
+            f"{_args.short(part)} for arm {a + 1}; give for example [[0.7, 0.9], [0.4, 0.6, 0.5]]."
         )
     bad = ~(np.abs(array) <= LARGEST)
     if bad.any() or not array.size:
@@ -224,7 +224,7 @@ def _check_beta(mu: Array, noise: Array) -> None:
 
 
 def _noise(value: npt.ArrayLike, num_arms: int) -> Array:
-    given = _door.numbers("noise", value)
+    given = _args.numbers("noise", value)
     if given.shape not in ((), (num_arms,)) or not (np.isfinite(given) & (given >= 0)).all():
         raise InvalidInputError(
             f"noise must be one number of at least 0, or one per arm, got {given.tolist()}; it is the "

@@ -25,7 +25,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from .._door import Array
+from .._args import Array
 from .._files import write_whole
 from .._former_name import FORMER_NAME
 from ..errors import InvalidInputError

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from .._text import exactly
 from ..designs import Ordered
 from ..designs.rounds import MOST_ITEMS
@@ -137,7 +137,7 @@ def make_range(bounds: tuple[float, float], minimize: bool) -> Range:
         low, high = bounds
     except (TypeError, ValueError):
         raise InvalidInputError(
-            f"bounds must be (lo, hi) with lo < hi, got {_door.short(bounds)}; every score must lie between "
+            f"bounds must be (lo, hi) with lo < hi, got {_args.short(bounds)}; every score must lie between "
             f"them, such as (0, 1)."
         ) from None
     return Range(Bounded(low, high), bool(minimize))
@@ -167,7 +167,7 @@ def make_scores(
     for name, value in (("correlation", correlation), ("items", items)):
         if value is not None and means is None:
             raise InvalidInputError(
-                f"{name} belongs to means, got {name} {_door.short(value)} with a {given[0]}, which says "
+                f"{name} belongs to means, got {name} {_args.short(value)} with a {given[0]}, which says "
                 f"that itself; leave it out."
             )
     if unlimited and table is None:
@@ -177,7 +177,7 @@ def make_scores(
         )
     if failures != "repeat" and table is None:
         raise InvalidInputError(
-            f"failures belong to a table, got {_door.short(failures)} with {given[0]}, where nothing is "
+            f"failures belong to a table, got {_args.short(failures)} with {given[0]}, where nothing is "
             f"missing; leave it out."
         )
     if table is not None:
@@ -203,7 +203,7 @@ def in_units(
     epochs, rounds = check_epochs(1 if epochs is None else epochs), scores.rounds
     if weigh is not None and clusters is None:
         raise InvalidInputError(
-            f"weigh says what counts alike in clusters, got weigh={_door.short(weigh)} alone; give "
+            f"weigh says what counts alike in clusters, got weigh={_args.short(weigh)} alone; give "
             f"clusters=, or leave it out."
         )
     if epochs == 1 and clusters is None:
@@ -235,7 +235,7 @@ def _labels(clusters: Sequence[Any], items: int, rounds: ItemScores) -> tuple[in
     if len(given) != items or rounds.again or len(rounds.low) != rounds.items:
         raise InvalidInputError(
             f"clusters must have the label of each item of a closed set of scores, {items} of them, got "
-            f"{_door.short(clusters)}; give a list like ['a', 'a', 'b'], and leave out unlimited and means."
+            f"{_args.short(clusters)}; give a list like ['a', 'a', 'b'], and leave out unlimited and means."
         )
     try:
         numbers = {label: number for number, label in enumerate(dict.fromkeys(given))}
@@ -243,7 +243,7 @@ def _labels(clusters: Sequence[Any], items: int, rounds: ItemScores) -> tuple[in
         strange = next(one for one in given if not isinstance(one, Hashable))
         raise InvalidInputError(
             f"clusters must have a text, a number or another plain value as the label of each item, got "
-            f"{_door.short(strange)}; give a name or a number for each cluster."
+            f"{_args.short(strange)}; give a name or a number for each cluster."
         ) from None
     return tuple(numbers[label] for label in given)
 
@@ -268,10 +268,10 @@ def from_table(
     sizes = {name: values.size for name, values in columns.items()}
     if len(set(sizes.values())) > 1:
         raise InvalidInputError(
-            f"a table must have a score of every arm on every item, got {_door.short(sizes)} scores; give "
+            f"a table must have a score of every arm on every item, got {_args.short(sizes)} scores; give "
             f"columns of one length, or pilot= for values that do not belong together."
         )
-    items = _door.whole("items", next(iter(sizes.values())), 1, MOST_ITEMS, "they are the table's rows")
+    items = _args.whole("items", next(iter(sizes.values())), 1, MOST_ITEMS, "they are the table's rows")
     given = np.stack(list(columns.values()), axis=1)
     for name, values in columns.items():
         within.check(values, f"for {name!r}")
@@ -342,12 +342,12 @@ def from_means(
 
     The answers of an arm to one item have no more in common than those of different arms: its difficulty.
     """
-    rates = _door.per_arm("means", means, fewest)
+    rates = _args.per_arm("means", means, fewest)
     inside = (rates > 0.0) & (rates < 1.0)
     if rates.ndim != 1 or not inside.all() or (within.bounds.lo, within.bounds.hi) != (0.0, 1.0):
         raise InvalidInputError(
             f"means must be rates of success strictly between 0 and 1, one for each arm, with the bounds "
-            f"(0, 1), got {_door.short(rates.tolist())} and ({within.bounds.lo:g}, {within.bounds.hi:g}); "
+            f"(0, 1), got {_args.short(rates.tolist())} and ({within.bounds.lo:g}, {within.bounds.hi:g}); "
             f"for other scores give a table of some."
         )
     names = tuple(str(a + 1) for a in range(rates.size))
@@ -361,10 +361,10 @@ def from_means(
                 f"give correlation=0.6, say, or a table of scores."
             )
         return Scores(names, rates, None, {"means": upward, "rewards": "bernoulli"})
-    wanted, each = _door.scalar("correlation", correlation), check_epochs(1 if epochs is None else epochs)
+    wanted, each = _args.scalar("correlation", correlation), check_epochs(1 if epochs is None else epochs)
     size = POPULATION
     if items is not None:
-        size = _door.whole("items", items, 1, MOST_ITEMS, "leave it out for an unlimited source")
+        size = _args.whole("items", items, 1, MOST_ITEMS, "leave it out for an unlimited source")
     sets = 1 if items is None else min(max(POPULATION // size, 1), MOST_SETS)
     spread = spread_for(upward, wanted) if rates.size > 1 else 0.0
     table = np.concatenate([make_items(upward, spread, size, seed, which, each) for which in range(sets)])
@@ -436,18 +436,18 @@ def observed_correlation(rounds: ItemScores) -> float:
 def _columns(what: str, given: Any, fewest: int) -> dict[str, Array]:
     """The scores of each arm, by name."""
     if isinstance(given, Mapping):
-        columns = {str(name): _door.numbers(what, values) for name, values in given.items()}
+        columns = {str(name): _args.numbers(what, values) for name, values in given.items()}
     elif what == "pilot":
         parts = list(given) if isinstance(given, list | tuple | np.ndarray) else []
-        columns = {str(a + 1): _door.numbers(what, values) for a, values in enumerate(parts)}
+        columns = {str(a + 1): _args.numbers(what, values) for a, values in enumerate(parts)}
     else:
-        array = _door.numbers(what, given)
+        array = _args.numbers(what, given)
         flat = array.ndim != 2
         columns = {} if flat else {str(a + 1): column for a, column in enumerate(array.T)}
     if len(columns) < fewest or any(values.ndim != 1 for values in columns.values()):
         rows = "a row for each item with a score for each arm" if what == "table" else "values for each arm"
         raise InvalidInputError(
-            f"{what} must have {rows}, of at least two arms, got {_door.short(given)}; give for example "
+            f"{what} must have {rows}, of at least two arms, got {_args.short(given)}; give for example "
             f"{{'old': [1, 0, 1], 'new': [1, 1, 1]}}."
         )
     return columns

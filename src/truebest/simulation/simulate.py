@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from .. import __version__, _door
+from .. import __version__, _args
 from .._signature import spelled_out
 from ..errors import InvalidInputError
 from ..strategies import Strategy
@@ -121,10 +121,10 @@ def simulate(
     InvalidInputError
     """
     several = _bandits_of(means)
-    num_runs = _door.whole("runs", runs, 1, 10**9, "more runs give a smaller standard error")
-    key = _door.seed(seed)
-    begin = _door.whole("first", first, 0, 2**40, "runs are counted from 0")
-    kept, on = _door.choice("keep", keep, KEPT), _door.choice("device", device, DEVICES)
+    num_runs = _args.whole("runs", runs, 1, 10**9, "more runs give a smaller standard error")
+    key = _args.seed(seed)
+    begin = _args.whole("first", first, 0, 2**40, "runs are counted from 0")
+    kept, on = _args.choice("keep", keep, KEPT), _args.choice("device", device, DEVICES)
     if cluster is not None and on == "cuda":
         raise InvalidInputError(
             f"give either device='cuda' or a cluster, got both, with cluster {cluster!r:.60}; a cluster "

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
 from .._signature import callers
 from .engine import CANCEL, RUNS, SAMPLES, SIGNALS
 from .progress import Reporter
@@ -58,7 +58,7 @@ def interruptible(
 def num_threads(given: int | None) -> int:
     """As many as given, or one per available core."""
     if given is not None:
-        return _door.whole("threads", given, 1, 4096, "leave it out to use every available core")
+        return _args.whole("threads", given, 1, 4096, "leave it out to use every available core")
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -10,8 +10,8 @@ from typing import Any, TypeVar, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door, _html
-from .._door import Array
+from .. import _args, _html
+from .._args import Array
 from .._signature import spelled_out
 from .._text import aligned
 from ..strategies import Strategy, find_strategy
@@ -154,10 +154,10 @@ def traced(
     ways: Ways,
 ) -> Trace:
     """`trace`; or without the statistic, which is then NaN: a search for it may take most of the time."""
-    number = _door.whole("run", run, 0, 2**40, "runs are counted from 0")
-    key = _door.seed(seed)
+    number = _args.whole("run", run, 0, 2**40, "runs are counted from 0")
+    key = _args.seed(seed)
     chosen = None if strategy is None else find_strategy(strategy, files=True)
-    found = make_works("trace", chosen, [means], _door.delta(delta), key, ways)
+    found = make_works("trace", chosen, [means], _args.delta(delta), key, ways)
     (job,) = found.jobs[0]
     job.prepare()
     alone = _alone(job, lambda room: job.part(number, 1, room))  # how long is it?

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from ..designs import COMPARED, MEANS, kind_of
 from ..questions import Question
 from ..strategies import Strategy
@@ -165,9 +165,9 @@ def make_works(
 
     Raises  InvalidInputError for what cannot be simulated
     """
-    _door.known_arguments(function, ways, tuple(Ways.__annotations__))
+    _args.known_arguments(function, ways, tuple(Ways.__annotations__))
     whole: Ways = {**dict.fromkeys(Ways.__annotations__), **USUAL, **ways}  # type: ignore[typeddict-item]
-    _door.choice("compare", whole["compare"], COMPARED)
+    _args.choice("compare", whole["compare"], COMPARED)
     design = kind_of(whole)
     module, name = design.runs
     make = getattr(import_module(f".{module}", __package__), name)

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.families import cheapest, slopes
@@ -62,7 +62,7 @@ class BestChallenger(Strategy):
     older: ClassVar[Mapping[str, object]] = {"ties": "first"}
 
     def __post_init__(self) -> None:
-        _door.choice("ties", self.ties, TIES)
+        _args.choice("ties", self.ties, TIES)
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from .._door import Array
+from .._args import Array
 from ..errors import InvalidInputError
 from ..kernels import rules
 from ..kernels.layout import DELTA, MEANS, PULLS, VARIANCES, Select  # noqa: F401

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
 from ..errors import InvalidInputError
 from ..kernels._jit import kernel
 from ..kernels._types import Array
@@ -113,12 +113,12 @@ class EBS(Strategy):
     adds_up: ClassVar[str | None] = "sum"
 
     def __post_init__(self) -> None:
-        _door.choice("tracking", self.tracking, ("C", "D"))
-        object.__setattr__(self, "gamma", _door.gamma(self.gamma))
-        _door.choice("width", self.width, tuple(WIDTHS))
-        _door.flag("open_only", self.open_only)
+        _args.choice("tracking", self.tracking, ("C", "D"))
+        object.__setattr__(self, "gamma", _args.gamma(self.gamma))
+        _args.choice("width", self.width, tuple(WIDTHS))
+        _args.flag("open_only", self.open_only)
         if self.clip is not None:
-            ends = np.atleast_1d(_door.numbers("clip", self.clip)).ravel()
+            ends = np.atleast_1d(_args.numbers("clip", self.clip)).ravel()
             low, high = (float(ends[0]), float(ends[1])) if ends.size == 2 else (0.0, 0.0)
             if not low < high:
                 raise InvalidInputError(

@@ -24,7 +24,7 @@ from importlib.metadata import entry_points
 from itertools import product
 from typing import Any, NamedTuple
 
-from .. import _door
+from .. import _args
 from .._catalogue import STRATEGIES
 from ..errors import InvalidInputError
 from ..theory.stopping import StoppingRule
@@ -186,7 +186,7 @@ def _named(name: str) -> Any:
     """What a name stands for: an entry of ours, a class, or a strategy."""
     if name in STRATEGIES:
         return STRATEGIES[name]
-    name = _door.choice("strategy", name, strategy_names())
+    name = _args.choice("strategy", name, strategy_names())
     try:
         loaded = next(iter(entry_points(group=ENTRY_POINTS, name=name))).load()
     except Exception as error:
@@ -267,7 +267,7 @@ def _check_names(word: Word, kind: Any) -> None:
             raise InvalidInputError(
                 f"the strategy {word.place!r} has no parameters, got {name!r}; leave the brackets out."
             )
-        _door.choice(f"a parameter of {word.place!r}", name, allowed)
+        _args.choice(f"a parameter of {word.place!r}", name, allowed)
 
 
 def _made(word: Word, kind: Any, parameters: Mapping[str, Any]) -> Strategy:

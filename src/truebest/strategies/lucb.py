@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.divergences import BERNOULLI_MODEL, family_reach
@@ -106,7 +106,7 @@ class LUCB(Strategy):
     older: ClassVar[Mapping[str, object]] = {"ties": "first"}
 
     def __post_init__(self) -> None:
-        _door.choice("ties", self.ties, TIES)
+        _args.choice("ties", self.ties, TIES)
 
     @property
     def name(self) -> str:

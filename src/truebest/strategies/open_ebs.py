@@ -30,7 +30,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.divergences import BERNOULLI_MODEL, family_cost
@@ -330,8 +330,8 @@ class OpenEBS(Strategy):
     older: ClassVar[Mapping[str, object]] = {"version": 1}
 
     def __post_init__(self) -> None:
-        _door.choice("weights", self.weights, tuple(WEIGHTS))
-        _door.whole("version", self.version, 1, 2, "2 suits the rule 'tilt', 1 is as it once was")
+        _args.choice("weights", self.weights, tuple(WEIGHTS))
+        _args.whole("version", self.version, 1, 2, "2 suits the rule 'tilt', 1 is as it once was")
 
     @property
     def adds_up(self) -> str:  # type: ignore[override]

@@ -33,7 +33,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
 from .._catalogue import STRATEGIES
 from ..errors import InvalidInputError
 from ..kernels._jit import kernel
@@ -190,24 +190,24 @@ class TopTwo(Strategy):
     older: ClassVar[Mapping[str, object]] = {"ties": "first", "draws": 100}
 
     def __post_init__(self) -> None:
-        _door.choice("leader", self.leader, tuple(LEADERS))
-        _door.choice("challenger", self.challenger, tuple(CHALLENGERS))
+        _args.choice("leader", self.leader, tuple(LEADERS))
+        _args.choice("challenger", self.challenger, tuple(CHALLENGERS))
         if isinstance(self.tracked, str):
-            _door.choice("tracked", self.tracked, ("pairs",))
+            _args.choice("tracked", self.tracked, ("pairs",))
         else:
-            _door.flag("tracked", self.tracked)
-        _door.flag("forced", self.forced)
-        _door.choice("ties", self.ties, TIES)
+            _args.flag("tracked", self.tracked)
+        _args.flag("forced", self.forced)
+        _args.choice("ties", self.ties, TIES)
         if self.draws is not None and self.challenger == "resampled":
-            _door.whole("draws", self.draws, 1, 10**9, "None draws from the law itself")
+            _args.whole("draws", self.draws, 1, 10**9, "None draws from the law itself")
         elif self.draws is not None:
             object.__setattr__(self, "draws", None)  # no other challenger is drawn again
         if isinstance(self.split, str):
-            _door.choice("split", self.split, ("ids",))
+            _args.choice("split", self.split, ("ids",))
         else:
             meaning = "it is the leader's share, 0.5 is common"
-            object.__setattr__(self, "split", _door.probability("split", self.split, meaning))
-        slack = _door.scalar("slack", self.slack)
+            object.__setattr__(self, "split", _args.probability("split", self.split, meaning))
+        slack = _args.scalar("slack", self.slack)
         if not 0.0 <= slack < math.inf:
             raise InvalidInputError(
                 f"slack must be at least 0 and finite, got {slack:g}; 0.1 is common, 0 for none."

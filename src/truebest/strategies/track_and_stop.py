@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
 from ..kernels._jit import kernel
 from ..kernels._types import Array
 from ..kernels.families import open_weights, weights
@@ -75,8 +75,8 @@ class TrackAndStop(Strategy):
     adds_up: ClassVar[str | None] = "sum"
 
     def __post_init__(self) -> None:
-        _door.choice("tracking", self.tracking, ("C", "D"))
-        _door.flag("open_only", self.open_only)
+        _args.choice("tracking", self.tracking, ("C", "D"))
+        _args.flag("open_only", self.open_only)
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._door import Array
+from .._args import Array
 from ..experiment.experiment import Experiment
 from ..experiment.store import open_store
 from ..kernels.decision import take

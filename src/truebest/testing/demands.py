@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from .. import _door
+from .. import _args
 from .._text import column_widths
 from ..errors import ContractError, TruebestError
 
@@ -95,7 +95,7 @@ class Demands(Generic[Case]):
     def check(self, subject: str, case: Case, only: str | Sequence[str] | None) -> Report:
         """Look at all demands, or at some; ContractError at the first that is broken."""
         wanted = self.names if only is None else [only] if isinstance(only, str) else list(only)
-        chosen = [_door.choice("only", name, self.names) for name in wanted]
+        chosen = [_args.choice("only", name, self.names) for name in wanted]
         return Report(subject, tuple(self._look(subject, name, case) for name in chosen))
 
     def _look(self, subject: str, name: str, case: Case) -> Check:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from .. import _door
+from .. import _args
 from ..errors import InvalidInputError
 from ..experiment.experiment import Experiment
 from ..experiment.pulls import Pull
@@ -35,10 +35,10 @@ def check_store(
     """
     if not callable(open):
         raise InvalidInputError(
-            f"check_store takes a function that opens the store, got {_door.short(open)}; write "
+            f"check_store takes a function that opens the store, got {_args.short(open)}; write "
             f"check_store(lambda: MyStore(...))."
         )
-    case = Opener(open, _door.scalar("wait", wait))
+    case = Opener(open, _args.scalar("wait", wait))
     store = open()
     if isinstance(store, Store):
         store.close()

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from ..errors import InvalidInputError
 from ..kernels.decision import take
 from ..kernels.layout import Select
@@ -71,8 +71,8 @@ def check_strategy(
             f"means must be near 0, where live and simulated values have the same bits, got "
             f"{problem.means.max() + problem.offset:g}; subtract {problem.offset:g} from all of them."
         )
-    count = _door.whole("runs", runs, 2, 10**6, "a few dozen are enough")
-    key = _door.whole("seed", seed, 0, 2**64 - 1, "any number will do")
+    count = _args.whole("runs", runs, 2, 10**6, "a few dozen are enough")
+    key = _args.whole("seed", seed, 0, 2**64 - 1, "any number will do")
     case = Case(
         find_strategy(strategy),
         tuple(problem.means.tolist()),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from ..errors import InvalidInputError
 from ..kernels import weights as kernels
 from ..kernels.family_weights import family_weights_rows
@@ -76,14 +76,14 @@ def optimal_weights(
     ------
     InvalidInputError
     """
-    delta = _door.gaps(means, gaps)
-    printed = _door.choice("method", method, METHODS) == "paper"
+    delta = _args.gaps(means, gaps)
+    printed = _args.choice("method", method, METHODS) == "paper"
     assumed = model or Gaussian()
     if isinstance(assumed, ExponentialFamily):
         return _family_weights(means, assumed, printed)
     if means is not None:
-        assumed.check_means(_door.numbers("means", means))
-    flat = _door.rows(delta / assumed.unit)
+        assumed.check_means(_args.numbers("means", means))
+    flat = _args.rows(delta / assumed.unit)
     w = np.empty_like(flat)
     summary = np.empty((flat.shape[0], 4))
     with np.errstate(all="ignore"):
@@ -112,9 +112,9 @@ def _family_weights(means: npt.ArrayLike | None, model: ExponentialFamily, print
             f"the model {model} needs means, got gaps; how hard a gap is depends on where the means are."
         )
     _refuse_printed(printed, model)
-    mu = _door.per_arm("means", means)
+    mu = _args.per_arm("means", means)
     model.check_means(mu)
-    flat, params = _door.rows(mu), np.zeros(OWN)
+    flat, params = _args.rows(mu), np.zeros(OWN)
     params[MODEL], params[UNIT] = model.code, model.unit
     w, rate, best = np.empty_like(flat), np.empty(flat.shape[0]), flat.argmax(axis=-1)
     with np.errstate(all="ignore"):
@@ -183,7 +183,7 @@ def lower_bound(
     -------
     Array of shape (...)
     """
-    risk = _door.delta(delta)
+    risk = _args.delta(delta)
     time = np.asarray(characteristic_time(means, gaps=gaps, model=model))
     if risk >= 0.5:
         return np.zeros_like(time)[()]
@@ -226,7 +226,7 @@ def complexity_bounds(
     ComplexityBounds
         where several arms are best, T and r are inf, w_min is bounded by 0 and w_max lies between 1/K and 1/2
     """
-    delta = _door.gaps(means, gaps)
+    delta = _args.gaps(means, gaps)
     num_arms = delta.shape[-1]
     s = np.sqrt(num_arms - 1.0)
     unique = (delta == 0).sum(axis=-1) == 1

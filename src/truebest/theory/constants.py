@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .._door import Array
+from .._args import Array
 
 
 @lru_cache(maxsize=256)

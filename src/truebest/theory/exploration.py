@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from ..kernels import exploration as kernels
 from .complexity import optimal_weights
 
@@ -60,9 +60,9 @@ def exploration_biased_weights(
     ------
     InvalidInputError
     """
-    low, high = _door.box(lower, upper)
-    every = _door.choice("method", method, METHODS) == "paper"
-    flat_low, flat_high = _door.rows(low), _door.rows(high)
+    low, high = _args.box(lower, upper)
+    every = _args.choice("method", method, METHODS) == "paper"
+    flat_low, flat_high = _args.rows(low), _args.rows(high)
     w, mu = np.empty_like(flat_low), np.empty_like(flat_low)
     best = np.empty(flat_low.shape[0], dtype=np.int64)
     with np.errstate(all="ignore"):
@@ -112,7 +112,7 @@ def exploration_candidates(lower: npt.ArrayLike, upper: npt.ArrayLike) -> list[A
     for one box a list of ExplorationCandidate, empty when all intervals have a common point; for leading
     batch axes such lists, nested
     """
-    low, high = _door.box(lower, upper)
+    low, high = _args.box(lower, upper)
     if low.ndim > 1:
         return [exploration_candidates(a, b) for a, b in zip(low, high, strict=True)]
     max_lower, min_upper = low.max(), high.min()

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from ..errors import InvalidInputError
 from .complexity import optimal_weights
 from .stopping import GK16
@@ -58,8 +58,8 @@ class NonAsymptoticBound:
         log_inverse_delta
             log(1/δ), broadcasts with (...)
         """
-        when = _door.numbers("t", t)
-        _door.finite("t", when)
+        when = _args.numbers("t", t)
+        _args.finite("t", when)
         log_inverse = _log_inverse_delta(log_inverse_delta)
         with np.errstate(all="ignore"):
             rate = self.min_weight / (4.0 * np.square(self.time)) * log_inverse ** (-2.0 / 3.0)
@@ -112,9 +112,9 @@ def non_asymptotic_bound(
     ------
     InvalidInputError
     """
-    gaps = _door.gaps(means, None)
-    printed = _door.choice("version", version, VERSIONS) == "printed"
-    log_miss = np.log(_door.gamma(gamma))
+    gaps = _args.gaps(means, None)
+    printed = _args.choice("version", version, VERSIONS) == "printed"
+    log_miss = np.log(_args.gamma(gamma))
     slack = _in_range("eta", eta, 0.0, 1.0)
     rule = GK16(_in_range("alpha", alpha, 1.0, 2.0), printed=printed)
     d_min = np.where(gaps > 0, gaps, np.inf).min(axis=-1)
@@ -189,8 +189,8 @@ def regularity_bounds(epsilon: float, *, version: str = "sharper") -> Regularity
     ------
     InvalidInputError
     """
-    eps = _door.scalar("epsilon", epsilon)
-    printed = _door.choice("version", version, ("sharper", "printed")) == "printed"
+    eps = _args.scalar("epsilon", epsilon)
+    printed = _args.choice("version", version, ("sharper", "printed")) == "printed"
     if not (0.0 <= eps <= 1.0 / 7.0 if printed else 0.0 <= eps < 1.0):
         allowed = "[0, 1/7]" if printed else "[0, 1)"
         raise InvalidInputError(
@@ -204,7 +204,7 @@ def regularity_bounds(epsilon: float, *, version: str = "sharper") -> Regularity
 
 
 def _in_range(name: str, value: float, low: float, high: float) -> float:
-    number = _door.scalar(name, value)
+    number = _args.scalar(name, value)
     if not low < number <= high:
         raise InvalidInputError(
             f"{name} must lie above {low:g} and at most {high:g}, got {number}; Theorem 5 is for "
@@ -214,8 +214,8 @@ def _in_range(name: str, value: float, low: float, high: float) -> float:
 
 
 def _log_inverse_delta(value: npt.ArrayLike) -> Array:
-    number = _door.numbers("log_inverse_delta", value)
-    _door.finite("log_inverse_delta", number)
+    number = _args.numbers("log_inverse_delta", value)
+    _args.finite("log_inverse_delta", number)
     if (number <= 0.0).any():
         raise InvalidInputError(
             f"log_inverse_delta must be positive, got {number.min()}; it is log(1/delta)."

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from ..errors import InvalidInputError
 from ..kernels.rules import mixture
 from .models import Bounded, Gaussian, Model
@@ -40,7 +40,7 @@ class Mixture(StoppingRule):
     code = mixture.MIXTURE
 
     def __post_init__(self) -> None:
-        c = _door.scalar("c", self.c)
+        c = _args.scalar("c", self.c)
         if not 0.0 < c < np.inf:
             raise InvalidInputError(
                 f"c must be positive and finite, got {c}; it is the number of pulls that the prior "
@@ -76,5 +76,5 @@ class Mixture(StoppingRule):
             widen them so that all K(K-1)/2 hold at once; otherwise each other end holds by itself
         """
         more = float(np.log(np.shape(pulls)[-1] / 2.0)) if all_pairs else 0.0
-        allowed = _door.tolerance(tolerance)
+        allowed = _args.tolerance(tolerance)
         return self._intervals(pulls, means, delta, model or Gaussian(sigma), more, allowed)

@@ -21,9 +21,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
+from .._args import Array
 from .._catalogue import MODELS, NAMED_MODELS
-from .._door import Array
 from .._text import exactly
 from ..errors import InvalidInputError
 from ..kernels import divergences, families
@@ -105,7 +105,7 @@ class Model(Values):
         largest = 1e100 * self.unit  # at most 1e250
         if not math.isfinite(number) or abs(number) > largest:
             raise InvalidInputError(
-                f"a value must be a finite number up to {largest:.3g}, got {_door.short(given)}; if the pull "
+                f"a value must be a finite number up to {largest:.3g}, got {_args.short(given)}; if the pull "
                 f"gave none, say so with fail; nothing was stored."
             )
         if self.limits is None:
@@ -163,7 +163,7 @@ class Gaussian(Model):
     def __post_init__(self) -> None:
         given: Any = self.sigma
         if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
-            scales = tuple(_door.sigma(one) for one in given)
+            scales = tuple(_args.sigma(one) for one in given)
             if len(scales) < 2:
                 raise InvalidInputError(
                     f"sigma must be one number or one per arm, got {list(scales)}; give one for all arms."
@@ -175,7 +175,7 @@ class Gaussian(Model):
                 )
             object.__setattr__(self, "sigma", scales[0] if len(set(scales)) == 1 else scales)
         else:
-            object.__setattr__(self, "sigma", _door.sigma(given))
+            object.__setattr__(self, "sigma", _args.sigma(given))
 
     @property
     def code(self) -> int:
@@ -224,7 +224,7 @@ class Bounded(Model):
         except (TypeError, ValueError):
             raise InvalidInputError(
                 f"bounds must be (lo, hi) with lo < hi, both finite, got "
-                f"({_door.short(self.lo)}, {_door.short(self.hi)}); every value must lie between them, such "
+                f"({_args.short(self.lo)}, {_args.short(self.hi)}); every value must lie between them, such "
                 f"as (0, 1) for a score or a success."
             ) from None
         object.__setattr__(self, "lo", low)
@@ -425,7 +425,7 @@ def find_model(given: str | Model) -> Model:
     """A model by name, if it has no parameters; or the model itself."""
     if not isinstance(given, str):
         return given
-    model: Model = MODELS[_door.choice("model", given.lower(), NAMED_MODELS).capitalize()].load()()
+    model: Model = MODELS[_args.choice("model", given.lower(), NAMED_MODELS).capitalize()].load()()
     return model
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from ..errors import InvalidInputError
 from ..kernels import best as kernels
 from ..kernels import exploration
@@ -73,7 +73,7 @@ def glr(pulls: npt.ArrayLike, means: npt.ArrayLike, sigma: float = 1.0, *, model
     leader = np.empty(flat.shape[0], dtype=np.int64)
     with np.errstate(all="ignore"):
         kernels.leader_rows(flat, leader)
-    statistic, against = _costs(assumed, flat, _door.rows(count), leader)
+    statistic, against = _costs(assumed, flat, _args.rows(count), leader)
     return GLR(statistic.reshape(shape)[()], leader.reshape(shape)[()], against.reshape(count.shape))
 
 
@@ -84,7 +84,7 @@ def states(
 
     These are in units, from the lower end of the values if they have one, otherwise from the largest mean.
     """
-    count, mu = _door.observations(pulls, means)
+    count, mu = _args.observations(pulls, means)
     model.check_means(mu[count > 0])
     origin = 0.0 if model.limits is None else model.limits[0]
     top = np.where(count > 0, mu, -np.inf).max(axis=-1, keepdims=True) if model.limits is None else origin
@@ -131,9 +131,9 @@ def evidence_rate(means: npt.ArrayLike, weights: npt.ArrayLike, *, model: Model 
     ------
     InvalidInputError
     """
-    gaps = _door.gaps(means, None)
-    v = _door.per_arm("weights", weights)
-    _door.same_shape("means", gaps, "weights", v)
+    gaps = _args.gaps(means, None)
+    v = _args.per_arm("weights", weights)
+    _args.same_shape("means", gaps, "weights", v)
     with np.errstate(over="ignore"):
         total = v.sum(axis=-1)
     if (v < 0).any() or (abs(total - 1.0) > 1e-6).any():
@@ -145,7 +145,7 @@ def evidence_rate(means: npt.ArrayLike, weights: npt.ArrayLike, *, model: Model 
     placed = means if assumed.limits is not None else -gaps  # gaps lose nothing, and need no place
     _, flat, _ = states(np.ones_like(gaps), placed, assumed)
     best = gaps.reshape(-1, gaps.shape[-1]).argmin(axis=-1)
-    value, _ = _costs(assumed, flat, _door.rows(v), best)
+    value, _ = _costs(assumed, flat, _args.rows(v), best)
     return value.reshape(v.shape[:-1])[()]
 
 
@@ -192,10 +192,10 @@ def confidence_width(
     ------
     InvalidInputError
     """
-    count = _door.pulls(pulls)
-    level = np.log(_door.num_arms(num_arms, 1)) - np.log(_door.gamma(gamma))
-    code = WIDTHS[_door.choice("kind", kind, tuple(WIDTHS))]
-    scale = _door.sigma(sigma)
+    count = _args.pulls(pulls)
+    level = np.log(_args.num_arms(num_arms, 1)) - np.log(_args.gamma(gamma))
+    code = WIDTHS[_args.choice("kind", kind, tuple(WIDTHS))]
+    scale = _args.sigma(sigma)
     flat = np.ascontiguousarray(count).ravel()
     width = np.empty_like(flat)
     with np.errstate(all="ignore"):

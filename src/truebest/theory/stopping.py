@@ -24,9 +24,9 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
+from .. import _args
+from .._args import Array
 from .._catalogue import DEFAULT_RULE, STOPPING_RULES
-from .._door import Array
 from ..errors import InvalidInputError
 from ..kernels import best, layout
 from ..kernels.rules import likelihood
@@ -264,12 +264,12 @@ class StoppingRule(ABC):
         self, time: npt.ArrayLike, num_arms: int, delta: float, *, model: Model | None = None
     ) -> Array:
         """The threshold after `time` samples in total (any shape, at least 1), by default Gaussian ones."""
-        t = _door.pulls(time, "time")
+        t = _args.pulls(time, "time")
         if (t < 1).any():
             raise InvalidInputError(f"time must be at least 1, got {t.min()}; it counts all samples so far.")
         paired = self.form_for(2)  # as in `evaluate`
         params = paired.parameters(
-            self.model_for(model or Gaussian()), _door.num_arms(num_arms), _door.delta(delta)
+            self.model_for(model or Gaussian()), _args.num_arms(num_arms), _args.delta(delta)
         )
         value = np.empty(t.size)
         best.threshold_rows(params, t.ravel(), value)
@@ -310,8 +310,8 @@ class StoppingRule(ABC):
         ------
         InvalidInputError
         """
-        allowed, paired = _door.tolerance(tolerance), self.form_for(2)  # the order of values is not known
-        seen, _, _ = paired._evaluate(pulls, means, _door.delta(delta), model or Gaussian(sigma), allowed)
+        allowed, paired = _args.tolerance(tolerance), self.form_for(2)  # the order of values is not known
+        seen, _, _ = paired._evaluate(pulls, means, _args.delta(delta), model or Gaussian(sigma), allowed)
         return seen
 
     def _evaluate(
@@ -381,7 +381,7 @@ class StoppingRule(ABC):
         ------
         InvalidInputError
         """
-        return self._intervals(pulls, means, delta, model or Gaussian(sigma), 0.0, _door.tolerance(tolerance))
+        return self._intervals(pulls, means, delta, model or Gaussian(sigma), 0.0, _args.tolerance(tolerance))
 
     def _intervals(
         self,
@@ -395,7 +395,7 @@ class StoppingRule(ABC):
     ) -> tuple[Array, Array]:
         """Where the pair statistics reach the threshold and `more`."""
         paired = self.form_for(2)
-        seen, params, flat = paired._evaluate(pulls, means, _door.delta(delta), model, tolerance, squares)
+        seen, params, flat = paired._evaluate(pulls, means, _args.delta(delta), model, tolerance, squares)
         bound = np.array(seen.threshold + more, dtype=np.float64).reshape(flat.shape[0])
         leaders, unit = np.array(seen.leader, dtype=np.int64).reshape(-1), params[layout.UNIT]
         lower, upper = np.empty((2, flat.shape[0], flat.shape[-1]))
@@ -441,7 +441,7 @@ class GK16(StoppingRule):
     code = likelihood.GK16
 
     def __post_init__(self) -> None:
-        alpha = _door.scalar("alpha", self.alpha)
+        alpha = _args.scalar("alpha", self.alpha)
         if not 1.0 < alpha <= 10.0:
             raise InvalidInputError(
                 f"alpha must be above 1 and at most 10, got {alpha}; 1.2 is common, and a smaller "
@@ -513,4 +513,4 @@ def find_rule(rule: str | StoppingRule) -> StoppingRule:
     """A rule by its name, a key of `STOPPING_RULES`; a rule itself is returned as it is."""
     if isinstance(rule, StoppingRule):
         return rule
-    return rules()[_door.choice("stopping", rule, tuple(rules()))]
+    return rules()[_args.choice("stopping", rule, tuple(rules()))]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from ..errors import InvalidInputError
 from ..kernels.layout import MEANS, PULLS, SQUARES, SUMS
 from ..kernels.rules.student import STUDENT_RULE
@@ -46,7 +46,7 @@ class StudentRule(StoppingRule):
     code = STUDENT_RULE
 
     def __post_init__(self) -> None:
-        spacing = _door.scalar("spacing", self.spacing)
+        spacing = _args.scalar("spacing", self.spacing)
         if not 0.0 <= spacing <= 0.1:
             raise InvalidInputError(
                 f"spacing must lie between 0 and 0.1, got {spacing:g}; 0 asks the rule after every sample."
@@ -107,7 +107,7 @@ class StudentRule(StoppingRule):
         """
         squares = self._squares(pulls, deviations, model)
         seen, _, _ = self._evaluate(
-            pulls, means, _door.delta(delta), Student(), _door.tolerance(tolerance), squares
+            pulls, means, _args.delta(delta), Student(), _args.tolerance(tolerance), squares
         )
         return seen
 
@@ -124,7 +124,7 @@ class StudentRule(StoppingRule):
     ) -> tuple[Array, Array]:
         """As for every rule: each end holds by itself with probability 1-δ. `deviations` as in `evaluate`."""
         squares = self._squares(pulls, deviations, model)
-        return self._intervals(pulls, means, delta, Student(), 0.0, _door.tolerance(tolerance), squares)
+        return self._intervals(pulls, means, delta, Student(), 0.0, _args.tolerance(tolerance), squares)
 
     def _squares(self, pulls: npt.ArrayLike, deviations: npt.ArrayLike | None, model: Model | None) -> Array:
         """Σ (x - mean)² of every arm."""
@@ -134,8 +134,8 @@ class StudentRule(StoppingRule):
                 "the rule 'student' needs deviations=, the empirical standard deviation of each arm, got "
                 "none; give them beside the means, as numpy.std(values, ddof=1)."
             )
-        count, deviation = _door.pulls(pulls), _door.per_arm("deviations", deviations)
-        _door.same_shape("pulls", count, "deviations", deviation)
+        count, deviation = _args.pulls(pulls), _args.per_arm("deviations", deviations)
+        _args.same_shape("pulls", count, "deviations", deviation)
         if (deviation < 0.0).any():
             raise InvalidInputError(
                 f"deviations must be at least 0, got {deviation.min():g}; they are empirical standard "

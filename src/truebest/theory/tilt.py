@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import _door
-from .._door import Array
+from .. import _args
+from .._args import Array
 from ..errors import InvalidInputError
 from ..kernels import families
 from ..kernels.layout import (
@@ -71,17 +71,17 @@ class Tilt(StoppingRule):
     code = tilt.TILT
 
     def __post_init__(self) -> None:
-        spacing = _door.scalar("spacing", self.spacing)
+        spacing = _args.scalar("spacing", self.spacing)
         if not 0.0 <= spacing <= 0.1:
             raise InvalidInputError(
                 f"spacing must lie between 0 and 0.1, got {spacing:g}; 0 asks the rule after every sample."
             )
-        share = _door.scalar("share", self.share)
+        share = _args.scalar("share", self.share)
         if not 0.0 <= share < 1.0:
             raise InvalidInputError(
                 f"share must be at least 0 and below 1, got {share:g}; 0 compares pairs of arms alone."
             )
-        budget = _door.whole(
+        budget = _args.whole(
             "budget", self.budget, 0, 2**53, "it is how many samples can be taken, 0 for any"
         )
         object.__setattr__(self, "budget", budget)

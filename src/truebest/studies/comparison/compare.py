@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import __version__, _door
+from ... import __version__, _args
 from ..._former_name import FORMER_NAME
 from ...errors import InvalidInputError
 from ...simulation.job import distinct_strategies, refuse_stalling
@@ -126,10 +126,10 @@ def compare(
     chosen = distinct_strategies(list(COMPARED) if strategies is None else strategies)
     bandits = load_suite(suite)
     task = _checked(chosen, bandits, delta, runs, seed, stopping, tolerance, max_samples, threads)
-    moves = _door.whole("stability_runs", stability_runs, 0, 10**6, "0 leaves it out, 10 are quick")
+    moves = _args.whole("stability_runs", stability_runs, 0, 10**6, "0 leaves it out, 10 are quick")
     names = [one.name for one in chosen]
     if reference is not None:
-        _door.choice("reference", reference, names)
+        _args.choice("reference", reference, names)
     parts = _parts(chosen, bandits, task, moves)
     found, complete = _made(parts, resume, progress)
     cells, done = _cells(found, chosen, bandits, task)
@@ -152,10 +152,10 @@ def _checked(
     threads: int | None,
 ) -> _Task:
     """Refuse before the work, not in its middle; what is refused names the bandit."""
-    limit = _door.whole("max_samples", max_samples, 2, 2**53, "it is where a run is cut off")
+    limit = _args.whole("max_samples", max_samples, 2, 2**53, "it is where a run is cut off")
     rule = find_rule(stopping)
-    for risk in np.ravel(_door.numbers("delta", delta)):
-        _door.delta(risk)
+    for risk in np.ravel(_args.numbers("delta", delta)):
+        _args.delta(risk)
     problem = None
     for bandit in bandits:
         given = bandit.arguments()
@@ -168,8 +168,8 @@ def _checked(
         except InvalidInputError as error:
             raise InvalidInputError(f"bandit {bandit.name!r}: {error}") from None
     assert problem is not None
-    count = _door.whole("runs", runs, 2, 10**6, "one run has no standard error")
-    key = _door.seed(seed)
+    count = _args.whole("runs", runs, 2, 10**6, "one run has no standard error")
+    key = _args.seed(seed)
     identities = {one.name: _identity(one, rule) for one in strategies}
     workers, allowed = num_threads(threads), problem.tolerance
     return _Task(problem.deltas, count, key, stopping, allowed, limit, workers, identities)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._door import Array
+from ..._args import Array
 from ...simulation.trace import Trace, total_variation, traced
 from ...simulation.work import Ways
 from ...strategies import Strategy

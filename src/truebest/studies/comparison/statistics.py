@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..._door import Array
+from ..._args import Array
 
 Samples = npt.NDArray[np.int64]
 BOOTSTRAPS = 200

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ... import _door
+from ... import _args
 from ..._catalogue import MODELS
 from ...errors import InvalidInputError
 from ...simulation.rewards import KINDS, make_rewards
@@ -243,7 +243,7 @@ def _one(item: Any) -> list[Bandit]:
         return read_suite(item)
     if not isinstance(item, str):
         raise InvalidInputError(
-            f"a suite must be a name, a file or a list of bandits, got {_door.short(item)}; give 'standard', "
+            f"a suite must be a name, a file or a list of bandits, got {_args.short(item)}; give 'standard', "
             f"or truebest.Bandit('two', (0.0, 0.5))."
         )
     if item in SUITES:
@@ -252,7 +252,7 @@ def _one(item: Any) -> list[Bandit]:
         return _random_suite(item)
     if item.endswith(".json") or os.sep in item:
         return read_suite(item)
-    _door.choice("suite", item, (*SUITES, RANDOM, "a .json file"))
+    _args.choice("suite", item, (*SUITES, RANDOM, "a .json file"))
     raise AssertionError  # it was refused
 
 
@@ -265,7 +265,7 @@ def _random_suite(text: str) -> list[Bandit]:
         )
     numbers = [int(word) for word in words]
     if numbers:
-        _door.whole("the number of random bandits", numbers[0], 1, 10_000, "write random:24:3")
+        _args.whole("the number of random bandits", numbers[0], 1, 10_000, "write random:24:3")
     return random_bandits(*numbers)
 
 
@@ -294,7 +294,7 @@ def read_suite(path: str | os.PathLike[str]) -> list[Bandit]:
     rows = body.get("bandits") if isinstance(body, dict) else body
     if not isinstance(rows, list) or not rows:
         raise InvalidInputError(
-            f"the suite {file!r} must have a list of bandits, got {_door.short(rows)}; write "
+            f"the suite {file!r} must have a list of bandits, got {_args.short(rows)}; write "
             f'{{"bandits": [{{"name": "two", "means": [0, 0.5]}}]}}.'
         )
     found = []
@@ -309,11 +309,11 @@ def read_suite(path: str | os.PathLike[str]) -> list[Bandit]:
 def _bandit(row: Any) -> Bandit:
     if not isinstance(row, Mapping) or not {"name", "means"} <= set(row):
         raise InvalidInputError(
-            f"a bandit must be an object with a name and means, got {_door.short(row)}; write "
+            f"a bandit must be an object with a name and means, got {_args.short(row)}; write "
             f'{{"name": "two", "means": [0, 0.5]}}.'
         )
     for key in row:
-        _door.choice("a field", key, FIELDS)
+        _args.choice("a field", key, FIELDS)
     told = [key for key in ("sigma", "bounds", "model") if row.get(key) is not None]
     if len(told) > 1:
         raise InvalidInputError(
@@ -322,21 +322,21 @@ def _bandit(row: Any) -> Bandit:
     means = _numbers("means", row["means"], alone=False)
     noise = _numbers("noise", row.get("noise", 1.0))
     sigma = None if row.get("sigma") is None else _numbers("sigma", row["sigma"])
-    rewards = _door.choice("rewards", row.get("rewards", "gaussian"), tuple(KINDS))
+    rewards = _args.choice("rewards", row.get("rewards", "gaussian"), tuple(KINDS))
     groups = row.get("group", ())
     groups = (groups,) if isinstance(groups, str) else groups
     if not isinstance(groups, list | tuple) or not all(isinstance(one, str) for one in groups):
-        raise InvalidInputError(f'group must be a text or several, got {_door.short(groups)}; write "web".')
+        raise InvalidInputError(f'group must be a text or several, got {_args.short(groups)}; write "web".')
     assert isinstance(means, tuple)
     return Bandit(row["name"], means, rewards, noise, sigma, _model(row), tuple(groups))
 
 
 def _numbers(name: str, given: Any, alone: bool = True) -> Any:
     """One number, where that is allowed, or a tuple."""
-    array = _door.numbers(name, given)
+    array = _args.numbers(name, given)
     if array.ndim > 1 or (array.ndim == 0 and not alone):
         raise InvalidInputError(
-            f"{name} must be a list of numbers, got {_door.short(given)}; write [0, 0.5]."
+            f"{name} must be a list of numbers, got {_args.short(given)}; write [0, 0.5]."
         )
     return tuple(array.tolist()) if array.ndim else float(array)
 
@@ -347,11 +347,11 @@ def _model(row: Mapping[str, Any]) -> Model | None:
         ends = _numbers("bounds", row["bounds"], alone=False)
         if len(ends) != 2 or not all(map(math.isfinite, ends)):
             raise InvalidInputError(
-                f"bounds must be two numbers, got {_door.short(row['bounds'])}; write [0, 1]."
+                f"bounds must be two numbers, got {_args.short(row['bounds'])}; write [0, 1]."
             )
         return Bounded(*ends)
     if row.get("model") is None:
         return None
     free = tuple(name for name in MODELS if name not in ("Gaussian", "Bounded"))
-    made: Model = MODELS[_door.choice("model", row["model"], free)].make()
+    made: Model = MODELS[_args.choice("model", row["model"], free)].make()
     return made
