@@ -41,8 +41,7 @@ def per_arm(name: str, value: npt.ArrayLike, fewest: int = 2) -> Array:
     if array.ndim == 0 or array.shape[-1] < fewest:
         arms = 1 if array.ndim == 0 else array.shape[-1]
         raise InvalidInputError(
-            f"{name} must have at least two arms on the last axis, got {arms}; "
-            f"with fewer there is nothing to choose between."
+            f"{name} must have at least two arms, got {arms}; with fewer there is nothing to choose between."
         )
     finite(name, array)
     return array

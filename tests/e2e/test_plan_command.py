@@ -152,6 +152,8 @@ def test_a_question_is_planned_by_options() -> None:
     )
     assert gate.code == 0, gate
     assert "Asked: whether each other arm is better than 2." in gate.err
+    assert "the means are 0.9 of 1, 0.6 of 2" in gate.err
+    assert "best of" not in gate.err
     want = truebest.plan(means=[0.9, 0.6], question=truebest.Gate("2"), runs=20)
     assert json.loads(gate.out) == json.loads(json.dumps(want.to_dict()))
     alone = run("plan", "--means", "0.95", "--at-least", "0.7", "--runs", "20")

@@ -108,9 +108,10 @@ def check(
 
     Example: truebest check --arm agent='./run' --at-least 0.9 --max-samples 2000
     """
-    if at_least is None and options.get("at_most") is None:
+    if (at_least is None) == (options.get("at_most") is None):
         raise InvalidInputError(
-            "check needs a number that a mean is compared with; give --at-least 0.9, say."
+            f"check compares means with one number, got {'none' if at_least is None else 'two'}; give either "
+            f"--at-least 0.9, say, or --at-most 0.1."
         )
     code: int = identify(
         context=context, arm=arm, at_least=at_least, bounds=_bounds(context, bounds, options), **options

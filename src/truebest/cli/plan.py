@@ -94,18 +94,24 @@ def plan(*, settings: dict[str, Any], format: Listing = Format.table, output: Ou
     print_result(result, result.records(), format, output)
     known = dict(zip(result.arms, result.means, strict=True))
     asked = asked_words(settings.get("question"), result.arms, known)
-    for note in [_about(result), *asked, *result.notes()]:
+    for note in [_about(result, ranked=not asked), *asked, *result.notes()]:
         say(note)
     return 0 if result.complete else 130
 
 
-def _about(result: Plan) -> str:
-    """The scores that were simulated: the two best arms, and how much these have in common."""
+def _about(result: Plan, ranked: bool) -> str:
+    """The scores that were simulated: the two best arms, and how much these have in common.
+
+    ranked  whether it is asked which arm is best
+    """
     order = sorted(range(len(result.arms)), key=lambda a: result.means[a], reverse=not result.minimize)
     said = [f"arm {result.arms[a]}, of mean {number(result.means[a], 4)}" for a in order[:2]]
     if len(said) == 1:
         return f"{said[0]}, is the only one in these scores."
     text = f"{said[0]}, is the best of {len(result.arms)} in these scores, then {said[1]}"
+    if not ranked:
+        means = zip(result.arms, result.means, strict=True)
+        text = "the means are " + ", ".join(f"{number(mean, 4)} of {arm}" for arm, mean in means)
     if result.correlation is not None and result.correlation == result.correlation:
-        text += f"; the correlation of both is {result.correlation:.2f}"
+        text += f"; the correlation of {'both' if ranked else 'the two best'} is {result.correlation:.2f}"
     return text + "."

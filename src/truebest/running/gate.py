@@ -135,6 +135,8 @@ def _refuse_unlike(old: Any, new: Any, options: Options) -> None:
             f"new must be a function that returns one value, or name -> function, got {_args.short(new)}; "
             f"write gate(run_old, run_new, margin=0.02)."
         )
+    if not callable(new) and not new:
+        raise InvalidInputError("new must have a candidate, got none; give a function, or name -> function.")
     if isinstance(new, Mapping) and "old" in new:
         raise InvalidInputError(
             "the name 'old' is that of the first function, got a new one of it too; rename one."

@@ -23,7 +23,7 @@ from ..experiment.settings import Settings
 from ..telling import words
 from ..telling.account import Account
 from ..telling.columns import control_text, in_order, lead_text, mean_text, samples_text
-from ..telling.drawing import UNKNOWN, axis_of, chosen, look_of, mark_of, rest_words
+from ..telling.drawing import UNKNOWN, axis_of, beyond_words, chosen, look_of, mark_of, rest_words
 from ..telling.numbers import places_of
 from ..telling.standings import VOIDS, WEAKENS, Standing
 
@@ -115,7 +115,8 @@ def _leads(now: Account) -> str:
     more = f"<p class='faint'>{escape(rest_words(rest))}</p>" if rest else ""
     return (
         f"<figure><figcaption>{escape(words.measured(now))}. Each line spans what the data allow, its dot is "
-        f"the estimate, the bar across marks {escape(words.line_words(now))}. {words.colour_words(now)} "
+        f"the estimate, the bar across marks {escape(words.line_words(now))}. {beyond_words(axis, arms)}"
+        f"{words.colour_words(now)} "
         f"{escape(words.which_is_better(now))}</figcaption>{''.join(rows)}{scale}{more}</figure>"
     )
 

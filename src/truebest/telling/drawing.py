@@ -50,3 +50,10 @@ def axis_of(now: Account, arms: list[Standing]) -> Interval:
     middle = also[-1]
     axis = min(max(left, middle - reach), mark), max(min(right, middle + reach), mark)
     return axis if axis[0] < axis[1] else (mark - 1.0, mark + 1.0)
+
+
+def beyond_words(axis: Interval, arms: list[Standing]) -> str:
+    """What a line means that ends where the axis does, if one of these does."""
+    ends = [one.lead.ends for one in arms if one.lead is not None and one.lead.known]
+    cut = any(low < axis[0] or high > axis[1] for low, high in ends)
+    return "A line up to an edge goes on beyond it. " if cut else ""

@@ -228,6 +228,14 @@ def test_a_gate_has_an_exit_code() -> None:
     assert code_of(replace(gate(Verdicts(("new",), ("newer",)), "gate"), settings=stored)) == DONE
 
 
+def test_a_line_that_is_cut_off_is_said_to_go_on() -> None:
+    """An axis is at most six times as long as the shortest line."""
+    for high, said in ((0.3, False), (0.12, True)):
+        ends = {"old": (0.1, high), "new": (0.1, 0.9)}
+        now = made(ARMS, ANSWERS["best"], means=dict.fromkeys(ARMS, 0.5), ends=ends)
+        assert ("goes on beyond it" in report(now)) is said
+
+
 def test_a_forgotten_answer_is_an_error() -> None:
     """The negative control: a class that no sentence knows."""
 
