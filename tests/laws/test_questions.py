@@ -327,10 +327,10 @@ def test_truebest_check_asks_whether_a_mean_is_at_least_a_number() -> None:
     assert tenfold.answer == truebest.Verdicts(passed=("arm 1",), failed=())
     exact = truebest.check(lambda item: item % 10 < 8, at_least=0.8, items=100, rng=1)
     assert exact.answer == truebest.Verdicts(passed=("arm 1",), failed=())
-    failures = truebest.check(lambda item: item % 10 >= 8, at_most=0.2, items=100)
+    failures = truebest.check(lambda item: item % 10 >= 8, at_most=0.2, items=100, rng=1)
     assert failures.answer == exact.answer
-    assert failures.sentence.startswith("the mean of arm 1 is at most 0.2; wrong")
-    above = truebest.check(lambda item: item % 10 >= 7, at_most=0.2, items=100)
+    assert failures.sentence.startswith("the mean of arm 1 is at most 0.2; certain")
+    above = truebest.check(lambda item: item % 10 >= 7, at_most=0.2, items=100, rng=1)
     assert above.sentence.startswith("the mean of arm 1 is above 0.2; wrong")
 
 
