@@ -37,6 +37,12 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda *_: None)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: some tests wait, for a process, a lock or a clock."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + 1
+
+
 def is_property(test: object) -> bool:
     """Whether Hypothesis makes its examples, as many as the profile says."""
     if not getattr(test, "is_hypothesis_test", False):
