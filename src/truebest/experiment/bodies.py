@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -73,7 +72,8 @@ class Bodies:
 
     def copy(self) -> Bodies:
         """A copy, which may go its own way."""
-        twin = copy(self)
+        twin = Bodies.__new__(Bodies)  # a third of the time of copy.copy
+        twin.__dict__.update(self.__dict__)
         twin.steering, twin.evidence = self.steering.copy(), self.evidence.copy()
         return twin
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -47,7 +46,8 @@ class Chooser:
 
     def copy(self) -> Chooser:
         """A copy, which may go its own way."""
-        twin = copy(self)
+        twin = Chooser.__new__(Chooser)
+        twin.__dict__.update(self.__dict__)
         twin.asked, twin.memory, twin.random = self.asked.copy(), self.memory.copy(), self.random.copy()
         twin.changed = self.changed.copy()
         return twin

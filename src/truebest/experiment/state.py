@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
@@ -89,7 +88,8 @@ class State(ABC):
 
     def copy(self) -> Self:
         """The same state, which may go its own way."""
-        twin = copy(self)  # dicts are copied, all else is replaced, not changed
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)  # dicts are copied, all else is replaced, not changed
         twin.open, twin.violated, twin.outside = self.open.copy(), self.violated.copy(), self.outside.copy()
         return twin
 
