@@ -136,7 +136,7 @@ def rounded(number: float | Fraction, rounding: str, digits: int = 3) -> str:
 
 
 def claimed(number: float | Fraction, up: bool = False) -> str:
-    """A number as it was given; of a part of a mean, which may be no decimal, six digits that stay true."""
+    """A number as it was given; of a part of a mean that is not a decimal, six digits that stay true."""
     if isinstance(number, Fraction):
         return rounded(number, ROUND_CEILING if up else ROUND_FLOOR, 6)
     return exactly(number)

@@ -212,39 +212,11 @@ def test_a_question_by_options_of_identify_and_create() -> None:
     refused(
         run("identify", *arms, "--gate", "old"), "give --margin, by how much a new one may be worse, such"
     )
-    new = [
-        "create",
-        "g",
-        "--store",
-        STORE,
-        "--arm",
-        "old",
-        "--arm",
-        "new",
-        "--bounds",
-        "0,1",
-        "--gate",
-        "old",
-    ]
+    new = f"create g --store {STORE} --arm old --arm new --bounds 0,1 --gate old".split()
     refused(run(*new), "give --margin, by how much a new one may be worse, such as --margin 0.02; --margin 0")
     assert run(*new, "--margin", "0").code == 0
     refused(
-        run(
-            "create",
-            "w",
-            "--store",
-            STORE,
-            "--arm",
-            "old",
-            "--arm",
-            "new",
-            "--compare",
-            "wins",
-            "--gate",
-            "old",
-            "--margin",
-            "0",
-        ),
+        run(*f"create w --store {STORE} --arm old --arm new --compare wins --gate old --margin 0".split()),
         "is asked of means, got --compare wins too",
     )
 

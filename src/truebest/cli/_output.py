@@ -203,7 +203,7 @@ def print_hidden(rows: int) -> None:
 def code_of(now: Account, expected: str | None = None) -> int:
     """The answer as an exit code; with the arm that was expected to be the best, if one was.
 
-    An arm whose scores are stored may fail: that is no news.
+    An arm whose scores are stored does not count: that it fails was known.
     """
     from ..telling.answers import Open, Tied, Verdicts
     from ..telling.words import known

@@ -166,15 +166,13 @@ class Experiment(Shown):
         worker_name(worker)
         place = open_store(store)
         arms = list(arms) if isinstance(arms, Iterator) else arms
-        given: Any = settings.get("known")
-        if given is None and settings.get("proxies") is None:
-            given = _kept_known(place, name, arms)
+        known: Any = settings.get("known")
+        proxies = settings.get("proxies")
+        if known is None and proxies is None:
+            known = _kept_known(place, name, arms)
         else:
-            given = with_stored(
-                *(given, settings.get("proxies"), lambda _: place.names()),
-                *(lambda one: cls.open(place, one), name),
-            )
-        request = Request.of(arms, delta, **{**settings, "known": given})
+            known = with_stored(known, proxies, lambda _: place.names(), partial(cls.open, place), name)
+        request = Request.of(arms, delta, **{**settings, "known": known})
         if request.enough or name not in place.names():
             made = request.complete()
             if place.create(name, Entry(events.CREATED, data={**made.to_record(), "truebest": __version__})):

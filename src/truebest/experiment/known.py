@@ -45,7 +45,7 @@ class Known:
     """What is known of the items.
 
     scores  of every known arm, in the values' units
-    exact   the same of arms of which some scores are means of several answers that no decimal is, as 2/3
+    exact   the same of arms of which some scores are means of several answers that are not decimals, as 2/3
     means   the mean score of the models beside them, the proxies; None without any
     models  how many these are
     digest  a hash of all that
