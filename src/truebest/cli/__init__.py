@@ -88,9 +88,8 @@ def _explain(error: Exception) -> tuple[str, str, int]:
     from ..errors import InvalidInputError, TruebestError
 
     if hasattr(error, "format_message"):  # the parser's own complaint
-        text = (
-            error.format_message().strip().rstrip(".").replace("Value error, ", "")
-        )  # of the types below it
+        text = error.format_message().strip().rstrip(".")
+        text = text.replace("Value error, ", "")  # what the types below it begin with
         join = " See" if text.endswith("?") else "; see"
         where = getattr(getattr(error, "ctx", None), "command_path", "truebest")
         return text, f"{join} '{where} --help'.", BAD_INPUT

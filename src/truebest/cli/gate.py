@@ -99,7 +99,7 @@ def check(
     bounds: Bounds = None,
     **options: Any,
 ) -> int:
-    """Find out whether a command's mean is at least, or at most, a number, wrong at most with delta.
+    """Find out whether a mean is at least a number, or at most; wrong with probability at most delta.
 
     A command prints its value as the last line of its output, such as 1 for a success and 0 for a failure.
     All else is as in `truebest identify`; with --items it is asked of these items, each used at most once.

@@ -30,10 +30,8 @@ class AtLeast(PerArm):
 
     of_number = True
     fewest = 1
-    sides: ClassVar[tuple[str, str]] = (
-        "at least",
-        "below",
-    )  # of the threshold, for an arm that passes, and fails
+    # Of the threshold, where an arm passes, and where it fails
+    sides: ClassVar[tuple[str, str]] = ("at least", "below")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "threshold", _args.scalar("threshold", self.threshold) or 0.0)

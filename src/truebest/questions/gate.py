@@ -33,8 +33,8 @@ class Gate(Comparison):
         the old one: its name, or its number, from 0 on
     margin
         in the values' units, default 0; below 0, by how much an arm must be better. Or as a part of the
-        baseline's mean, "5%", where that mean is known for sure; it is then stored as a fraction, "1/60"
-        as it were, if no number is exactly that
+        baseline's mean, "5%", where that mean is known for sure; it is then stored as a fraction, such as
+        "1/60", if no decimal is exactly that
     at_least
         by how much an arm must be better; short for a margin of minus that
     """

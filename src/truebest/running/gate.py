@@ -72,7 +72,7 @@ def check(
     at_most: float | None = None,
     **options: Unpack[Options],
 ) -> Result:
-    """Find out whether the mean of an arm is at least, or at most, a number, wrong at most with delta.
+    """Find out whether a mean is at least a number, or at most; wrong with probability at most delta.
 
     Parameters
     ----------
