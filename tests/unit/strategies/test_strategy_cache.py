@@ -53,11 +53,11 @@ def cached(text: str, shift: int = 0, module: str = "builtins") -> tuple[int, li
 
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of its own, with our kernels in it."""
-    from truebest.kernels import _jit
+    """A cache of its own, with our kernels in it; without what other processes are just making."""
+    from truebest.kernels import _cache, _jit
 
-    home = tmp_path / "truebest"
-    shutil.copytree(_jit.folder(), home / Path(_jit.folder()).name)
+    home, passing = tmp_path / "truebest", shutil.ignore_patterns(f"*{_cache.LOCK}", f"*{_cache.PARTIAL}")
+    shutil.copytree(_jit.folder(), home / Path(_jit.folder()).name, ignore=passing)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     return home
